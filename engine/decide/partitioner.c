@@ -191,13 +191,13 @@ void partitioner_release(struct partitioner *p)
 
 static bool has_target(const struct hlo_module *m, hlo_id id, const char *glob)
 {
-    const struct hlo_attr *a = hlo_attr(m, id, HLO_ATTR_CUSTOM_CALL_TARGET);
+    size_t size;
+    const char *text = hlo_attr_string(m, id, HLO_ATTR_CUSTOM_CALL_TARGET, &size);
     char name[TARGET_ROOM];
 
-    if (!a || a->size >= sizeof name)
+    if (!text || size >= sizeof name)
         return false;
-    size_t quoted = a->size >= 2 && a->text[0] == '"';
-    snprintf(name, sizeof name, "%.*s", (int)(a->size - 2 * quoted), a->text + quoted);
+    snprintf(name, sizeof name, "%.*s", (int)size, text);
     return kernel_glob(glob, name);
 }
 

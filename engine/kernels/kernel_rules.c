@@ -1,6 +1,7 @@
 #include "engine/kernels/kernel_rules.h"
 
 #include "engine/kernels/kernel_builtin.h"
+#include "engine/kernels/kernel_check.h"
 #include "engine/kernels/kernel_text.h"
 #include "engine/text/yaml.h"
 #include "hlo/meaning/factors.h"
@@ -18,13 +19,13 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAMES_MOST = 32, LETS_MOST = 16, NAME_ROOM = 16, FILE_MOST = 1 << 20 };
+enum { FILE_MOST = 1 << 20 };
 
 /* ---- one instruction under one rule ---- */
 
 struct index {
-    char name[NAME_ROOM]; /* "b.0": the first of leading dims b.. */
-    int64_t size;         /* 0: not seen */
+    char name[KERNEL_NAME_ROOM]; /* "b.0": the first of leading dims b.. */
+    int64_t size;                /* 0: not seen */
     int8_t dims[KERNEL_LEAVES_MOST];
     bool in_operand, in_result, is_whole, is_leading;
 };
@@ -33,9 +34,10 @@ struct match {
     const struct hlo_module *m;
     hlo_id id;
     uint32_t operands, leaves;
-    struct index items[NAMES_MOST];
+    struct index items[KERNEL_NAMES_MOST];
     uint32_t count;
-    const struct yaml *lets;
+    const char *dims;
+    const struct yaml *lets, *wrong; /* wrong: the let that an error is in */
     int depth;
 };
 
@@ -52,7 +54,7 @@ static struct index *index_of(struct match *k, const char *name, size_t size)
         if (strlen(k->items[n].name) == size && !strncmp(k->items[n].name, name, size))
             return &k->items[n];
     }
-    if (k->count == NAMES_MOST || size >= NAME_ROOM)
+    if (k->count == KERNEL_NAMES_MOST || size >= KERNEL_NAME_ROOM)
         return NULL;
     struct index *i = &k->items[k->count++];
     *i = (struct index){0};
@@ -76,18 +78,6 @@ static bool bind(struct match *k, const char *name, size_t size, uint32_t leaf, 
     return true;
 }
 
-/* The next word of a pattern; NULL: there is none. */
-static const char *word_of(const char **at, const char *end, size_t *size)
-{
-    while (*at < end && isspace((unsigned char)**at))
-        ++*at;
-    const char *word = *at;
-    while (*at < end && !isspace((unsigned char)**at))
-        ++*at;
-    *size = (size_t)(*at - word);
-    return *size ? word : NULL;
-}
-
 static bool is_leading(const char *word, size_t size)
 {
     return size >= 2 && !strncmp(word + size - 2, "..", 2);
@@ -102,19 +92,19 @@ static bool fit_leaf(struct match *k, const char *pattern, const char *end, uint
     size_t size;
     uint32_t has_leading = 0;
 
-    for (at = pattern; (word = word_of(&at, end, &size)); words++)
+    for (at = pattern; (word = kernel_word(&at, end, &size)); words++)
         has_leading += is_leading(word, size);
     at = pattern;
-    word = word_of(&at, end, &size);
+    word = kernel_word(&at, end, &size);
     if (words == 1 && size == 1 && (*word == '_' || (*word == '1' && s->elements <= 1)))
         return true;
     if (has_leading > 1 || s->rank + has_leading < words || (!has_leading && s->rank != words))
         return false;
     leading = s->rank + has_leading - words;
-    for (at = pattern; (word = word_of(&at, end, &size));) {
+    for (at = pattern; (word = kernel_word(&at, end, &size));) {
         if (is_leading(word, size)) {
             for (uint32_t n = 0; n < leading; n++) {
-                char name[NAME_ROOM];
+                char name[KERNEL_NAME_ROOM];
                 int used = snprintf(name, sizeof name, "%.*s.%u", (int)(size - 2), word, n);
                 if (used >= (int)sizeof name || !bind(k, name, (size_t)used, leaf, dim++, true))
                     return false;
@@ -173,32 +163,39 @@ static const struct hlo_attr *config_of(const struct match *k)
 
 static struct kernel_scope scope_of(struct match *k);
 
-static bool look_up(void *context, const char *name, struct kernel_value *out)
+static enum kernel_found look_up(void *context, const char *name, struct kernel_value *out,
+                                 struct err *e)
 {
     struct match *k = context;
-    struct err lost;
 
     if (!strncmp(name, "config.", 7)) {
         const struct hlo_attr *a = config_of(k);
         char *end;
+        out->is_config = true;
         out->is_missing = !a || !kernel_config(a->text, a->size, name + 7, out->word, KERNEL_WORD);
         out->number = out->is_missing ? 0 : strtod(out->word, &end);
         out->is_number = out->is_missing || (end != out->word && !*end);
-        return true;
+        return KERNEL_FOUND;
     }
     for (uint32_t n = 0; n < k->count; n++) {
         if (!strcmp(k->items[n].name, name)) {
             *out = (struct kernel_value){.is_number = true, .number = (double)k->items[n].size};
-            return true;
+            return KERNEL_FOUND;
         }
     }
+    if (kernel_dims_have(k->dims, name)) { /* of a leaf that this one does not have */
+        *out = (struct kernel_value){.is_number = true, .is_missing = true};
+        return KERNEL_FOUND;
+    }
     const struct yaml *let = yaml_get(k->lets, name);
-    if (!let || !let->text || ++k->depth > LETS_MOST)
-        return false;
+    if (!let || k->depth == KERNEL_LETS_MOST) /* kernel_rule_check: no let goes deeper */
+        return KERNEL_UNKNOWN;
     struct kernel_scope scope = scope_of(k);
-    bool ok = kernel_evaluate(let->text, &scope, out, &lost) == 0;
+    k->depth++;
+    int rc = kernel_evaluate(let->text, &scope, out, e);
     k->depth--;
-    return ok;
+    k->wrong = rc && !k->wrong ? let : k->wrong;
+    return rc ? KERNEL_WRONG : KERNEL_FOUND;
 }
 
 static bool call(void *context, const char *name, const char *of, double *out)
@@ -235,13 +232,20 @@ struct rule_file {
     const char *from; /* for messages */
 };
 
+struct kernel_rules {
+    struct rule_file file[2]; /* a person's, the built-in one: the first that fits wins */
+    uint32_t count;
+    char *path; /* of the first; NULL: it is built in */
+};
+
 static int evaluate(struct match *k, const struct rule_file *f, const struct yaml *y,
                     struct kernel_value *out, struct err *e)
 {
     struct kernel_scope scope = scope_of(k);
-    int rc = kernel_evaluate(y->text, &scope, out, e);
 
-    return rc ? yaml_at(&f->doc, y->mark, e) : 0;
+    k->wrong = NULL;
+    int rc = kernel_evaluate(y->text, &scope, out, e);
+    return rc ? yaml_at(&f->doc, k->wrong ? k->wrong->mark : y->mark, e) : 0;
 }
 
 /* The kernel's own name: in its configuration, else op_name. */
@@ -284,16 +288,16 @@ static bool fits_when(const struct match *k, const struct yaml *when)
 
 static bool fits_target(const struct match *k, const char *target)
 {
-    const struct hlo_attr *a = hlo_attr(k->m, k->id, HLO_ATTR_CUSTOM_CALL_TARGET);
+    size_t size;
+    const char *text = hlo_attr_string(k->m, k->id, HLO_ATTR_CUSTOM_CALL_TARGET, &size);
     uint16_t opcode = hlo_at(k->m, k->id)->opcode;
     char name[256];
 
     if (!strncmp(target, "opcode:", 7))
         return opcode < HLO_OP_UNKNOWN && kernel_glob(target + 7, hlo_op_info[opcode].name);
-    if (opcode != HLO_OP_CUSTOM_CALL || !a || a->size >= sizeof name)
+    if (opcode != HLO_OP_CUSTOM_CALL || !text || size >= sizeof name)
         return false;
-    size_t quoted = a->size >= 2 && a->text[0] == '"';
-    snprintf(name, sizeof name, "%.*s", (int)(a->size - 2 * quoted), a->text + quoted);
+    snprintf(name, sizeof name, "%.*s", (int)size, text);
     return kernel_glob(target, name);
 }
 
@@ -309,21 +313,12 @@ static int mark_whole(struct match *k, const struct rule_file *f, const struct y
         int rc = condition ? evaluate(k, f, &only, &on, e) : 0;
         if (rc)
             return rc;
-        for (uint32_t n = 0; n < k->count && on.number != 0; n++) {
+        for (uint32_t n = 0; n < k->count && kernel_is_true(&on); n++) {
             if (strlen(k->items[n].name) == size && !strncmp(k->items[n].name, y->text, size))
                 k->items[n].is_whole = true;
         }
     }
     return 0;
-}
-
-static enum hlo_combiner combiner_of(const struct yaml *y)
-{
-    return !y || !y->text                ? HLO_COMBINE_NONE
-           : !strcmp(y->text, "add")     ? HLO_COMBINE_ADD
-           : !strcmp(y->text, "maximum") ? HLO_COMBINE_MAX
-           : !strcmp(y->text, "minimum") ? HLO_COMBINE_MIN
-                                         : HLO_COMBINE_NONE;
 }
 
 /* h: g * r: where h is a multiple of g's size, h's dims go with g's index. */
@@ -352,7 +347,8 @@ static bool write_factors(const struct match *k, const struct yaml *partial, str
 
     for (uint32_t n = 0; n < k->count && list; n++) {
         const struct index *i = &k->items[n];
-        enum hlo_combiner combiner = combiner_of(yaml_get(partial, i->name));
+        const struct yaml *sum = yaml_get(partial, i->name);
+        enum hlo_combiner combiner = sum ? kernel_combiner(sum->text) : HLO_COMBINE_NONE;
         bool passes = i->in_operand && i->in_result;
         if (i->is_whole || i->size < 2 || (!passes && combiner == HLO_COMBINE_NONE))
             continue;
@@ -366,8 +362,7 @@ static bool write_factors(const struct match *k, const struct yaml *partial, str
     return list != NULL;
 }
 
-static int write_reach(const struct yaml *y, const struct rule_file *f, struct arena *a,
-                       struct hlo_kernel *out, struct err *e)
+static int write_reach(const struct yaml *y, struct arena *a, struct hlo_kernel *out, struct err *e)
 {
     uint32_t count = y ? y->kind == YAML_MAP ? y->count : 1 : 0;
     struct hlo_kernel_reach *list = arena_get(a, count + 1, sizeof *list);
@@ -376,14 +371,9 @@ static int write_reach(const struct yaml *y, const struct rule_file *f, struct a
     if (!list)
         return err_no_memory(e, "for kernel rules");
     for (uint32_t n = 0; n < count; n++, at = at->next) {
-        char *end = NULL;
-        double part = at->text ? strtod(at->text, &end) : 0;
-        if (!at->text || *end || !(part > 0 && part <= 1))
-            return yaml_wrong(&f->doc, at->mark, e, "a reach of %.20s, expected above 0, at most 1",
-                              at->text ? at->text : "a list");
         bool other = y->kind != YAML_MAP || !strcmp(at->key, "default");
         list[n].device = other ? "" : arena_text(a, at->key, strlen(at->key));
-        list[n].part = part;
+        list[n].part = strtod(at->text, NULL);
         if (!list[n].device)
             return err_no_memory(e, "for kernel rules");
     }
@@ -402,8 +392,9 @@ static int ask(struct match *k, const struct rule_file *f, const struct yaml *ru
 
     k->count = 0;
     k->lets = yaml_get(rule, "let");
+    k->dims = yaml_get(rule, "dims")->text;
     if (!fits_target(k, yaml_get(rule, "target")->text) || (name && !has_name(k, name->text)) ||
-        !fits_when(k, yaml_get(rule, "when")) || !fit_dims(k, yaml_get(rule, "dims")->text))
+        !fits_when(k, yaml_get(rule, "when")) || !fit_dims(k, k->dims))
         return 0;
     struct hlo_kernel *made = arena_get(a, 1, sizeof *made);
     if (!made)
@@ -421,59 +412,13 @@ static int ask(struct match *k, const struct rule_file *f, const struct yaml *ru
     if (!rc && !write_factors(k, yaml_get(rule, "partial"), a, made))
         rc = err_no_memory(e, "for kernel rules");
     if (!rc)
-        rc = write_reach(yaml_get(rule, "reach"), f, a, made, e);
+        rc = write_reach(yaml_get(rule, "reach"), a, made, e);
     if (!rc)
         *out = made;
     return rc;
 }
 
 /* ---- files ---- */
-
-static int check_rule(const struct rule_file *f, const struct yaml *rule, struct err *e)
-{
-    static const struct {
-        const char *key;
-        int kind; /* enum yaml_kind; -1: any */
-        bool needed;
-    } keys[] = {{"target", YAML_SCALAR, true}, {"name", YAML_SCALAR, false},
-                {"when", YAML_MAP, false},     {"dims", YAML_SCALAR, true},
-                {"sizes", YAML_MAP, false},    {"whole", YAML_LIST, false},
-                {"partial", YAML_MAP, false},  {"let", YAML_MAP, false},
-                {"flops", YAML_SCALAR, false}, {"bytes", YAML_SCALAR, false},
-                {"reach", -1, false},          {"workspace", YAML_SCALAR, false},
-                {"inplace", YAML_MAP, false},  {"effect", YAML_SCALAR, false}};
-    enum { KEYS = sizeof keys / sizeof *keys };
-
-    if (rule->kind != YAML_MAP)
-        return yaml_wrong(&f->doc, rule->mark, e, "%s, expected a rule: target, dims, ..",
-                          yaml_kind_name(rule->kind));
-    for (size_t k = 0; k < KEYS; k++) {
-        if (keys[k].needed && !yaml_get(rule, keys[k].key))
-            return yaml_wrong(&f->doc, rule->mark, e, "a kernel rule without %s", keys[k].key);
-    }
-    for (const struct yaml *y = rule->first; y; y = y->next) {
-        size_t k = 0;
-        while (k < KEYS && strcmp(keys[k].key, y->key) != 0)
-            k++;
-        if (k == KEYS)
-            return yaml_wrong(&f->doc, y->key_mark, e,
-                              "unknown key %.40s, expected target, name, when, dims, sizes, whole, "
-                              "partial, let, flops, bytes, workspace, reach, inplace or effect",
-                              y->key);
-        if (keys[k].kind >= 0 && (int)y->kind != keys[k].kind)
-            return yaml_wrong(&f->doc, y->mark, e, "%s, expected %s", yaml_kind_name(y->kind),
-                              yaml_kind_name((enum yaml_kind)keys[k].kind));
-        for (const struct yaml *in = y->kind == YAML_SCALAR ? NULL : y->first; in; in = in->next) {
-            if (in->kind != YAML_SCALAR)
-                return yaml_wrong(&f->doc, in->mark, e, "%s, expected a word or an expression",
-                                  yaml_kind_name(in->kind));
-        }
-    }
-    const struct yaml *dims = yaml_get(rule, "dims");
-    if (!strstr(dims->text, "->"))
-        return yaml_wrong(&f->doc, dims->mark, e, "dims without ->, expected operands -> results");
-    return 0;
-}
 
 static int read_rules(const char *text, size_t size, const char *from, struct rule_file *out,
                       struct err *e)
@@ -487,7 +432,7 @@ static int read_rules(const char *text, size_t size, const char *from, struct ru
     if (!list || list->kind != YAML_LIST)
         rc = yaml_wrong(&out->doc, out->doc.root->mark, e, "expected a list kernels:");
     for (const struct yaml *y = rc ? NULL : list->first; y && !rc; y = y->next)
-        rc = check_rule(out, y, e);
+        rc = kernel_rule_check(&out->doc, y, e);
     return rc;
 }
 
@@ -531,34 +476,66 @@ static bool has_opaque(const struct hlo_module *m)
     return false;
 }
 
-int kernel_rules_apply(const char *path, struct hlo_module *m, struct err *e)
+static int read_file(struct kernel_rules *r, const char *path, struct err *e)
 {
-    struct rule_file files[2] = {0};
-    uint32_t count = 0;
     struct str text = {0};
+    size_t size = strlen(path) + 1;
     int rc = 0;
 
-    if (path) {
-        rc = hlo_file_read(path, FILE_MOST, &text, e);
-        if (!rc)
-            rc = read_rules(text.text ? text.text : "", text.size, "a rule file", &files[count++],
-                            e);
-        if (rc)
-            err_in_file(e, path);
-    }
-    if (!rc && has_opaque(m)) {
-        const struct hlo_kernel **of = arena_get(&m->arena, (size_t)m->count + 1, sizeof *of);
-        rc = of ? read_rules(kernel_builtin, strlen(kernel_builtin), "built in", &files[count++], e)
-                : err_no_memory(e, "for kernel rules");
-        if (!rc)
-            rc = ask_all(files, count, m, of, e);
-        if (rc && path)
-            err_in_file(e, path);
-        m->kernels = rc ? NULL : of;
-    }
-    for (uint32_t n = 0; n < count; n++)
-        yaml_release(&files[n].doc);
+    r->path = mem_try(size, 1);
+    if (!r->path)
+        return err_no_memory(e, "for kernel rules");
+    memcpy(r->path, path, size);
+    rc = hlo_file_read(path, FILE_MOST, &text, e);
+    if (rc)
+        goto out;
+    rc = read_rules(text.text ? text.text : "", text.size, "a rule file", &r->file[0], e);
+    r->count = !rc;
+out:
+    if (rc)
+        err_in_file(e, path);
     str_release(&text);
+    return rc;
+}
+
+int kernel_rules_read(const char *path, struct kernel_rules **out, struct err *e)
+{
+    struct kernel_rules *r = mem_try(1, sizeof *r);
+
+    *out = r;
+    if (!r)
+        return err_no_memory(e, "for kernel rules");
+    int rc = path ? read_file(r, path, e) : 0;
+    if (rc)
+        goto out;
+    rc = read_rules(kernel_builtin, strlen(kernel_builtin), "built in", &r->file[r->count], e);
+    r->count += !rc;
+out:
+    if (rc) {
+        kernel_rules_free(r);
+        *out = NULL;
+    }
+    return rc;
+}
+
+void kernel_rules_free(struct kernel_rules *r)
+{
+    for (uint32_t k = 0; r && k < r->count; k++)
+        yaml_release(&r->file[k].doc);
+    if (r)
+        free(r->path);
+    free(r);
+}
+
+int kernel_rules_apply(const struct kernel_rules *r, struct hlo_module *m, struct err *e)
+{
+    if (!has_opaque(m))
+        return 0;
+    const struct hlo_kernel **of = arena_get(&m->arena, (size_t)m->count + 1, sizeof *of);
+    int rc = of ? ask_all(r->file, r->count, m, of, e) : err_no_memory(e, "for kernel rules");
+    if (rc && r->path)
+        err_in_file(e, r->path);
+    m->kernels = rc ? NULL : of;
     return rc;
 }
 
@@ -588,12 +565,11 @@ static void write_pattern(const struct hlo_shape *s, uint32_t *letter, struct st
 
 void kernel_rule_write(const struct hlo_module *m, hlo_id id, struct str *out)
 {
-    const struct hlo_attr *a = hlo_attr(m, id, HLO_ATTR_CUSTOM_CALL_TARGET);
-    size_t quoted = a && a->size >= 2 && a->text[0] == '"';
+    size_t size;
+    const char *target = hlo_attr_string(m, id, HLO_ATTR_CUSTOM_CALL_TARGET, &size);
     uint32_t letter = 0, operands = hlo_at(m, id)->operand_count;
 
-    str_format(out, "kernels:\n  - target: '%.*s'\n    dims: '",
-               a ? (int)(a->size - 2 * quoted) : 0, a ? a->text + quoted : "");
+    str_format(out, "kernels:\n  - target: '%.*s'\n    dims: '", (int)size, target ? target : "");
     for (uint32_t n = 0; n < operands; n++) {
         str_add(out, n ? ", " : "");
         write_pattern(hlo_shape(m, hlo_operand(m, id, n)), &letter, out);

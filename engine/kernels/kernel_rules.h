@@ -18,7 +18,8 @@
  *   reach      share of the matrix peak, or shares by a word in the device's name, or `default`
  *   inplace, effect, workspace
  *              accepted, but without effect so far
- * A rule does not match when sizes disagree or a pattern does not fit a leaf's rank. */
+ * A rule does not match when sizes disagree or a pattern does not fit a leaf's rank. A name that
+ * `dims` does not have, an unknown word and a word where a number is needed are mistakes. */
 #ifndef AUTOMAP_ENGINE_KERNELS_KERNEL_RULES_H
 #define AUTOMAP_ENGINE_KERNELS_KERNEL_RULES_H
 
@@ -26,10 +27,18 @@
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 
+struct kernel_rules; /* rules as read; immutable */
+
+/* `path`: a rule file that precedes the built-in rules, or NULL. What is wrong in it has line and
+ * column, though no instruction may ever meet the rule. Free with kernel_rules_free (NULL ok). */
+int kernel_rules_read(const char *path, struct kernel_rules **out, struct err *e) MUST_CHECK;
+void kernel_rules_free(struct kernel_rules *r);
+
 /* Matches every opaque kernel of `m` against the rules and stores the results in m->kernels.
- * `path`: a rule file that precedes the built-in rules, or NULL. Its errors have line and column.
+ * ERR_INPUT: an expression asks for an operand that the instruction does not have.
  * O(kernels x rules). */
-int kernel_rules_apply(const char *path, struct hlo_module *m, struct err *e) MUST_CHECK;
+int kernel_rules_apply(const struct kernel_rules *r, struct hlo_module *m,
+                       struct err *e) MUST_CHECK;
 
 /* True for a custom-call that no rule matches: it runs whole, and its work is unknown. */
 bool kernel_is_unknown(const struct hlo_module *m, hlo_id id);

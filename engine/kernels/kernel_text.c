@@ -215,6 +215,18 @@ static void fail(struct parser *p, const char *what)
     p->failed = true;
 }
 
+/* What an expression calculates with. */
+static double number_of(struct parser *p, struct kernel_value v)
+{
+    if (v.is_number)
+        return v.number;
+    if (!v.is_config && !p->failed)
+        (void)err_set(p->e, ERR_INPUT,
+                      "%.40s, expected a number: no index of dims and no let is called so", v.word);
+    p->failed |= !v.is_config;
+    return 0;
+}
+
 static bool take(struct parser *p, const char *sign)
 {
     size_t size = strlen(sign);
@@ -252,8 +264,17 @@ static struct kernel_value name_or_call(struct parser *p)
         v.is_number = true;
         return v;
     }
-    if (!p->scope->lookup(p->scope->context, name, &v))
+    switch (p->scope->lookup(p->scope->context, name, &v, p->e)) {
+    case KERNEL_UNKNOWN:
+        v = (struct kernel_value){0};
         snprintf(v.word, sizeof v.word, "%s", name);
+        break;
+    case KERNEL_WRONG:
+        p->failed = true;
+        break;
+    case KERNEL_FOUND:
+        break;
+    }
     return v;
 }
 
@@ -271,7 +292,7 @@ static struct kernel_value primary(struct parser *p)
         if (!take(p, ")"))
             fail(p, "expected )");
     } else if (take(p, "-")) {
-        v = number(-primary(p).number);
+        v = number(-number_of(p, primary(p)));
     } else if (isdigit((unsigned char)*p->at)) {
         char *end;
         v = number(strtod(p->at, &end));
@@ -291,10 +312,11 @@ static struct kernel_value product(struct parser *p)
 
     for (;;) {
         if (take(p, "*")) {
-            v = number(v.number * primary(p).number);
+            double x = number_of(p, v);
+            v = number(x * number_of(p, primary(p)));
         } else if (take(p, "/")) {
-            double by = primary(p).number;
-            v = number(by != 0 ? v.number / by : 0);
+            double x = number_of(p, v), by = number_of(p, primary(p));
+            v = number(by != 0 ? x / by : 0);
         } else {
             return v;
         }
@@ -306,13 +328,17 @@ static struct kernel_value sum(struct parser *p)
     struct kernel_value v = product(p);
 
     for (;;) {
-        if (take(p, "+"))
-            v = number(v.number + product(p).number);
-        else if (take(p, "-"))
-            v = number(v.number - product(p).number);
-        else
+        double sign = take(p, "+") ? 1 : take(p, "-") ? -1 : 0;
+        if (sign == 0)
             return v;
+        double x = number_of(p, v);
+        v = number(x + sign * number_of(p, product(p)));
     }
+}
+
+bool kernel_is_true(const struct kernel_value *v)
+{
+    return v->is_number ? v->number != 0 : v->word[0] != 0;
 }
 
 static bool same(const struct kernel_value *a, const struct kernel_value *b)
@@ -321,6 +347,14 @@ static bool same(const struct kernel_value *a, const struct kernel_value *b)
         return a->number == b->number;
     return !a->is_number && !b->is_number && !strcmp(a->word, b->word);
 }
+
+static const struct {
+    const char *sign;
+    bool less, equal, more;
+} orders[] = {{"<=", true, true, false},
+              {">=", false, true, true},
+              {"<", true, false, false},
+              {">", false, false, true}};
 
 static struct kernel_value comparison(struct parser *p)
 {
@@ -342,14 +376,13 @@ static struct kernel_value comparison(struct parser *p)
         }
         return number(found);
     }
-    if (take(p, "<="))
-        return number(v.number <= sum(p).number);
-    if (take(p, ">="))
-        return number(v.number >= sum(p).number);
-    if (take(p, "<"))
-        return number(v.number < sum(p).number);
-    if (take(p, ">"))
-        return number(v.number > sum(p).number);
+    for (size_t k = 0; k < sizeof orders / sizeof *orders; k++) {
+        if (!take(p, orders[k].sign))
+            continue;
+        double x = number_of(p, v), y = number_of(p, sum(p));
+        return number((x < y && orders[k].less) || (x > y && orders[k].more) ||
+                      (x == y && orders[k].equal));
+    }
     return v;
 }
 
@@ -366,12 +399,14 @@ static struct kernel_value expression(struct parser *p)
         struct kernel_value other = expression(p);
         v = v.is_missing ? other : v;
     } else if (take(p, "?")) {
+        if (!v.is_config)
+            (void)number_of(p, v);
         struct kernel_value yes = expression(p), no = {0};
         if (!take(p, ":"))
             fail(p, "expected :");
         else
             no = expression(p);
-        v = (v.is_number ? v.number != 0 : v.word[0] != 0) ? yes : no;
+        v = kernel_is_true(&v) ? yes : no;
     }
     p->depth--;
     return v;

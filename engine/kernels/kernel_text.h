@@ -18,12 +18,17 @@ enum { KERNEL_WORD = 64 };
 
 struct kernel_value {
     bool is_number, is_missing;
+    bool is_config; /* what the module's configuration says: a word there is no mistake of the rule,
+                       and 0 where a number is needed */
     double number;
     char word[KERNEL_WORD];
 };
 
-/* Looks up a name: a size, a let, config.PATH. False: unknown; the name then stands for itself. */
-typedef bool kernel_lookup(void *context, const char *name, struct kernel_value *out);
+/* Looks up a name: a size, a let, config.PATH. Unknown: the name stands for itself. Wrong: `e` says
+ * why. */
+enum kernel_found { KERNEL_UNKNOWN, KERNEL_FOUND, KERNEL_WRONG };
+typedef enum kernel_found kernel_lookup(void *context, const char *name, struct kernel_value *out,
+                                        struct err *e);
 /* bytes(operand 2), elements(result 0), product(b): `of` is the text in brackets. */
 typedef bool kernel_function(void *context, const char *name, const char *of, double *out);
 
@@ -33,8 +38,9 @@ struct kernel_scope {
     void *context;
 };
 
-/* ERR_INPUT says what is wrong, without a position. A missing configuration value is 0, except
- * before `??`. */
+/* ERR_INPUT says what is wrong, without a position: a word where a number is needed, too. A missing
+ * configuration value is 0, except before `??`. */
+bool kernel_is_true(const struct kernel_value *v); /* a number but 0, a word */
 int kernel_evaluate(const char *text, const struct kernel_scope *scope, struct kernel_value *out,
                     struct err *e) MUST_CHECK;
 

@@ -121,20 +121,21 @@ static void count_kernels(struct problem *p)
     }
 }
 
-static int read_partitioner(struct problem *p, struct err *e)
+/* The files that the options name. */
+static int read_tables(struct problem *p, struct err *e)
 {
     p->partitioner = mem_try(1, sizeof *p->partitioner);
     p->options.classes.partitioner = p->partitioner;
-    return p->partitioner ? partitioner_read(p->options.partitioner, p->partitioner, e)
-                          : err_no_memory(e, "for the problem");
+    if (!p->partitioner)
+        return err_no_memory(e, "for the problem");
+    int rc = partitioner_read(p->options.partitioner, p->partitioner, e);
+    return rc ? rc : kernel_rules_read(p->options.kernels, &p->kernels, e);
 }
 
 /* Everything behind the roles. */
 static int build(struct problem *p, struct err *e)
 {
-    int rc = read_partitioner(p, e);
-    if (!rc)
-        rc = kernel_rules_apply(p->options.kernels, p->m, e);
+    int rc = kernel_rules_apply(p->kernels, p->m, e);
     if (!rc)
         rc = hlo_costs_new(p->m, &p->costs, e);
     if (!rc)
@@ -186,6 +187,9 @@ int problem_new(struct hlo_module *file, const struct hlo_vars *vars, const stru
     rc = hlo_roles_new(out->m, vars, &out->roles, e);
     if (rc)
         goto out;
+    rc = read_tables(out, e);
+    if (rc)
+        goto out;
     rc = build(out, e);
 out:
     if (!rc)
@@ -233,7 +237,9 @@ int problem_derive(const struct problem *from, const struct problem_change *chan
 
     memset(out, 0, sizeof *out);
     out->file = from->file;
-    out->file_is_borrowed = true;
+    out->is_derived = true;
+    out->partitioner = from->partitioner;
+    out->kernels = from->kernels;
     out->cluster = *cluster;
     out->options = from->options;
     out->stop = from->stop;
@@ -285,12 +291,14 @@ void problem_release(struct problem *p)
     hlo_costs_release(&p->costs);
     hlo_roles_release(&p->roles);
     hlo_free(p->m);
-    if (!p->file_is_borrowed)
+    if (!p->is_derived) {
         hlo_free(p->file);
+        if (p->partitioner)
+            partitioner_release(p->partitioner);
+        free(p->partitioner);
+        kernel_rules_free(p->kernels);
+    }
     free(p->measured_ms);
-    if (p->partitioner)
-        partitioner_release(p->partitioner);
-    free(p->partitioner);
     memset(p, 0, sizeof *p);
 }
 

@@ -50,7 +50,7 @@ enum { BATCH_AS_FOUND = UINT32_MAX };
 
 struct problem {
     struct hlo_module *file, *m; /* as read; inlined */
-    bool file_is_borrowed;       /* belongs to the problem this one was derived from */
+    bool is_derived; /* file, partitioner and kernels belong to the problem it was derived from */
     uint32_t batch_param,
         batch_dim;          /* the batch as a person named it; param BATCH_AS_FOUND: nobody did */
     struct hlo_roles roles; /* of m */
@@ -59,6 +59,7 @@ struct problem {
     struct cluster_mesh mesh;
     struct problem_options options;
     struct partitioner *partitioner; /* options.classes has it too */
+    struct kernel_rules *kernels;
     struct classes classes;
     struct fusion fusion;
     struct attention attention;
@@ -107,7 +108,8 @@ struct problem_change {
 };
 
 /* Makes a new problem from `from` with a change applied; ids of instructions, values and parameters
- * stay the same. Borrows the file of `from`, which must outlive it. As costly as problem_new. */
+ * stay the same. Borrows the file and the tables of `from`, whose root must outlive it; no file is
+ * read again. As costly as problem_new. */
 int problem_derive(const struct problem *from, const struct problem_change *change,
                    struct problem *out, struct err *e) MUST_CHECK;
 

@@ -57,16 +57,22 @@ size_t hlo_attr_ints(const struct hlo_module *m, hlo_id id, enum hlo_attr_key ke
     return a && hlo_parse_ints(a->text, a->size, out, HLO_RANK_MAX, &count) ? count : 0;
 }
 
-bool hlo_attr_is(const struct hlo_module *m, hlo_id id, enum hlo_attr_key key, const char *word)
+const char *hlo_attr_string(const struct hlo_module *m, hlo_id id, enum hlo_attr_key key,
+                            size_t *size)
 {
     const struct hlo_attr *a = hlo_attr(m, id, key);
-    size_t size = strlen(word);
+    bool is_quoted = a && a->size >= 2 && a->text[0] == '"' && a->text[a->size - 1] == '"';
 
-    if (!a)
-        return false;
-    if (a->size == size + 2 && a->text[0] == '"')
-        return !memcmp(a->text + 1, word, size);
-    return a->size == size && !memcmp(a->text, word, size);
+    *size = a ? a->size - 2 * (size_t)is_quoted : 0;
+    return a ? a->text + is_quoted : NULL;
+}
+
+bool hlo_attr_is(const struct hlo_module *m, hlo_id id, enum hlo_attr_key key, const char *word)
+{
+    size_t size;
+    const char *text = hlo_attr_string(m, id, key, &size);
+
+    return text && size == strlen(word) && !memcmp(text, word, size);
 }
 
 /* ---- constants ---- */

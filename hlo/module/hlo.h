@@ -200,6 +200,9 @@ bool hlo_attr_bool(const struct hlo_module *m, hlo_id id, enum hlo_attr_key key,
 size_t hlo_attr_ints(const struct hlo_module *m, hlo_id id, enum hlo_attr_key key,
                      int64_t out[static HLO_RANK_MAX]);
 bool hlo_attr_is(const struct hlo_module *m, hlo_id id, enum hlo_attr_key key, const char *word);
+/* A string's text without its quotes, as long as *size and not ended by a NUL; NULL: absent. */
+const char *hlo_attr_string(const struct hlo_module *m, hlo_id id, enum hlo_attr_key key,
+                            size_t *size);
 
 /* A constant's value when it is a scalar number (true = 1); false otherwise. */
 bool hlo_constant_number(const struct hlo_module *m, hlo_id id, double *out);

@@ -34,12 +34,14 @@ static const char calls[] =
 
 static struct hlo_module *load(const char *rules)
 {
+    struct kernel_rules *read = NULL;
     struct hlo_module *m = NULL;
     struct err e = {0};
 
     if (hlo_load_memory("test", calls, strlen(calls), NULL, &m, &e) ||
-        kernel_rules_apply(rules, m, &e))
+        kernel_rules_read(rules, &read, &e) || kernel_rules_apply(read, m, &e))
         fail_msg("%s", e.what);
+    kernel_rules_free(read);
     return m;
 }
 
@@ -99,6 +101,8 @@ static void write_file(const char *path, const char *text)
     assert_int_equal(fclose(f), 0);
 }
 
+#define RULE "kernels:\n  - target: nobody\n    dims: a b -> a b\n"
+
 /* A file's rules come first; what is wrong in one has its place; the rule to start from is one. */
 static void test_file(void **state)
 {
@@ -114,6 +118,25 @@ static void test_file(void **state)
         {"kernels:\n  - target: my_kernel\n    dims: a b -> a b\n    reach: 2\n", "a reach of 2",
          4},
         {"rules: []\n", "expected a list kernels", 1},
+        /* of rules that no instruction here meets */
+        {RULE "    partial: {b: sum}\n", "partial: sum, expected add, maximum or minimum", 4},
+        {RULE "    partial: {c: add}\n", "partial: c, expected an index", 4},
+        {RULE "    when: {operand: 3}\n", "when: unknown key operand", 4},
+        {RULE "    when: {operands: three}\n", "operands: three, expected a number", 4},
+        {RULE "    when: {results: 3.}\n", "results: 3., expected a number", 4},
+        {RULE "    whole: [c]\n", "whole: c, expected an index", 4},
+        {RULE "    whole: ['a if mask']\n", "mask, expected a number", 4},
+        {RULE "    sizes: {a: c * r}\n", "sizes: c * r, expected an index", 4},
+        {RULE "    flops: 2 * rows\n", "rows, expected a number", 4},
+        {RULE "    flops: many\n", "many, expected a number", 4},
+        {RULE "    flops: 'masked ? a : b'\n", "masked, expected a number", 4},
+        {RULE "    bytes: a < few\n", "few, expected a number", 4},
+        {RULE "    let: {n: a *}\n", "expected a number", 4},
+        {RULE "    flops: a * n\n    let: {m: 1, n: b +}\n", "expected a number", 5},
+        {RULE "    flops: n\n    let: {m: n, n: m}\n", "is said by itself", 5},
+        {RULE "    flops: product(a)\n", "expected bytes(), elements() or product()", 4},
+        {RULE "    reach: {a100: fast}\n", "a reach of fast", 4},
+        {"kernels:\n  - target: t\n    dims: a very_long_name_of -> a\n", "at most 12 letters", 3},
     };
     char path[64];
     struct str text = {0};
@@ -135,15 +158,68 @@ static void test_file(void **state)
     hlo_free(m);
     str_release(&text);
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+        struct kernel_rules *rules;
         struct err e = {0};
         write_file(path, wrong[k].text);
-        assert_int_equal(hlo_load_memory("test", calls, strlen(calls), NULL, &m, &e), 0);
-        assert_int_not_equal(kernel_rules_apply(path, m, &e), 0);
+        assert_int_not_equal(kernel_rules_read(path, &rules, &e), 0);
         if (!strstr(e.what, wrong[k].what) || e.line != wrong[k].line)
-            fail_msg("%s at %u", e.what, e.line);
-        hlo_free(m);
+            fail_msg("%s at %u, expected %s at %u", e.what, e.line, wrong[k].what, wrong[k].line);
     }
     unlink(path);
+}
+
+/* Names of leaves that are not there are 0, and so are words of the module's configuration. */
+static void test_absent(void **state)
+{
+    char path[64];
+
+    (void)state;
+    snprintf(path, sizeof path, "/tmp/automap-kernels-%ld.yaml", (long)getpid());
+    write_file(path, "kernels:\n  - target: my_*\n    dims: a b, c d? -> a b\n"
+                     "    partial: {c: maximum}\n    flops: a * (c + 2) + (d ?? 5)\n");
+    struct hlo_module *m = load(path);
+    assert_true(flops(m, "mine") == 8 * 2 + 5);
+    hlo_free(m);
+    write_file(path, "kernels:\n  - target: __cudnn*\n    dims: 'b q h d, _, _ -> _, _, _?'\n"
+                     "    flops: 'b + config.cudnn_fmha_backend_config.mask_type'\n");
+    m = load(path);
+    assert_true(flops(m, "causal") == 4);
+    hlo_free(m);
+    unlink(path);
+}
+
+/* A problem made of another has its rules and its table, whatever has become of the files. */
+static void test_derived(void **state)
+{
+    struct problem *p = mem_alloc(sizeof *p), *derived = mem_alloc(sizeof *derived);
+    const struct problem_change nothing = {.batch_param = BATCH_AS_FOUND};
+    struct problem_options o = {0};
+    struct hlo_module *m = NULL;
+    char rules[64], table[64];
+    struct err e = {0};
+
+    (void)state;
+    snprintf(rules, sizeof rules, "/tmp/automap-kernels-%ld.yaml", (long)getpid());
+    snprintf(table, sizeof table, "/tmp/automap-table-%ld.yaml", (long)getpid());
+    write_file(rules, "kernels:\n  - target: my_*\n    dims: a b -> a b\n    flops: 7 * a\n");
+    write_file(table, "partitioner: mine\nversion: '1'\nrows:\n"
+                      "  - target: my_*\n    does: runs whole\n    why: is mine\n");
+    o.kernels = rules;
+    o.partitioner = table;
+    assert_int_equal(hlo_load_memory("test", calls, strlen(calls), NULL, &m, &e), 0);
+    make_problem(m, NULL, 4, &o, p);
+    write_file(rules, "kernels: nothing\n");
+    unlink(table);
+    assert_int_equal(problem_derive(p, &nothing, derived, &e), 0);
+    hlo_id id = hlo_find(derived->m, "mine");
+    assert_true(hlo_kernel_of(derived->m, id)->flops == 7 * 8);
+    assert_string_equal(partitioner_runs_whole(derived->partitioner, derived->m, id), "is mine");
+    problem_release(derived);
+    assert_string_equal(p->partitioner->name, "mine");
+    problem_release(p);
+    unlink(rules);
+    free(p);
+    free(derived);
 }
 
 /* A kernel with a rule splits with what is around it, and costs its flops at its reach. */
@@ -204,10 +280,8 @@ static void test_texts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_builtin),
-        cmocka_unit_test(test_file),
-        cmocka_unit_test(test_cost),
-        cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_builtin), cmocka_unit_test(test_file), cmocka_unit_test(test_absent),
+        cmocka_unit_test(test_derived), cmocka_unit_test(test_cost), cmocka_unit_test(test_texts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

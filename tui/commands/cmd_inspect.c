@@ -138,6 +138,7 @@ static int run(int argc, char **argv)
     struct hlo_load_options largest = {0, -1};
     struct inspection in = {0};
     struct request r = {0};
+    struct kernel_rules *rules = NULL;
     struct hlo_module *m = NULL;
     struct err e = {0};
 
@@ -148,7 +149,9 @@ static int run(int argc, char **argv)
         return options_complain("inspect", "a file is needed");
     rc = hlo_load(r.file, &largest, &m, &e);
     if (!rc)
-        rc = kernel_rules_apply(r.kernels, m, &e);
+        rc = kernel_rules_read(r.kernels, &rules, &e);
+    if (!rc)
+        rc = kernel_rules_apply(rules, m, &e);
     if (!rc) {
         in.m = m;
         in.show_all = r.show_all;
@@ -165,6 +168,7 @@ static int run(int argc, char **argv)
     free(in.layers);
     free(in.layer_flops);
     hlo_free(m);
+    kernel_rules_free(rules);
     if (rc)
         err_print(&e, stderr);
     return rc ? EXIT_INPUT : EXIT_OK;

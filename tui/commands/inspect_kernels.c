@@ -39,7 +39,8 @@ static uint32_t list_targets(const struct inspection *in, struct target *list, d
 
     *total = 0;
     for (hlo_id id = 0; id < m->count; id++) {
-        const struct hlo_attr *a = hlo_attr(m, id, HLO_ATTR_CUSTOM_CALL_TARGET);
+        size_t size;
+        const char *name = hlo_attr_string(m, id, HLO_ATTR_CUSTOM_CALL_TARGET, &size);
         double bytes = in->costs.instruction[id].bytes * in->costs.times[id];
         uint32_t k = 0;
         if (hlo_at(m, id)->opcode != HLO_OP_CUSTOM_CALL) {
@@ -49,11 +50,8 @@ static uint32_t list_targets(const struct inspection *in, struct target *list, d
         }
         bytes = bytes_of(m, id) * (in->costs.times[id] > 0 ? in->costs.times[id] : 1);
         *total += bytes;
-        if (!a)
+        if (!name)
             continue;
-        bool quoted = a->size >= 2 && a->text[0] == '"';
-        const char *name = a->text + quoted;
-        size_t size = a->size - 2 * (size_t)quoted;
         while (k < count && (list[k].size != size || memcmp(list[k].name, name, size) != 0))
             k++;
         if (k == TARGETS_MOST)
