@@ -271,24 +271,13 @@ static bool works_along(const struct hlo_module *m, hlo_id op, int64_t dim)
     }
 }
 
-/* By the table as measured: what made the dump is not known better. */
-static bool runs_whole(const struct hlo_module *m, hlo_id op)
-{
-    struct partitioner p;
-    struct err lost;
-
-    bool is_whole =
-        partitioner_read(NULL, &p, &lost) == 0 && partitioner_runs_whole(&p, m, op) != NULL;
-    partitioner_release(&p);
-    return is_whole;
-}
-
 static void unsplit(struct answer *a)
 {
     const struct evidence *v = a->v;
     const char *name = v->op != HLO_NONE ? hlo_op_info[hlo_at(v->m, v->op)->opcode].name
                                          : hlo_op_info[v->opcode].name;
-    bool is_whole = v->op != HLO_NONE && runs_whole(v->m, v->op);
+    bool is_whole =
+        v->op != HLO_NONE && partitioner_runs_whole(a->d->partitioner, v->m, v->op) != NULL;
     bool along = v->op == HLO_NONE || v->kind != COLLECTIVE_ALL_GATHER || v->dim < 0 ||
                  works_along(v->m, v->op, v->dim);
 

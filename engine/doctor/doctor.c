@@ -1,6 +1,7 @@
 #include "engine/doctor/doctor.h"
 
 #include "engine/cluster/cluster.h"
+#include "engine/decide/partitioner.h"
 #include "engine/doctor/causes.h"
 #include "engine/doctor/evidence.h"
 #include "engine/doctor/groups.h"
@@ -412,6 +413,11 @@ int doctor_new(const struct hlo_module *m, const struct hlo_module *before, cons
         rc = hlo_frames_new(before, &out->before_frames, e);
     if (rc)
         goto out;
+    out->partitioner = mem_try(1, sizeof *out->partitioner);
+    rc = out->partitioner ? partitioner_read(NULL, out->partitioner, e)
+                          : err_no_memory(e, "for the collectives of the module");
+    if (rc)
+        goto out;
     rc = examine_all(out, e);
 out:
     if (rc)
@@ -426,6 +432,9 @@ void doctor_release(struct doctor *d)
     free(d->findings);
     free(d->rows);
     free(d->helpers);
+    if (d->partitioner)
+        partitioner_release(d->partitioner);
+    free(d->partitioner);
     arena_release(&d->arena);
     *d = (struct doctor){0};
 }

@@ -63,7 +63,8 @@ struct doctor_planned {
     const char *change; /* what becomes what; NULL: not planned, or nothing is better */
     bool has_line;      /* of the sharding that changes */
     struct hlo_frame line;
-    double now_ms, ms; /* collectives of a step: with the shardings as they are, changed */
+    double now_ms, ms; /* collectives of a step in the plan: with the shardings as they are,
+                          changed; not those of the dump, which XLA chose */
     double bytes;      /* of what is left */
     double saves_ms;   /* of the step, computing included */
     uint32_t count, now_count;
@@ -110,8 +111,9 @@ struct doctor {
     struct doctor_row *rows; /* all findings, in their order */
     uint32_t row_count;
     uint32_t devices;
-    bool is_compiled;       /* scheduled and fused: constraints are gone, types may have grown */
-    struct helper *helpers; /* private: source lines of helper functions */
+    bool is_compiled; /* scheduled and fused: constraints are gone, types may have grown */
+    struct partitioner *partitioner; /* private: as measured, what made the dump is not known */
+    struct helper *helpers;          /* private: source lines of helper functions */
     size_t helper_count, helper_room;
     struct arena arena;
 };
@@ -131,7 +133,7 @@ void doctor_release(struct doctor *d);
  * taken over also on error; its mesh is that of its shardings. Ends early when `stop` is set (NULL:
  * never). Nothing is found, and that is no
  * error, where `d` has no `before` or the program cannot be planned. ERR_MEMORY. At most
- * DOCTOR_PLANS_MOST solves of engine/relaxed. */
+ * DOCTOR_PLANS_MOST solves of engine/relaxed that give a plan, and as many that give none. */
 enum { DOCTOR_PLANS_MOST = 256 };
 int doctor_replan(struct doctor *d, struct hlo_module *program, const atomic_bool *stop,
                   struct err *e) MUST_CHECK;

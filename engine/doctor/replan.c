@@ -1,6 +1,9 @@
 /* Changes of a sharding, found by planning the program again in relaxed mode: values lie as its
  * author asked, what he left open is free, and one after the other what he asked is let go. */
+#include "engine/cluster/collectives.h"
+#include "engine/cluster/mesh.h"
 #include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
 #include "engine/doctor/causes.h"
 #include "engine/doctor/doctor.h"
 #include "engine/doctor/evidence.h"
@@ -16,7 +19,6 @@
 #include "hlo/support/mem.h"
 #include "hlo/support/stop.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,11 +30,11 @@ struct sent {
     uint32_t count;
 };
 
-/* A plan with some wishes let go. */
+/* A plan with one wish let go. */
 struct tried {
-    uint32_t wish; /* alone; UINT32_MAX: a group */
+    uint32_t wish;
     struct relaxed_plan plan;
-    bool is_made;
+    bool is_tried, is_made;
 };
 
 struct replan {
@@ -47,8 +49,7 @@ struct replan {
     struct tried *alone; /* [wish_count], made when first asked for */
     hlo_id *of_file;     /* [file->count] the instruction of p.m made of it; HLO_NONE */
     const atomic_bool *stop;
-    uint32_t plans, plans_most;
-    double dump_ms; /* what the dump sends in a step */
+    uint32_t plans, failed, most; /* solves that gave a plan, and that gave none: of each so many */
 };
 
 /* ---- what the author asked for ---- */
@@ -114,17 +115,26 @@ static int solve(struct replan *x, const uint32_t *freed, uint32_t count, struct
         }
         rc = relaxed_hold(x->r, w->id, any, any_count, e);
     }
-    x->plans++;
-    return rc ? rc : relaxed_solve(x->r, 0, out, e);
+    if (!rc)
+        rc = relaxed_solve(x->r, 0, out, e);
+    x->plans += !rc;
+    x->failed += rc != 0;
+    return rc;
 }
 
-/* A plan that cannot be found is none; only memory is an error. */
+static bool may_plan(const struct replan *x)
+{
+    return x->plans < x->most && x->failed < x->most && !stop_asked(x->stop);
+}
+
+/* A plan that cannot be found is none, and is not looked for again; only memory is an error. */
 static int try_one(struct replan *x, uint32_t wish, struct err *e)
 {
     struct tried *t = &x->alone[wish];
 
-    if (t->is_made || x->plans >= x->plans_most)
+    if (t->is_tried || !may_plan(x))
         return 0;
+    t->is_tried = true;
     t->wish = wish;
     int rc = solve(x, &wish, 1, &t->plan, e);
     t->is_made = !rc;
@@ -301,7 +311,7 @@ static int try_group(struct replan *x, struct choice *c, const uint32_t *freed, 
     struct relaxed_plan plan;
 
     *is_kept = false;
-    if (x->plans >= x->plans_most)
+    if (!may_plan(x))
         return 0;
     int rc = solve(x, freed, count, &plan, e);
     if (rc)
@@ -374,31 +384,81 @@ static int keep_group(struct replan *x, struct doctor_finding *f, const struct c
     return rc;
 }
 
-static double ms_of(const struct doctor_finding *f)
+static double parts_of(const struct cluster_mesh *mesh, label over)
 {
-    return f->once.ms * (isnan(f->trips) ? 1 : f->trips);
+    double parts = 1;
+
+    for (uint32_t a = 0; a < mesh->axes; a++)
+        parts *= over >> a & 1 ? mesh->axis[a].size : 1;
+    return parts;
+}
+
+/* What the partitioner does in place of a way in steps: gather the value whole, one dim after the
+ * other from the last, and cut it again. By the prices of the plan; 0 where parts of a sum are on
+ * the way. */
+static struct sent gathered_whole(const struct replan *x, const struct relaxed_reshard *first)
+{
+    const struct cluster_mesh *mesh = &x->p.mesh;
+    const struct hlo_shape *s = hlo_value_shape(x->p.m, first->value);
+    struct sent all = {0};
+    double left = 1;
+
+    for (uint32_t a = 0; a < mesh->axes; a++) {
+        if (status_on(first->from, a) == STATUS_PARTIAL)
+            return all;
+        left *= status_on(first->from, a) ? mesh->axis[a].size : 1;
+    }
+    for (uint32_t d = s->rank; d-- > 0;) {
+        label over = status_dim(first->from, mesh->axes, d);
+        if (!over)
+            continue;
+        left /= parts_of(mesh, over);
+        double bytes = (double)s->bytes / left;
+        all.ms += first->times * collective_ms(mesh, COLLECTIVE_ALL_GATHER, over, bytes);
+        all.count++;
+    }
+    return all;
+}
+
+static bool same_way(const struct relaxed_reshard *a, const struct relaxed_reshard *b)
+{
+    return a->value == b->value && a->user == b->user && a->leaf == b->leaf &&
+           a->becomes == b->becomes;
 }
 
 /* Where the way from split to split has several steps, the partitioner finds them when it is led: a
- * constraint between each two, and no sharding of the author's changes. */
+ * constraint between each two, and no sharding of the author's changes. Now is what the plan's
+ * other collectives take and the whole values that are gathered without these constraints. */
 static int keep_walk(struct replan *x, struct doctor_finding *f, const struct choice *c,
                      struct err *e)
 {
     const struct hlo_module *m = x->p.m;
     struct str words = {0};
+    double saved_ms = 0;
+    uint32_t steps = 0, gathers = 0;
 
-    for (uint32_t k = 0; k + 1 < x->base.reshard_count; k++) {
-        const struct relaxed_reshard *a = &x->base.reshards[k], *b = a + 1;
-        if (!is_near(m, c->region, a) || a->value != b->value || a->user != b->user ||
-            a->leaf != b->leaf || a->becomes != b->becomes)
+    for (uint32_t k = 0, count; k < x->base.reshard_count; k += count) {
+        const struct relaxed_reshard *a = &x->base.reshards[k];
+        double ms = a->ms;
+        for (count = 1; k + count < x->base.reshard_count && same_way(a, &a[count]); count++)
+            ms += a[count].ms;
+        struct sent whole = gathered_whole(x, a);
+        if (count < 2 || !is_near(m, c->region, a) || whole.ms <= ms)
             continue;
-        hlo_id maker = m->value_instruction[a->value];
-        str_format(&words, "%s", words.size ? ", then " : "a constraint in between: ");
-        doctor_wish_write(&x->p, maker, a->to, &words);
+        for (uint32_t n = 0; n + 1 < count; n++) {
+            str_add(&words, words.size ? ", then " : "a constraint in between: ");
+            doctor_wish_write(&x->p, m->value_instruction[a->value], a[n].to, &words);
+        }
+        saved_ms += whole.ms - ms;
+        steps += count;
+        gathers += whole.count;
     }
     int rc = words.size ? keep(x, f, &x->base, &words, NULL, e) : 0;
-    if (f->planned.change)
-        f->planned.now_ms = x->dump_ms;
+    if (f->planned.change) {
+        f->planned.now_ms += saved_ms;
+        f->planned.saves_ms += saved_ms;
+        f->planned.now_count = f->planned.now_count - steps + gathers;
+    }
     str_release(&words);
     return rc;
 }
@@ -538,9 +598,7 @@ int doctor_replan(struct doctor *d, struct hlo_module *program, const atomic_boo
     }
     x->d = d;
     x->stop = stop;
-    x->plans_most = plans_for(program->count);
-    for (uint32_t k = 0; k < d->count; k++)
-        x->dump_ms += ms_of(&d->findings[k]);
+    x->most = plans_for(program->count);
     rc = open_problem(x, program, e);
     if (rc)
         goto out;

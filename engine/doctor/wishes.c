@@ -38,32 +38,45 @@ static bool named_mesh(const struct hlo_module *m, char *out, size_t room)
     return false;
 }
 
-/* The finest arrangement of devices among the shardings: "[4,2]" of `<=[4,2]T(1,0)`. */
+/* Where device numbers are cut into axes: at[0] = 1, each divides the next, the last is all of
+ * them. Between two lies an axis, the innermost first. */
+struct cuts {
+    uint32_t at[STATUS_AXES_MOST + 1], count;
+};
+
+/* One more, where it fits between two and there may be as many axes. */
+static void add_cut(struct cuts *c, uint32_t cut)
+{
+    uint32_t k = 0;
+
+    while (k < c->count && c->at[k] < cut)
+        k++;
+    if (!k || k == c->count || c->at[k] == cut || c->count > STATUS_AXES_MOST ||
+        cut % c->at[k - 1] || c->at[k] % cut)
+        return;
+    memmove(&c->at[k + 1], &c->at[k], (c->count - k) * sizeof *c->at);
+    c->at[k] = cut;
+    c->count++;
+}
+
+/* The mesh of which all shardings are, or as many of them as few axes allow: every one cuts the
+ * devices where its tiles begin. */
 static void tiled_mesh(const struct hlo_module *m, uint32_t devices, char *out, size_t room)
 {
-    size_t most = 0;
+    struct cuts c = {{1, devices}, devices > 1 ? 2 : 1};
+    uint32_t cuts[SHARDING_CUTS_MOST];
+    size_t size = 0;
 
-    snprintf(out, room, "%u", devices);
     for (hlo_id id = 0; id < m->count; id++) {
         const struct hlo_attr *a = hlo_attr(m, id, HLO_ATTR_SHARDING);
-        const char *at = a ? memmem(a->text, a->size, "<=[", 3) : NULL;
-        const char *end = at ? memchr(at, ']', a->size - (size_t)(at - a->text)) : NULL;
-        size_t size = 0, axes = 1;
-        if (!end || (size_t)(end - at) >= room)
-            continue;
-        for (at += 3; at < end; at++) {
-            axes += *at == ',';
-            out[size++] = *at == ',' ? 'x' : *at;
-        }
-        if (axes > most && axes <= STATUS_AXES_MOST) {
-            most = axes;
-            out[size] = 0;
-        } else {
-            snprintf(out, room, "%u", devices);
-        }
-        if (most > 1)
-            return;
+        uint32_t count = a ? sharding_cuts(a->text, a->size, devices, cuts) : 0;
+        for (uint32_t k = 0; k < count; k++)
+            add_cut(&c, cuts[k]);
     }
+    snprintf(out, room, "%u", devices);
+    for (uint32_t k = c.count; k-- > 1 && size < room;)
+        size += (size_t)snprintf(out + size, room - size, "%s%u", k + 1 < c.count ? "x" : "",
+                                 c.at[k] / c.at[k - 1]);
 }
 
 void doctor_mesh_of(const struct hlo_module *m, uint32_t devices, char *out, size_t room)

@@ -20,8 +20,8 @@ struct doctor_wish {
 };
 
 /* The mesh its shardings are of, for problem_options: Shardy's first with the author's names
- * ("data=4,model=2"), else the finest arrangement of devices ("4x2"), else all of them. O(count).
- */
+ * ("data=4,model=2"), else the coarsest mesh that all of them are of ("4x2"; "2x2x2" where one is
+ * of 4x2 and one of 2x4), of at most STATUS_AXES_MOST axes. O(count x devices). */
 void doctor_mesh_of(const struct hlo_module *m, uint32_t devices, char *out, size_t room);
 
 /* Calls that only ask for a split become copies: instructions of their own, whose result can be

@@ -3,6 +3,7 @@
 #include "engine/cluster/mesh.h"
 #include "hlo/module/shape.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- writing ---- */
@@ -175,6 +176,7 @@ enum { DIMS_MOST = HLO_RANK_MAX + 1 };
 
 struct tiles {
     uint32_t dims[DIMS_MOST], count; /* tile counts, replicas last */
+    uint32_t grid[DIMS_MOST], rank;  /* the arrangement of an iota; rank 0: a list */
     uint32_t *device;                /* [devices] at each tile */
 };
 
@@ -208,19 +210,20 @@ static bool fill_iota(const uint32_t *shape, const uint32_t *perm, uint32_t rank
     return true;
 }
 
-static bool take_devices(struct reader *r, uint32_t devices, uint32_t *out)
+static bool take_devices(struct reader *r, uint32_t devices, struct tiles *t)
 {
-    uint32_t shape[DIMS_MOST], perm[DIMS_MOST], rank, count;
+    uint32_t perm[DIMS_MOST], count;
 
+    t->rank = 0;
     if (!take(r, "<=["))
-        return take_numbers(r, out, devices, &count) && count == devices;
-    if (!take_numbers(r, shape, 32, &rank) || !take(r, "]"))
+        return take_numbers(r, t->device, devices, &count) && count == devices;
+    if (!take_numbers(r, t->grid, 32, &t->rank) || !take(r, "]"))
         return false;
-    for (uint32_t k = 0; k < rank; k++)
+    for (uint32_t k = 0; k < t->rank; k++)
         perm[k] = k;
-    if (take(r, "T(") && !(take_numbers(r, perm, 32, &count) && count == rank && take(r, ")")))
+    if (take(r, "T(") && !(take_numbers(r, perm, 32, &count) && count == t->rank && take(r, ")")))
         return false;
-    return fill_iota(shape, perm, rank, devices, out);
+    return fill_iota(t->grid, perm, t->rank, devices, t->device);
 }
 
 static uint32_t mesh_place(const struct cluster_mesh *mesh, uint32_t device, label over)
@@ -265,21 +268,21 @@ static bool find_axes(const struct cluster_mesh *mesh, const struct tiles *t, ui
     return false;
 }
 
-static bool read_tiles(const struct cluster_mesh *mesh, struct reader *r, uint32_t rank,
-                       struct tiles *t)
+/* *is_replicated: the last count is that of replicas. */
+static bool read_tiles(struct reader *r, uint32_t devices, struct tiles *t, bool *is_replicated)
 {
     uint32_t total = 1;
 
-    if (!take_numbers(r, t->dims, DIMS_MOST, &t->count) || !take(r, "]") ||
-        !take_devices(r, mesh->devices, t->device))
+    if (!take(r, "{devices=[") || !take_numbers(r, t->dims, DIMS_MOST, &t->count) ||
+        !take(r, "]") || !take_devices(r, devices, t))
         return false;
-    bool replicas = take(r, " last_tile_dim_replicate") || take(r, " last_tile_dims={replicated}");
+    *is_replicated = take(r, " last_tile_dim_replicate") || take(r, " last_tile_dims={replicated}");
     for (uint32_t k = 0; k < t->count; k++) {
-        if (!t->dims[k] || total > mesh->devices / t->dims[k])
+        if (!t->dims[k] || total > devices / t->dims[k])
             return false;
         total *= t->dims[k];
     }
-    return t->count == rank + replicas && total == mesh->devices && take(r, "}");
+    return total == devices && take(r, "}");
 }
 
 /* All dims with the same axes innermost. */
@@ -303,11 +306,12 @@ size_t sharding_read_inner(const struct cluster_mesh *mesh, const char *text, si
     memset(over, 0, rank * sizeof *over);
     if (take(&r, "{replicated}"))
         return (size_t)(r.at - text);
-    if (rank > HLO_RANK_MAX || !take(&r, "{devices=["))
+    if (rank > HLO_RANK_MAX)
         return 0;
+    bool has_replicas = false, found = false;
     t.device = mem_try(mesh->devices, sizeof *t.device);
-    bool ok = t.device && read_tiles(mesh, &r, rank, &t);
-    bool found = false;
+    bool ok = t.device && read_tiles(&r, mesh->devices, &t, &has_replicas) &&
+              t.count == rank + has_replicas;
     for (uint32_t some = 0; some <= inner_most && ok && !found; some++) {
         *inner = (label)some;
         found = find_all_axes(mesh, &t, rank, *inner, over);
@@ -322,4 +326,28 @@ size_t sharding_read(const struct cluster_mesh *mesh, const char *text, size_t s
     label inner;
 
     return sharding_read_inner(mesh, text, size, rank, 0, over, &inner);
+}
+
+uint32_t sharding_cuts(const char *text, size_t size, uint32_t devices,
+                       uint32_t cuts[static SHARDING_CUTS_MOST])
+{
+    struct reader r = {text, text + size};
+    struct tiles t = {.device = mem_try(devices, sizeof *t.device)};
+    uint32_t count = 0, inside = 1;
+    bool has_replicas;
+
+    if (t.device && read_tiles(&r, devices, &t, &has_replicas)) {
+        for (uint32_t k = t.rank; k-- > 0; inside *= t.grid[k])
+            cuts[count++] = inside;
+        inside = 1;
+        for (uint32_t k = t.count; k-- > 0; inside *= t.dims[k]) {
+            uint32_t step = t.dims[k] > 1 ? t.device[inside] - t.device[0] : 0;
+            if (step && step < devices) {
+                cuts[count++] = step;
+                cuts[count++] = step * t.dims[k];
+            }
+        }
+    }
+    free(t.device);
+    return count;
 }

@@ -9,6 +9,7 @@
 
 #include "engine/cluster/mesh.h"
 #include "engine/decide/labels.h"
+#include "hlo/module/shape.h"
 #include "hlo/support/mem.h"
 
 enum sharding_form {
@@ -34,5 +35,12 @@ size_t sharding_read(const struct cluster_mesh *mesh, const char *text, size_t s
  * most `inner_most`. */
 size_t sharding_read_inner(const struct cluster_mesh *mesh, const char *text, size_t size,
                            uint32_t rank, label inner_most, label *over, label *inner);
+
+/* Where the sharding in `text` cuts the device numbers 0 .. devices - 1 into axes: steps between
+ * neighbours along its tiles and its arrangement, in no order, some twice, some of no use (a dim
+ * over two axes). Returns how many; 0: not a sharding of as many devices. O(devices). */
+enum { SHARDING_CUTS_MOST = 3 * (HLO_RANK_MAX + 1) };
+uint32_t sharding_cuts(const char *text, size_t size, uint32_t devices,
+                       uint32_t cuts[static SHARDING_CUTS_MOST]);
 
 #endif
