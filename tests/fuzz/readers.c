@@ -159,11 +159,12 @@ static void read_kernels(const char *text, size_t size)
 {
     const char *path = file_of("file.yaml", text, size);
     struct hlo_factors factors = {0};
+    struct kernel_rules *rules = NULL;
     struct hlo_module *m;
     struct err e = {0};
 
     require(!hlo_load_memory("k", kernels_model, sizeof kernels_model - 1, NULL, &m, &e));
-    if (kernel_rules_apply(path, m, &e)) {
+    if (kernel_rules_read(path, &rules, &e) || kernel_rules_apply(rules, m, &e)) {
         check_error(&e);
         goto out;
     }
@@ -176,6 +177,7 @@ static void read_kernels(const char *text, size_t size)
     }
 out:
     hlo_factors_release(&factors);
+    kernel_rules_free(rules);
     hlo_free(m);
 }
 
