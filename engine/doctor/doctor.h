@@ -9,6 +9,7 @@
 
 #include "engine/cluster/cluster.h"
 #include "engine/cluster/collectives.h"
+#include "engine/decide/partitioner.h"
 #include "hlo/meaning/frames.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"

@@ -18,6 +18,7 @@
 #include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
 #include "engine/decide/partitioner.h"
+#include "engine/kernels/kernel_rules.h"
 #include "hlo/meaning/cost.h"
 #include "hlo/meaning/roles.h"
 #include "hlo/module/hlo.h"

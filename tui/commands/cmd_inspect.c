@@ -148,18 +148,22 @@ static int run(int argc, char **argv)
     if (!r.file)
         return options_complain("inspect", "a file is needed");
     rc = hlo_load(r.file, &largest, &m, &e);
-    if (!rc)
-        rc = kernel_rules_read(r.kernels, &rules, &e);
-    if (!rc)
-        rc = kernel_rules_apply(rules, m, &e);
-    if (!rc) {
-        in.m = m;
-        in.show_all = r.show_all;
-        in.show_groups = r.show_groups;
-        rc = find_all(&in, &r, &e);
-    }
-    if (!rc)
-        rc = show(&in, r.is_json, &e);
+    if (rc)
+        goto out;
+    rc = kernel_rules_read(r.kernels, &rules, &e);
+    if (rc)
+        goto out;
+    rc = kernel_rules_apply(rules, m, &e);
+    if (rc)
+        goto out;
+    in.m = m;
+    in.show_all = r.show_all;
+    in.show_groups = r.show_groups;
+    rc = find_all(&in, &r, &e);
+    if (rc)
+        goto out;
+    rc = show(&in, r.is_json, &e);
+out:
     hlo_roles_release(&in.roles);
     hlo_costs_release(&in.costs);
     classes_release(&in.classes);
