@@ -327,11 +327,17 @@ struct memory_cost memory_of_values(const struct memory_model *m, const double *
 void memory_timeline(const struct memory_model *m, const struct labels *l, const label *on,
                      double *scratch, double (*rows)[MEMORY_KIND_COUNT])
 {
+    fill_scratch(m, l, on, scratch);
+    memory_timeline_of(m, scratch, rows);
+}
+
+void memory_timeline_of(const struct memory_model *m, const double *scratch,
+                        double (*rows)[MEMORY_KIND_COUNT])
+{
     const struct hlo_computation *entry = &m->m->computations[m->m->entry];
     double held[MEMORY_KIND_COUNT] = {0};
     struct sweep s;
 
-    fill_scratch(m, l, on, scratch);
     count_arguments(m, scratch, held);
     sweep_begin(&s, m, scratch, m->m->entry);
     for (uint32_t n = entry->first; n < entry->first + entry->count; n++) {

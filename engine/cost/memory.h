@@ -135,6 +135,9 @@ double memory_sweep(const struct memory_model *m, double *scratch, uint32_t *at)
  * count] rows of MEMORY_KIND_COUNT; row n is of instruction schedule.order[entry first + n]. */
 void memory_timeline(const struct memory_model *m, const struct labels *l, const label *on,
                      double *scratch, double (*rows)[MEMORY_KIND_COUNT]);
+/* The same from known bytes, scratch[range], with the inner peaks as memory_of_values left them. */
+void memory_timeline_of(const struct memory_model *m, const double *scratch,
+                        double (*rows)[MEMORY_KIND_COUNT]);
 /* The largest buffers live while entry instruction `at` runs: up to `room`, largest first. Returns
  * how many. A value may appear twice, with its second buffer. */
 struct memory_top {

@@ -1,6 +1,7 @@
 #include "engine/plan/export_html.h"
 
 #include "engine/cluster/cluster.h"
+#include "engine/cost/memory.h"
 #include "engine/plan/export_report_internal.h"
 #include "engine/plan/plan.h"
 #include "engine/problem/problem.h"
@@ -9,10 +10,11 @@
 #include "hlo/support/err.h"
 #include "hlo/support/file.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/text.h"
 
 #include <string.h>
 
-enum { ROWS_OPEN = 24, COLUMNS_MOST = 12, PLOT_COLUMNS = 72, PLOT_ROWS = 8, BAR_CELLS = 24 };
+enum { ROWS_OPEN = 40, COLUMNS_MOST = 12, PLOT_COLUMNS = 72, PLOT_ROWS = 8, BAR_CELLS = 24 };
 
 static const char *const head[] = {
     "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -51,7 +53,7 @@ static const char *const head[] = {
     "tr:last-child td { border-bottom: 0; }\n"
     "td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }\n"
     "th.n { white-space: normal; }\n"
-    "td.b { width: 34%; min-width: 6rem; vertical-align: middle; }\n"
+    "td.b { width: 24%; min-width: 6rem; vertical-align: middle; }\n"
     ".bar { height: .7rem; border-radius: .35rem; background: var(--accent); min-width: 2px; }\n",
     "code { font: .88em/1.4 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; background: "
     "var(--tint); border-radius: .3rem; padding: .08em .35em; white-space: nowrap; }\n"
@@ -61,6 +63,21 @@ static const char *const head[] = {
     "summary { cursor: pointer; color: var(--accent); font-size: .9rem; padding: .3rem 0; }\n"
     "figure { margin: .5rem 0; } figcaption { color: var(--soft); font-size: .85rem; }\n"
     "svg { display: block; width: 100%; height: 9rem; }\n"
+    "nav { display: flex; flex-wrap: wrap; gap: .4rem; margin: 0 0 1.5rem; }\n"
+    "nav a { color: var(--ink); text-decoration: none; font-size: .85rem; background: var(--card); "
+    "border: 1px solid var(--line); border-radius: 1rem; padding: .25rem .8rem; }\n"
+    "nav a:hover { border-color: var(--accent); color: var(--accent); }\n"
+    "section { scroll-margin-top: 1rem; }\n",
+    "td:first-child { overflow-wrap: anywhere; min-width: 7rem; }\n"
+    "tbody tr:hover { background: var(--tint); }\n"
+    "summary { font-weight: 600; }\n"
+    "@media (max-width: 40rem) { main { padding: 1.5rem .8rem 3rem; } section { padding: .9rem "
+    ".9rem; } table { font-size: .82rem; } nav { flex-wrap: nowrap; overflow-x: auto; "
+    "padding-bottom: "
+    ".3rem; } nav a { white-space: nowrap; } }\n"
+    "@media print { body { background: #fff; } nav { display: none; } section { break-inside: "
+    "avoid; "
+    "} }\n"
     "footer { color: var(--soft); font-size: .85rem; margin-top: 2rem; }\n"
     "</style>\n",
 };
@@ -82,9 +99,22 @@ static void add_char(struct str *out, char c)
     case '"':
         str_add(out, "&quot;");
         break;
+    case '\'':
+        str_add(out, "&#39;");
+        break;
     default:
         str_add_char(out, c);
     }
+}
+
+/* A name from outside: no markup of any kind. */
+static void add_plain(struct str *out, const char *at, const char *end)
+{
+    char clean[512];
+
+    text_clean(clean, sizeof clean, at, (size_t)(end - at));
+    for (const char *c = clean; *c; c++)
+        add_char(out, *c);
 }
 
 /* Markdown as the report has it: `\x`, **bold**, `code`. */
@@ -350,47 +380,95 @@ static void add_card(struct str *out, const char *figure, const char *words)
     str_format(out, "</b><span>%s</span></div>\n", words);
 }
 
+/* "<b>12 %</b> over the best": how far the plan is from what is proven, and of what kind. */
+static void add_proof(struct str *out, const struct plan *plan)
+{
+    const struct relaxed_plan *x = plan->relaxed;
+    double bound = x ? x->bound_ms : plan->bound_ms, over = plan->cost.step_ms / bound - 1;
+    char text[UNITS_ROOM];
+
+    if (!(bound > 0))
+        return;
+    add_card(out, units_percent(text, over > 1e-9 ? over : 0),
+             !x                              ? "over the best strict plan, proven"
+             : x->bound_kind == RELAXED_TIED ? "over the proven bound, equal layers alike"
+                                             : "over the proven bound of all plans");
+}
+
 /* One sentence for somebody who plans no computers, then the figures. */
-static void add_lead(struct str *out, const struct plan *plan, const struct report_about *about)
+static int add_lead(struct str *out, const struct plan *plan, const struct report_about *about,
+                    struct err *e)
 {
     const struct problem *p = plan->problem;
-    char ms[UNITS_ROOM], text[UNITS_ROOM];
+    char ms[UNITS_ROOM], bytes[UNITS_ROOM], limit[UNITS_ROOM], words[2 * UNITS_ROOM + 32];
     double whole = report_whole_ms(p), step = plan->cost.step_ms;
-    double faster = step > 0 ? whole / step : 0;
+    double faster = step > 0 ? whole / step : 0, room = cluster_weakest(&p->cluster).memory_bytes;
     const char *name = hlo_file_name(about->model);
+    size_t stem = strcspn(name, ".");
+    struct memory_cost memory;
+    int rc = plan_memory(plan, &memory, e);
 
+    if (rc)
+        return rc;
     str_format(out, "<p class=\"lead\">%u devices train ", p->cluster.devices);
-    add_inline(out, name, name + strlen(name));
+    add_plain(out, name, name + (stem ? stem : strlen(name)));
     str_format(out, " <em>%.3g times as fast</em> as one", faster);
     if (faster < 1.05)
         str_add(out, ": more devices are hardly worth it here");
+    else if (memory.peak > room)
+        str_add(out, ", but need more memory than they have");
     str_add(out, ".</p>\n");
     str_add(out, "<div class=\"cards\">\n");
     add_card(out, units_ms(ms, step), "one step, modelled");
     add_card(out, units_ms(ms, plan->cost.compute_ms), "of it computing");
     add_card(out, units_ms(ms, plan->cost.communication_ms), "of it communicating");
-    double bound = plan->relaxed ? plan->relaxed->bound_ms : plan->bound_ms;
-    if (bound > 0) {
-        add_card(out, units_percent(text, step / bound - 1), "over the proven bound");
-    }
+    snprintf(words, sizeof words, "of %s on a device: %s", units_bytes(limit, room),
+             memory.peak <= room ? "fits" : "does not fit");
+    add_card(out, units_bytes(bytes, memory.peak), words);
+    add_proof(out, plan);
     str_add(out, "</div>\n");
+    return 0;
+}
+
+/* Links to the sections, in their order. */
+static void add_contents(struct str *out, const struct str *md)
+{
+    struct lines l = {md->text, NULL, md->text + md->size};
+    uint32_t number = 0;
+
+    str_add(out, "<nav aria-label=\"contents\">");
+    while (next_line(&l)) {
+        if (!begins(&l, "## "))
+            continue;
+        str_format(out, "<a href=\"#s%u\">", ++number);
+        add_inline(out, l.at + 3, l.end);
+        str_add(out, "</a>");
+    }
+    str_add(out, "</nav>\n");
 }
 
 /* `md` is the report: its title and first paragraph, then sections. */
-static void add_report(struct str *out, const struct str *md, const struct plan *plan,
-                       const struct report_about *about)
+static int add_report(struct str *out, const struct str *md, const struct plan *plan,
+                      const struct report_about *about, struct err *e)
 {
     struct lines l = {md->text, NULL, md->text + md->size};
     bool more = next_line(&l), in_section = false, has_lead = false;
+    uint32_t number = 0;
 
     while (more) {
         if (begins(&l, "# ")) {
             str_add(out, "<h1>");
             add_inline(out, l.at + 2, l.end);
             str_add(out, "</h1>\n");
-            add_lead(out, plan, about);
+            int rc = add_lead(out, plan, about, e);
+            if (rc)
+                return rc;
         } else if (begins(&l, "## ")) {
-            str_add(out, in_section ? "</section>\n<section><h2>" : "<section><h2>");
+            if (in_section)
+                str_add(out, "</section>\n");
+            else
+                add_contents(out, md);
+            str_format(out, "<section id=\"s%u\"><h2>", ++number);
             in_section = true;
             add_inline(out, l.at + 3, l.end);
             str_add(out, "</h2>\n");
@@ -409,6 +487,7 @@ static void add_report(struct str *out, const struct str *md, const struct plan 
         more = next_line(&l);
     }
     str_add(out, in_section ? "</section>\n" : "");
+    return 0;
 }
 
 int export_html(const struct plan *p, const struct report_about *about, struct str *out,
@@ -417,18 +496,24 @@ int export_html(const struct plan *p, const struct report_about *about, struct s
     struct str md = {0};
     int rc = export_report(p, about, &md, e);
 
-    if (!rc)
-        rc = export_report_check(p, md.text, md.size, e);
-    if (!rc) {
-        for (size_t n = 0; n < sizeof head / sizeof *head; n++)
-            str_add(out, head[n]);
-        str_add(out, "<title>");
-        add_inline(out, about->model, about->model + strlen(about->model));
-        str_add(out, ", planned</title>\n</head>\n<body>\n<main>\n");
-        add_report(out, &md, p, about);
-        str_add(out, "<footer>A plan by automap. Times are modelled; what the model leaves out "
-                     "stands in its documentation.</footer>\n</main>\n</body>\n</html>\n");
-    }
+    if (rc)
+        goto out;
+    rc = export_report_check(p, md.text, md.size, e);
+    if (rc)
+        goto out;
+    for (size_t n = 0; n < sizeof head / sizeof *head; n++)
+        str_add(out, head[n]);
+    str_add(out, "<title>");
+    add_plain(out, about->model, about->model + strlen(about->model));
+    str_add(out, ", planned</title>\n</head>\n<body>\n<main>\n");
+    rc = add_report(out, &md, p, about, e);
+    if (rc)
+        goto out;
+    str_add(out, "<footer>A plan by automap. Times are modelled; what the model leaves out stands "
+                 "in its documentation.</footer>\n</main>\n</body>\n</html>\n");
+    if (out->failed)
+        rc = err_no_memory(e, "for the report");
+out:
     str_release(&md);
     return rc;
 }

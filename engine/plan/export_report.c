@@ -6,6 +6,7 @@
 #include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
 #include "engine/decide/names.h"
+#include "engine/plan/cost_parts.h"
 #include "engine/plan/export_report_internal.h"
 #include "engine/plan/plan.h"
 #include "engine/problem/problem.h"
@@ -14,6 +15,7 @@
 #include "hlo/support/mem.h"
 
 #include "engine/plan/plan_settings.h"
+#include "engine/relaxed/plan_totals.h"
 #include "engine/relaxed/relaxed.h"
 #include "engine/text/units.h"
 #include "hlo/support/text.h"
@@ -119,7 +121,7 @@ static void write_head(const struct report *r)
 
 static void write_cost_row(const struct report *r, const char *what, double ms)
 {
-    str_format(r->out, "| %s | %.1f | ", what, ms);
+    str_format(r->out, "| %s | %.3g | ", what, ms);
     report_add_bar(r->out, ms / r->plan->cost.step_ms);
     str_add(r->out, " |\n");
 }
@@ -127,8 +129,11 @@ static void write_cost_row(const struct report *r, const char *what, double ms)
 static void write_cost(const struct report *r)
 {
     str_add(r->out, "\n## Where the time goes\n\n| part | ms | |\n|---|---:|---|\n");
-    write_cost_row(r, "compute", r->plan->cost.compute_ms);
-    write_cost_row(r, "collectives", r->plan->cost.communication_ms);
+    struct cost_parts parts = plan_cost_parts(r->plan);
+    for (int k = 0; k < PART_COUNT; k++) {
+        if (parts.ms[k] > 0)
+            write_cost_row(r, cost_part_names[k], parts.ms[k]);
+    }
 }
 
 static void write_decisions(const struct report *r)
@@ -241,23 +246,53 @@ static void write_tops(const struct report *r)
     }
 }
 
+/* Live bytes by kind, [instructions of the entry]. */
+static int fill_timeline(const struct plan *plan, double *scratch,
+                         double (*rows)[MEMORY_KIND_COUNT], struct err *e)
+{
+    const struct problem *p = plan->problem;
+    struct memory_cost cost;
+
+    if (!plan->relaxed) {
+        memory_timeline(&p->memory, &p->labels, plan->on, scratch, rows);
+        return 0;
+    }
+    int rc = relaxed_memory_peak(plan->relaxed, &cost, NULL, scratch, e);
+    if (rc)
+        return rc;
+    memory_timeline_of(&p->memory, scratch, rows);
+    return 0;
+}
+
 static int write_memory(const struct report *r, struct err *e)
 {
+    static const struct {
+        const char *unit;
+        double bytes;
+    } units[] = {{"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}};
     const struct problem *p = r->plan->problem;
-    uint32_t count = p->m->computations[p->m->entry].count;
+    uint32_t count = p->m->computations[p->m->entry].count, unit = 0;
     double columns[PLOT_WIDTH] = {0}, *scratch = memory_scratch(&p->memory);
     double(*rows)[MEMORY_KIND_COUNT] = mem_try((size_t)count + 1, sizeof *rows);
+    char words[64];
     int rc = scratch && rows ? 0 : err_no_memory(e, "for the report");
 
     if (rc)
         goto out;
-    memory_timeline(&p->memory, &p->labels, r->plan->on, scratch, rows);
+    rc = fill_timeline(r->plan, scratch, rows, e);
+    if (rc)
+        goto out;
     thin_out((const double(*)[MEMORY_KIND_COUNT])rows, count, columns);
+    while (unit + 1 < sizeof units / sizeof *units && r->memory.peak < units[unit].bytes)
+        unit++;
+    snprintf(words, sizeof words, "%s, along the instructions of a step", units[unit].unit);
     str_add(r->out, "\n## Memory of one device\n\n```text\n");
-    add_plot(r->out, columns, r->memory.peak > 0 ? r->memory.peak : 1,
-             "GB, along the instructions of a step", 1e9);
+    add_plot(r->out, columns, r->memory.peak > 0 ? r->memory.peak : 1, words, units[unit].bytes);
     str_add(r->out, "```\n");
-    write_tops(r);
+    if (r->plan->relaxed)
+        report_write_peak(r);
+    else
+        write_tops(r);
 out:
     free(scratch);
     free(rows);
@@ -282,9 +317,12 @@ static void write_search(const struct report *r)
 static int write_strict(const struct report *r, struct err *e)
 {
     write_decisions(r);
-    int rc = write_collectives(r, e);
+    int rc = report_write_reasons(r, e);
 
-    return rc ? rc : write_memory(r, e);
+    if (rc)
+        return rc;
+    rc = write_collectives(r, e);
+    return rc ? rc : report_write_each_collective(r, e);
 }
 
 /* The command that makes it again; of a relaxed plan, which settings do not say, the one that
@@ -312,8 +350,17 @@ static int write_parts(const struct report *r, struct err *e)
 {
     write_head(r);
     write_cost(r);
-    int rc = r->plan->relaxed ? report_write_relaxed(r, e) : write_strict(r, e);
+    int rc = report_write_layers(r, e);
 
+    if (rc)
+        return rc;
+    rc = r->plan->relaxed ? report_write_relaxed(r, e) : write_strict(r, e);
+    if (rc)
+        return rc;
+    rc = write_memory(r, e);
+    if (rc)
+        return rc;
+    rc = report_write_others(r, e);
     if (rc)
         return rc;
     write_search(r);

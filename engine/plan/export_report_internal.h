@@ -27,15 +27,29 @@ void report_add_plain(struct str *out, const char *text);
 void report_add_bar(struct str *out, double share);
 
 /* For a relaxed plan: a clause that follows its step time; and how variables and inputs are stored
- * and used, reshards by kind and one by one, and its memory peak. ERR_MEMORY. O(reshards log
+ * and used, reshards by kind and one by one. ERR_MEMORY. O(reshards log
  * reshards). */
 void report_write_bound(const struct report *r);
 int report_write_relaxed(const struct report *r, struct err *e) MUST_CHECK;
+
+/* What its memory peak consists of. */
+void report_write_peak(const struct report *r);
 
 /* Checks that every status in those tables is the plan's. Else ERR_INPUT. */
 int report_check_relaxed(const struct plan *p, const char *text, struct err *e) MUST_CHECK;
 
 /* Step time, ms, with everything replicated: what one device alone takes. */
 double report_whole_ms(const struct problem *p);
+
+/* The plan by layer, of either mode. ERR_MEMORY. O(instructions x axes). */
+int report_write_layers(const struct report *r, struct err *e) MUST_CHECK;
+
+/* Of a strict plan: each group with its reason and its best other choice; each collective with its
+ * place and cause, the dearest COLLECTIVES_SHOWN of them. ERR_MEMORY. O(classes x labels). */
+int report_write_reasons(const struct report *r, struct err *e) MUST_CHECK;
+int report_write_each_collective(const struct report *r, struct err *e) MUST_CHECK;
+
+/* Other plans and what they lose. Solves a few problems (exact_strict; reshard_remove). */
+int report_write_others(const struct report *r, struct err *e) MUST_CHECK;
 
 #endif
