@@ -294,7 +294,7 @@ int hlo_mlir_write_body(struct mlir_writer *w, hlo_comp c, const char *end)
             continue;
         if (hlo_mlir_write_op(w, id))
             return w->e->code;
-        if (!is_free(opcode) && opcode != HLO_OP_WHILE)
+        if (!is_free(opcode))
             constrain(w, id);
     }
     write_return(w, comp->root, end);
