@@ -144,18 +144,14 @@ double place_blocks_run(struct place_blocks *b, bool ordered)
     return head == used ? last : INFINITY;
 }
 
-static uint32_t most_pieces(const struct place_graph *g, const struct placement *p)
-{
-    uint32_t most = 1;
-
-    for (uint32_t v = 0; v < g->nodes && p->piece; v++)
-        most = p->piece[v] + 1 > most ? p->piece[v] + 1 : most;
-    return most;
-}
-
 static uint32_t accelerators_of(const struct place_graph *g)
 {
     return place_devices(g) - g->type[g->types - 1].count;
+}
+
+bool place_blocks_ordered(struct place_blocks *b, double value_ms)
+{
+    return fabs(place_blocks_run(b, true) - value_ms) <= 1e-9 * fabs(value_ms);
 }
 
 int place_latency_pieces(const struct place_graph *g, struct placement *p, struct err *e)
@@ -194,7 +190,7 @@ int place_latency_value(const struct place_graph *g, struct placement *p, bool o
 
     if (!p->piece && place_latency_pieces(g, p, e))
         return e->code;
-    b.pieces = most_pieces(g, p);
+    b.pieces = placement_pieces(p);
     if (!place_blocks_allocate(&b)) {
         place_blocks_release(&b);
         return err_no_memory(e, "for a plan");

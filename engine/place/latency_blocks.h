@@ -29,4 +29,8 @@ void place_blocks_release(struct place_blocks *b);
 /* The latency of b->p; INFINITY when some blocks wait for each other. O(nodes + edges). */
 double place_blocks_run(struct place_blocks *b, bool ordered);
 
+/* Was the value of b->p worked out with the pieces of an accelerator in their order? A split's is
+ * not (place_latency_value). */
+bool place_blocks_ordered(struct place_blocks *b, double value_ms);
+
 #endif

@@ -54,6 +54,26 @@ static bool fill_rows(struct place_look *l)
     return true;
 }
 
+/* Rows that only plans with copies, or for latency, have. */
+static int take_kind(struct place_look *l, const struct placement *p, struct err *e)
+{
+    bool copied = false;
+
+    for (uint32_t d = 0; d < p->devices; d++)
+        copied |= p->copies[d] > 1;
+    if (copied && !(l->copies = mem_try((size_t)p->devices + 1, sizeof *l->copies)))
+        return err_no_memory(e, "for a placement");
+    if (!p->piece)
+        return 0;
+    if (placement_copy(p, &l->sample, e))
+        return e->code;
+    l->blocks = (struct place_blocks){.g = l->g,
+                                      .p = l->sample,
+                                      .accelerators = l->state->accelerators,
+                                      .pieces = placement_pieces(p)};
+    return place_blocks_allocate(&l->blocks) ? 0 : err_no_memory(e, "for a placement");
+}
+
 int place_look_new(const struct place_graph *g, const struct place_rules *rules,
                    const struct placement *p, struct place_look **out, struct err *e)
 {
@@ -74,11 +94,11 @@ int place_look_new(const struct place_graph *g, const struct place_rules *rules,
         return err_no_memory(e, "for a placement");
     }
     if (place_prepare_classes(g, &l->nets, e) ||
-        place_state_new(l->nets, &l->rules, &l->state, e)) {
+        place_state_new(l->nets, &l->rules, &l->state, e) || take_kind(l, p, e)) {
         place_look_free(l);
         return e->code;
     }
-    place_look_set(l, p->device);
+    place_look_set(l, p);
     *out = l;
     return 0;
 }
@@ -89,30 +109,112 @@ void place_look_free(struct place_look *l)
         return;
     place_state_free(l->state);
     place_nets_free(l->nets);
+    place_blocks_release(&l->blocks);
+    placement_free(l->sample);
+    free(l->copies);
     free(l->level);
     free(l->level_at);
     free(l->row);
     free(l);
 }
 
-void place_look_set(struct place_look *l, const uint32_t *device)
+/* A plan may come that uses more pieces than those before. */
+static void set_sample(struct place_look *l, const struct placement *p)
+{
+    for (uint32_t v = 0; v < p->nodes; v++) {
+        l->sample->device[v] = p->device[v];
+        l->sample->piece[v] = p->piece && p->piece[v] < l->blocks.pieces ? p->piece[v] : 0;
+    }
+    l->ordered = place_blocks_ordered(&l->blocks, p->value_ms);
+    l->sample->value_ms = place_blocks_run(&l->blocks, l->ordered);
+}
+
+void place_look_set(struct place_look *l, const struct placement *p)
 {
     for (uint32_t v = 0; v < l->g->nodes; v++)
-        l->state->device[l->nets->position_of[v]] = device[v];
+        l->state->device[l->nets->position_of[v]] = p->device[v];
     place_state_set(l->state, l->state->device);
+    if (l->copies)
+        memcpy(l->copies, p->copies, p->devices * sizeof *l->copies);
+    if (l->sample)
+        set_sample(l, p);
+}
+
+double place_look_value(const struct place_look *l)
+{
+    return l->sample   ? l->sample->value_ms
+           : l->copies ? place_value(l->nets, &l->rules, l->state->load, l->copies)
+                       : place_state_value(l->state);
+}
+
+double place_look_load(const struct place_look *l, uint32_t device)
+{
+    uint32_t copies = l->copies && l->copies[device] ? l->copies[device] : 1;
+
+    return place_device_ms(l->g, &l->rules, &l->state->load[device], copies);
+}
+
+/* All of the node's class. */
+static void put_sample(struct place_look *l, uint32_t node, uint32_t device, uint32_t piece)
+{
+    for (uint32_t v = 0; v < l->g->nodes; v++) {
+        if (l->g->color[v] != l->g->color[node])
+            continue;
+        l->sample->device[v] = device;
+        l->sample->piece[v] = piece;
+    }
+}
+
+/* The piece of a device that a node had best be in. The sample is as before. */
+static struct place_price price_of_sample(struct place_look *l, uint32_t node, uint32_t device)
+{
+    uint32_t home = l->sample->device[node], piece = l->sample->piece[node];
+    uint32_t pieces = device < l->state->accelerators ? l->blocks.pieces : 1;
+    struct place_price best = {INFINITY, 0, 0};
+
+    for (uint32_t k = 0; k < pieces; k++) {
+        if (device == home && k != piece)
+            continue;
+        put_sample(l, node, device, k);
+        double value = place_blocks_run(&l->blocks, l->ordered);
+        if (value < best.value_ms)
+            best = (struct place_price){value, 0, k};
+    }
+    put_sample(l, node, home, piece);
+    return best;
 }
 
 void place_look_move(struct place_look *l, uint32_t node, uint32_t device)
 {
+    if (l->sample) {
+        struct place_price price = price_of_sample(l, node, device);
+        put_sample(l, node, device, price.piece);
+        l->sample->value_ms = price.value_ms;
+    }
     place_state_move(l->state, l->nets->position_of[node], device);
     place_state_set(l->state, l->state->device); /* sums of sums drift */
 }
 
 /* ---- prices ---- */
 
-static uint32_t faults_now(const struct place_look *l)
+/* More stages and copies on a kind than it has devices. */
+static bool is_crowded(const struct place_look *l)
 {
-    return place_faults(l->nets, l->state->device, l->state->load);
+    uint32_t taken[PLACE_TYPES_MAX] = {0};
+    bool is = false;
+
+    for (uint32_t d = 0; l->copies && d < l->state->devices; d++) {
+        uint32_t *of = &taken[l->state->type_of[d]];
+        *of += l->copies[d] > 1 ? l->copies[d] : l->state->load[d].positions > 0;
+        is |= *of > l->g->type[l->state->type_of[d]].count;
+    }
+    return is;
+}
+
+uint32_t place_look_faults(const struct place_look *l)
+{
+    return place_faults(l->nets, l->state->device, l->state->load) |
+           (is_crowded(l) ? PLACE_CROWDED : 0);
 }
 
 void place_look_prices(struct place_look *l, uint32_t node, struct place_price *price)
@@ -120,10 +222,12 @@ void place_look_prices(struct place_look *l, uint32_t node, struct place_price *
     uint32_t p = l->nets->position_of[node], from = l->state->device[p];
 
     for (uint32_t d = 0; d < l->state->devices; d++) {
+        price[d] = l->sample ? price_of_sample(l, node, d) : (struct place_price){0};
         place_state_move(l->state, p, d);
-        price[d] = (struct place_price){place_state_value(l->state), 0};
-        if (l->state->broken || place_state_over(l->state) > 0)
-            price[d].faults = faults_now(l);
+        if (!l->sample)
+            price[d].value_ms = place_look_value(l);
+        if (l->state->broken || l->copies || place_state_over(l->state) > 0)
+            price[d].faults = place_look_faults(l);
         place_state_move(l->state, p, from);
     }
 }
@@ -155,7 +259,7 @@ uint32_t place_look_limit(const struct place_look *l)
     uint32_t most = 0;
 
     for (uint32_t d = 1; d < l->state->devices; d++) {
-        if (place_state_load(l->state, d) > place_state_load(l->state, most))
+        if (place_look_load(l, d) > place_look_load(l, most))
             most = d;
     }
     return most;

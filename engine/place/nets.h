@@ -100,6 +100,7 @@ enum place_fault {
     PLACE_WRONG_KIND = 2,
     PLACE_PIN_BROKEN = 4,
     PLACE_NOT_APART = 8,
+    PLACE_CROWDED = 16, /* more stages and copies than devices: of place_look_faults alone */
 };
 uint32_t place_faults(const struct place_nets *n, const uint32_t *device,
                       const struct place_load *load);

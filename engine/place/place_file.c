@@ -103,10 +103,20 @@ static cJSON *device_json(const struct place_document *d, uint32_t device)
     return o;
 }
 
+/* Pieces that are not found again from the devices alone, as the search was asked to have them. */
+static bool has_pieces(const struct place_document *d)
+{
+    uint32_t pieces = placement_pieces(d->plan);
+
+    return d->job->latency && pieces > 1 && pieces <= d->job->pieces;
+}
+
 static void add_devices(const struct place_document *d, cJSON *o)
 {
     cJSON *devices = cJSON_AddArrayToObject(o, "devices");
-    cJSON **nodes = mem_try((size_t)d->plan->devices + 1, sizeof *nodes);
+    cJSON **nodes = mem_try(2 * (size_t)d->plan->devices + 1, sizeof *nodes);
+    cJSON **pieces = nodes + d->plan->devices;
+    bool several = has_pieces(d);
     char text[24];
 
     if (!nodes)
@@ -115,10 +125,14 @@ static void add_devices(const struct place_document *d, cJSON *o)
         cJSON *device = device_json(d, k);
         cJSON_AddItemToArray(devices, device);
         nodes[k] = cJSON_AddArrayToObject(device, "nodes");
+        pieces[k] = several ? cJSON_AddArrayToObject(device, "pieces") : NULL;
     }
     for (uint32_t v = 0; v < d->graph->nodes; v++) {
+        uint32_t k = d->plan->device[v];
         snprintf(text, sizeof text, "%" PRId64, d->graph->id[v]);
-        cJSON_AddItemToArray(nodes[d->plan->device[v]], cJSON_CreateRaw(text));
+        cJSON_AddItemToArray(nodes[k], cJSON_CreateRaw(text));
+        if (several)
+            cJSON_AddItemToArray(pieces[k], cJSON_CreateNumber(d->plan->piece[v]));
     }
     free(nodes);
 }
@@ -229,6 +243,7 @@ static const struct json_field device_keys[] = {{"name", JSON_TEXT, NULL},
                                                 {"out_ms", JSON_NUMBER, NULL},
                                                 {"memory_bytes", JSON_NUMBER, NULL},
                                                 {"nodes", JSON_INTEGERS, NULL},
+                                                {"pieces", JSON_INTEGERS | JSON_OPTIONAL, NULL},
                                                 {0}};
 static const struct json_field plan_keys[] = {
     {"schema", JSON_TEXT, NULL},
@@ -432,6 +447,32 @@ static int read_nodes(const cJSON *nodes, const struct place_graph *g, const str
     return 0;
 }
 
+/* One piece a node, in the order of the nodes, which were read. */
+static int read_pieces(const cJSON *device, const struct place_graph *g, const struct named *ids,
+                       uint32_t most, uint32_t d, struct placement *p, struct err *e)
+{
+    const cJSON *pieces = json_get(device, "pieces"), *piece = pieces ? pieces->child : NULL, *item;
+
+    if (!pieces)
+        return 0;
+    if (cJSON_GetArraySize(pieces) != cJSON_GetArraySize(json_get(device, "nodes")))
+        return err_set(e, ERR_INPUT, "devices[%u]: pieces: %d, expected one a node", d,
+                       cJSON_GetArraySize(pieces));
+    if (!p->piece && !(p->piece = mem_try((size_t)g->nodes + 1, sizeof *p->piece)))
+        return err_no_memory(e, "for a placement");
+    cJSON_ArrayForEach(item, json_get(device, "nodes"))
+    {
+        struct named key = {(int64_t)item->valuedouble, 0};
+        const struct named *hit = bsearch(&key, ids, g->nodes, sizeof *ids, compare_named);
+        if (piece->valuedouble < 0 || piece->valuedouble >= most)
+            return err_set(e, ERR_INPUT, "devices[%u]: piece %.0f, expected less than %u", d,
+                           piece->valuedouble, most);
+        p->piece[hit->node] = (uint32_t)piece->valuedouble;
+        piece = piece->next;
+    }
+    return 0;
+}
+
 static int check_node(const struct place_graph *g, const struct placement *p, uint32_t v,
                       uint32_t *of, struct err *e)
 {
@@ -464,8 +505,8 @@ static int check_classes(const struct place_graph *g, const struct placement *p,
     return rc;
 }
 
-static int read_devices(const cJSON *root, const struct place_graph *g, struct placement *p,
-                        struct err *e)
+static int read_devices(const cJSON *root, const struct place_graph *g, const struct place_job *job,
+                        struct placement *p, struct err *e)
 {
     const cJSON *devices = json_get(root, "devices"), *item;
     struct named *ids = sorted_ids(g);
@@ -487,9 +528,13 @@ static int read_devices(const cJSON *root, const struct place_graph *g, struct p
         p->copies[d] = copies ? (uint32_t)fmin(copies->valuedouble, p->devices) : 0;
         p->stage[d] =
             stage && stage->valuedouble < p->devices ? (uint32_t)stage->valuedouble : PLACE_NONE;
-        rc = read_nodes(json_get(item, "nodes"), g, ids, d++, p, e);
+        rc = read_nodes(json_get(item, "nodes"), g, ids, d, p, e);
         if (rc)
             goto out;
+        rc = job->latency ? read_pieces(item, g, ids, job->pieces, d, p, e) : 0;
+        if (rc)
+            goto out;
+        d++;
     }
     rc = check_classes(g, p, e);
     if (rc)
@@ -512,8 +557,8 @@ static int price(const struct place_graph *g, struct place_saved *s, struct err 
         return err_no_memory(e, "for a placement");
     if (placement_value(p, g, &s->job.rules, s->load, e))
         return e->code;
-    if (s->job.latency)
-        return place_latency_value(g, p, false, &p->value_ms, e);
+    if (s->job.latency) /* its pieces, in their order; else those of a split */
+        return place_latency_value(g, p, p->piece != NULL, &p->value_ms, e);
     if (!p->contiguous)
         return 0;
     if (place_look_new(g, &s->job.rules, p, &look, e))
@@ -558,7 +603,7 @@ static int read_plan(const cJSON *root, const struct problem *p, struct place_gr
     if (check_identity(root, p, g, e) || read_question(root, &s->job, e) ||
         set_limits(root, g, e) || set_pins(root, g, s, e) || placement_new(g, &s->plan, e))
         return e->code;
-    return read_devices(root, g, s->plan, e) ? e->code : read_answer(root, g, s, e);
+    return read_devices(root, g, &s->job, s->plan, e) ? e->code : read_answer(root, g, s, e);
 }
 
 int place_file_parse(const char *text, size_t size, const char *path, const struct problem *p,

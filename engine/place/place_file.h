@@ -12,7 +12,8 @@
  *     algo, positions, ideals, pairs, moves, and printed, not kept in files: seconds
  *     faults              what the plan breaks: memory, kind, pin, apart
  *     devices[]           name, kind, stage, copies; load_ms = compute_ms + in_ms + out_ms (sum);
- *                         memory_bytes; nodes: ids
+ *                         memory_bytes; nodes: ids; pieces: of each node, where a plan for
+ *                         latency has several on a device and may have them
  *     limits              device with the largest load, the heaviest transfer it pays; kinds[]:
  *                         count and memory there were
  * Any thread. */

@@ -68,6 +68,15 @@ int placement_copy(const struct placement *p, struct placement **out, struct err
     return 0;
 }
 
+uint32_t placement_pieces(const struct placement *p)
+{
+    uint32_t most = 1;
+
+    for (uint32_t v = 0; v < p->nodes && p->piece; v++)
+        most = p->piece[v] + 1 > most ? p->piece[v] + 1 : most;
+    return most;
+}
+
 int placement_check_copies(const struct placement *p, const struct place_graph *g, struct err *e)
 {
     uint64_t taken[PLACE_TYPES_MAX] = {0};

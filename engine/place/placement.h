@@ -32,6 +32,9 @@ int placement_new(const struct place_graph *g, struct placement **out, struct er
 void placement_free(struct placement *p); /* NULL is fine */
 int placement_copy(const struct placement *p, struct placement **out, struct err *e) MUST_CHECK;
 
+/* Latency: pieces of one accelerator, at most; 1 without pieces. */
+uint32_t placement_pieces(const struct placement *p);
+
 /* Stages and their copies take no more devices of a kind than there are. ERR_INPUT names the kind.
  * O(nodes + devices). */
 int placement_check_copies(const struct placement *p, const struct place_graph *g,

@@ -111,6 +111,10 @@ expect 0 'limits, 4[12].* computes .* fetches' explain "$bert" --plan "$dir/plan
 expect 0 '"maxLoad": 4[12]' export "$bert" --plan "$dir/plan.json" --format split
 expect 2 'only a plan of a model is a pipeline' export "$bert" --plan "$dir/plan.json" --format trace
 expect 1 'of a placement is json, split' export "$bert" --plan "$dir/plan.json" --format hlo
+expect 0 'copy of a stage is there' place "$bert" --replicate --why node9
+expect 0 'proven' place "$data/latency-inputs/layergraphs/bert24_inference.json.gz" --objective latency --moves 100000 --plan "$dir/latency.json"
+expect 0 'h: 1 node, computes .*; waits for node|A: [0-9]+ nodes, computes' explain "$data/latency-inputs/layergraphs/bert24_inference.json.gz" --plan "$dir/latency.json"
+expect 0 '100\.2 +as it is' explain "$data/latency-inputs/layergraphs/bert24_inference.json.gz" --plan "$dir/latency.json" node9
 expect 2 'another operator graph' plan "$layers/gnmt_training.json.gz" --plan "$dir/plan.json"
 expect 0 'as a pipeline +4 stages, step 44[0-9.]+ ms' place "$models/vgg19.hlo.txt.gz" "$1/examples/clusters/v100-1x4.yaml" --plan "$dir/vgg.json" --pipeline "$dir/pipe.json"
 expect 2 'for another cluster' plan "$models/vgg19.hlo.txt.gz" "$1/examples/clusters/a-2x8-v100.yaml" --plan "$dir/vgg.json"

@@ -4,6 +4,7 @@
 #include "engine/place/cut_tree.h"
 #include "engine/place/fill_devices.h"
 #include "engine/place/latency.h"
+#include "engine/place/latency_path.h"
 #include "engine/place/look.h"
 #include "engine/place/place_cut.h"
 #include "engine/place/solve.h"
@@ -287,10 +288,26 @@ static void moves_keep_loads(void **state)
     }
 }
 
+/* Stages on accelerators with their copies, and the accelerators there are. */
+static bool slow_crowded(const struct place_graph *g, const uint32_t *device,
+                         const uint32_t *copies)
+{
+    uint32_t stages = 0, accelerators = g->type[0].count;
+
+    for (uint32_t d = 0; d < accelerators; d++) {
+        bool used = false;
+        for (uint32_t v = 0; v < g->nodes; v++)
+            used |= device[v] == d;
+        stages += copies[d] > 1 ? copies[d] : used;
+    }
+    return stages > accelerators;
+}
+
 /* Prices of moves and what crosses, against the definition. */
 static void looks(void **state)
 {
     struct rl_rng r;
+    uint32_t copied = 0, crowded = 0;
 
     (void)state;
     rl_rng_seed(&r, 51, 0);
@@ -316,6 +333,12 @@ static void looks(void **state)
             of_color[c] = rl_rng_below(&r, devices);
         for (uint32_t v = 0; v < g->nodes; v++)
             p->device[v] = of_color[g->color[v]];
+        uint32_t copies[SMALL_DEVICES] = {1, 1, 1, 1, 1, 1, 1, 1};
+        if (i % 4 == 0 && g->type[0].count > 1) {
+            g->sync_ms_per_byte = 0.3;
+            copies[0] = p->copies[0] = 2;
+            copied++;
+        }
         if (place_look_new(g, &rules, p, &l, &e)) {
             placement_free(p);
             place_graph_free(g);
@@ -326,8 +349,10 @@ static void looks(void **state)
             for (uint32_t v = 0; v < g->nodes; v++)
                 device[v] = g->color[v] == g->color[node] ? d : p->device[v];
             slow_loads(g, device, load);
-            assert_true(fabs(price[d].value_ms - slow_value(g, &rules, load, NULL)) < 1e-9);
-            assert_int_equal(!price[d].faults, slow_fits(g, device, load));
+            assert_true(fabs(price[d].value_ms - slow_value(g, &rules, load, copies)) < 1e-9);
+            bool full = copies[0] > 1 && slow_crowded(g, device, copies);
+            assert_int_equal(!price[d].faults, slow_fits(g, device, load) && !full);
+            crowded += full;
         }
         struct place_crossing c[SMALL_NODES];
         uint32_t crossings = place_look_crossings(l, c, SMALL_NODES), slow = 0;
@@ -349,6 +374,7 @@ static void looks(void **state)
         placement_free(p);
         place_graph_free(g);
     }
+    assert_true(copied > 20 && crowded > 20);
 }
 
 /* ---- latency ---- */
@@ -504,6 +530,114 @@ static double best_pieces(const struct place_graph *g, uint32_t pieces)
     return best;
 }
 
+/* The chain of blocks without a gap, each with what its nodes are by definition. */
+static void check_path(const struct place_graph *g, const struct placement *p, double value)
+{
+    struct place_latency_step *s;
+    uint32_t count;
+    double now = 0;
+    struct err e = {0};
+
+    assert_int_equal(place_latency_path(g, p, &s, &count, &e), 0);
+    assert_true(count > 0);
+    for (uint32_t k = 0; k < count; k++) {
+        bool host = slow_is_host(g, s[k].device);
+        double compute = 0;
+        uint32_t nodes = 0;
+        for (uint32_t v = 0; v < g->nodes; v++) {
+            if (host ? v != s[k].node : p->device[v] != s[k].device || p->piece[v] != s[k].piece)
+                continue;
+            compute += place_time(g, host, v);
+            nodes++;
+        }
+        assert_int_equal(nodes, s[k].nodes);
+        assert_true(fabs(compute - s[k].compute_ms) < 1e-9);
+        assert_true(fabs(s[k].begin_ms - now) < 1e-9);
+        now += s[k].fetch_ms + s[k].compute_ms + s[k].send_ms;
+        assert_true(fabs(s[k].end_ms - now) < 1e-9 && (!host || s[k].fetch_ms + s[k].send_ms == 0));
+    }
+    assert_true(fabs(now - value) < 1e-9);
+    free(s);
+}
+
+/* Every device's best piece for a node, and the time of the sample then. */
+static void latency_looks(void **state)
+{
+    struct rl_rng r;
+    uint32_t circles = 0, paths = 0;
+
+    (void)state;
+    rl_rng_seed(&r, 52, 0);
+    for (uint32_t i = 0; i < 400; i++) {
+        struct small_shape s = {.nodes = 2 + rl_rng_below(&r, 7), .kinds = 1};
+        struct place_graph *g = small_graph(&r, &s);
+        uint32_t q = 1 + rl_rng_below(&r, 3), most = 0, place[SMALL_NODES];
+        struct place_rules rules = {0};
+        struct place_price price[SMALL_DEVICES];
+        struct place_look *l;
+        struct placement *p;
+        struct err e = {0};
+        for (uint32_t v = 0; v < g->nodes; v++)
+            g->color[v] = v;
+        g->colors = g->nodes;
+        g->type[1].count = 1;
+        uint32_t devices = place_devices(g), node = rl_rng_below(&r, g->nodes);
+        assert_int_equal(placement_new(g, &p, &e), 0);
+        p->piece = mem_alloc(g->nodes * sizeof *p->piece);
+        for (uint32_t k = 0; k < g->nodes; k++) { /* mostly forward, so that few are circles */
+            uint32_t v = g->order[k], at = k * devices * q / g->nodes;
+            at = rl_rng_below(&r, 3) ? at : rl_rng_below(&r, devices * q);
+            p->device[v] = at / q;
+            p->piece[v] = p->device[v] + 1 < devices ? at % q : 0;
+            most = p->piece[v] > most ? p->piece[v] : most;
+        }
+        q = most + 1;
+        for (uint32_t v = 0; v < g->nodes; v++)
+            place[v] = p->device[v] * q + p->piece[v];
+        double value = slow_pieces(g, place, q);
+        assert_int_equal(place_latency_value(g, p, true, &p->value_ms, &e), 0);
+        assert_true(isinf(value) ? isinf(p->value_ms) : fabs(p->value_ms - value) < 1e-9);
+        if (isfinite(value)) {
+            check_path(g, p, value);
+            paths++;
+        }
+        if (isinf(value) || place_look_new(g, &rules, p, &l, &e)) {
+            placement_free(p);
+            place_graph_free(g);
+            circles++;
+            continue;
+        }
+        place_look_prices(l, node, price);
+        for (uint32_t d = 0; d < devices; d++) {
+            double best = INFINITY;
+            uint32_t was = place[node];
+            for (uint32_t k = 0; k < (d + 1 < devices ? q : 1); k++) {
+                place[node] = d * q + k;
+                if (d == p->device[node] && k != p->piece[node])
+                    continue;
+                best = fmin(best, slow_pieces(g, place, q));
+            }
+            place[node] = was;
+            assert_true(isinf(best) ? isinf(price[d].value_ms)
+                                    : fabs(price[d].value_ms - best) < 1e-9);
+            circles += isinf(best) != 0;
+        }
+        uint32_t to = rl_rng_below(&r, devices);
+        if (isfinite(price[to].value_ms)) {
+            place_look_move(l, node, to);
+            assert_true(place_look_value(l) == price[to].value_ms);
+            assert_int_equal(place_look_device(l, node), to);
+        }
+        place_look_set(l, p);
+        assert_true(fabs(place_look_value(l) - value) < 1e-9);
+        place_look_free(l);
+        placement_free(p);
+        place_graph_free(g);
+    }
+    print_message("%u paths, %u circles\n", paths, circles);
+    assert_true(circles > 50 && paths > 200);
+}
+
 static void pieces(void **state)
 {
     struct rl_rng r;
@@ -540,6 +674,7 @@ int main(void)
         cmocka_unit_test(moves_keep_loads), cmocka_unit_test(cuts),
         cmocka_unit_test(least_cuts),       cmocka_unit_test(looks),
         cmocka_unit_test(latencies),        cmocka_unit_test(pieces),
+        cmocka_unit_test(latency_looks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

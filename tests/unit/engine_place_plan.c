@@ -78,7 +78,7 @@ static void check_limit(const struct place_graph *g, const struct place_rules *r
     assert_true(l.transfer_ms == heaviest && (l.node == PLACE_NONE) == (heaviest == 0));
 }
 
-static void check_file(uint32_t seed, uint32_t *read, uint32_t *pinned)
+static void check_file(uint32_t seed, uint32_t *read, uint32_t *pinned, uint32_t *in_pieces)
 {
     struct place_graph *g = graph_of_seed(seed), *again = graph_of_seed(seed);
     uint64_t fingerprint = place_fingerprint(g);
@@ -92,6 +92,7 @@ static void check_file(uint32_t seed, uint32_t *read, uint32_t *pinned)
     struct err e = {0};
     struct place_job job = {.any_sets = seed % 2,
                             .latency = seed % 7 == 3,
+                            .pieces = 1 + seed % 5,
                             .moves = 2000,
                             .rules = {.communication = (enum place_communication)(seed % 3)}};
 
@@ -101,7 +102,7 @@ static void check_file(uint32_t seed, uint32_t *read, uint32_t *pinned)
         words_of(g, &pin[i], words[i]);
         word[i] = words[i];
     }
-    if (place_solve(g, &job, job.latency ? "greedy" : "exact", &p, &e))
+    if (place_solve(g, &job, "exact", &p, &e))
         goto out;
     double value = p->value_ms;
     assert_int_equal(placement_value(p, g, &job.rules, load, &e), 0);
@@ -129,6 +130,7 @@ static void check_file(uint32_t seed, uint32_t *read, uint32_t *pinned)
     if (!cJSON_Compare(once, twice, true))
         fail_msg("seed %u: written again as another", seed);
     ++*read;
+    *in_pieces += strstr(text, "\"pieces\":\t[") != NULL;
     *pinned += pins > 0;
     cJSON_free(text);
     cJSON_free(again_text);
@@ -143,13 +145,13 @@ out:
 
 static void files_of_graphs(void **state)
 {
-    uint32_t read = 0, pinned = 0;
+    uint32_t read = 0, pinned = 0, in_pieces = 0;
 
     (void)state;
     for (uint32_t seed = 0; seed < 400; seed++)
-        check_file(seed, &read, &pinned);
-    print_message("%u plans read again, %u with pins\n", read, pinned);
-    assert_true(read > 250 && pinned > 100);
+        check_file(seed, &read, &pinned, &in_pieces);
+    print_message("%u plans read again, %u with pins, %u in pieces\n", read, pinned, in_pieces);
+    assert_true(read > 250 && pinned > 100 && in_pieces >= 5);
 }
 
 /* ---- faults ---- */

@@ -227,10 +227,6 @@ static int explain_place(const struct place_input *in, const struct place_saved 
 
     if (a->reshard)
         return err_set(e, ERR_INPUT, "a placement has no reshards");
-    if (s->job.latency || s->job.rules.replicate)
-        return err_set(e, ERR_INPUT,
-                       "of placements those for throughput without copies are "
-                       "explained");
     if (!a->what_count)
         return place_print_limits(in->graph, &s->job, s->plan, s->load, e);
     for (uint32_t k = 0; k < a->what_count; k++) {

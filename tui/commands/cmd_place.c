@@ -276,8 +276,6 @@ static int parse(struct request *r, int argc, char **argv)
         return code;
     if (!r->input)
         return options_complain("place", "which graph?");
-    if (r->why && (r->job.latency || r->job.rules.replicate))
-        return options_complain("place", "--why is of plans for throughput without copies");
     return check_use(r);
 }
 

@@ -2,6 +2,7 @@
 
 #include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/pipeline.h"
+#include "engine/place/latency_path.h"
 #include "engine/place/look.h"
 #include "engine/place/nets.h"
 #include "engine/place/operator_graph.h"
@@ -185,9 +186,71 @@ static void print_limit(const struct place_graph *g, const struct placement *p,
     printf("\n");
 }
 
+/* ---- what one sample waits for ---- */
+
+/* Steps of one row: nodes on the host one after the other are one. */
+static uint32_t row_of_steps(const struct place_graph *g, const struct place_latency_step *s,
+                             uint32_t count)
+{
+    uint32_t n = 1;
+
+    while (n < count && g->type[place_type_of(g, s[0].device)].is_host &&
+           s[n].device == s[0].device)
+        n++;
+    return n;
+}
+
+static void print_steps(const struct place_graph *g, const struct placement *p,
+                        const struct place_latency_step *s, uint32_t n)
+{
+    char device[16], node[32], ms[5][UNITS_ROOM];
+    double compute = 0;
+    bool several = placement_pieces(p) > 1;
+    uint32_t nodes = 0;
+
+    for (uint32_t i = 0; i < n; i++) {
+        compute += s[i].compute_ms;
+        nodes += s[i].nodes;
+    }
+    place_device_name(g, s[0].device, device);
+    printf("%10s %9s  %s", units_plain_ms(ms[0], s[0].begin_ms),
+           units_plain_ms(ms[1], s[n - 1].end_ms), device);
+    if (several && !g->type[place_type_of(g, s[0].device)].is_host)
+        printf(", piece %u", s[0].piece + 1);
+    printf(": %u node%s, computes %s", nodes, nodes == 1 ? "" : "s",
+           units_plain_ms(ms[2], compute));
+    if (s[0].fetch_ms > 0 || s[0].send_ms > 0)
+        printf(", fetches %s, sends %s", units_plain_ms(ms[3], s[0].fetch_ms),
+               units_plain_ms(ms[4], s[0].send_ms));
+    if (s[0].waits_for != PLACE_NONE)
+        printf("; waits for %s", name_of(g, s[0].waits_for, node));
+    printf("\n");
+}
+
+static int print_path(const struct place_graph *g, const struct placement *p, struct err *e)
+{
+    struct place_latency_step *s;
+    uint32_t count;
+    char ms[UNITS_ROOM];
+    int rc = place_latency_path(g, p, &s, &count, e);
+
+    if (count) {
+        printf("%s for one sample, along this path\n\n    begins      ends  on\n",
+               units_ms(ms, p->value_ms));
+        for (uint32_t i = 0, n; i < count; i += n) {
+            n = row_of_steps(g, s + i, count - i);
+            print_steps(g, p, s + i, n);
+        }
+    }
+    free(s);
+    return rc;
+}
+
 int place_print_limits(const struct place_graph *g, const struct place_job *job,
                        const struct placement *p, const struct place_load *load, struct err *e)
 {
+    if (job->latency)
+        return print_path(g, p, e) ? e->code : print_transfers(g, p, e);
     struct place_limit l = place_find_limit(g, &job->rules, p, load);
     char name[16], ms[4][UNITS_ROOM];
 
@@ -233,24 +296,35 @@ int place_print(const char *name, const struct place_graph *g, const struct plac
 
 /* ---- why ---- */
 
+static const char *breach(const struct place_price *p)
+{
+    return isinf(p->value_ms)                                 ? "pieces would wait for each other"
+           : p->faults & PLACE_OVER_MEMORY                    ? "over memory"
+           : p->faults & PLACE_WRONG_KIND                     ? "may not be there"
+           : p->faults & (PLACE_PIN_BROKEN | PLACE_NOT_APART) ? "breaks a pin"
+           : p->faults & PLACE_CROWDED                        ? "a copy of a stage is there"
+                                                              : "";
+}
+
 static void print_prices(struct place_look *l, uint32_t node, struct place_price *price)
 {
     uint32_t home = place_look_device(l, node);
     char name[16], ms[UNITS_ROOM], change[UNITS_ROOM];
 
     place_look_prices(l, node, price);
-    printf("\non        per sample    change\n");
+    printf("\non        %s    change\n", l->sample ? "one sample" : "per sample");
     for (uint32_t d = 0; d < l->state->devices; d++) {
-        const char *breaks = price[d].faults & PLACE_OVER_MEMORY  ? "over memory"
-                             : price[d].faults & PLACE_WRONG_KIND ? "may not be there"
-                             : price[d].faults & (PLACE_PIN_BROKEN | PLACE_NOT_APART)
-                                 ? "breaks a pin"
-                             : d == home ? "as it is"
-                                         : "";
+        const char *breaks = breach(&price[d]);
+        bool is_host = l->g->type[place_type_of(l->g, d)].is_host;
+        if (l->sample && is_host && d != home && d > l->state->accelerators)
+            continue; /* cores are as many as needed: one stands for all */
         double more = price[d].value_ms - price[home].value_ms;
+        if (d == home && !*breaks)
+            breaks = "as it is";
         printf("%-9s %10s %9s%s%s\n", place_device_name(l->g, d, name),
-               units_plain_ms(ms, price[d].value_ms),
-               d == home ? "" : units_change(change, more, 2), *breaks ? "   " : "", breaks);
+               isinf(price[d].value_ms) ? "-" : units_plain_ms(ms, price[d].value_ms),
+               d == home || isinf(more) ? "" : units_change(change, more, 2), *breaks ? "   " : "",
+               breaks);
     }
 }
 
@@ -282,7 +356,8 @@ int place_print_why(const struct place_graph *g, const struct place_rules *rules
         printf("; the output of %s would cross, %s ms at each end\n", name_of(g, holder, other),
                units_plain_ms(ms, held_ms));
     print_prices(l, node, price);
-    printf("\n%s limits\n", place_device_name(g, place_look_limit(l), device));
+    if (!l->sample)
+        printf("\n%s limits\n", place_device_name(g, place_look_limit(l), device));
     free(price);
     place_look_free(l);
     return 0;

@@ -214,7 +214,7 @@ static int take_plan(struct place_view *v, struct err *e)
     s->plan = plan;
     s->graph = v->found.graph;
     if (s->look) {
-        place_look_set(s->look, plan->device);
+        place_look_set(s->look, plan);
     } else {
         if (place_look_new(s->graph, &rules, plan, &s->look, e))
             return e->code;
@@ -525,7 +525,7 @@ static bool act_on_plan(struct panel *p, int action)
         step_stage(v, 1);
         break;
     case PLACE_VIEW_RESET:
-        place_look_set(v->shown.look, v->shown.plan->device);
+        place_look_set(v->shown.look, v->shown.plan);
         v->shown.moved = false;
         v->fresh = false;
         break;
