@@ -322,6 +322,27 @@ static bool set_colors(struct making *k)
     return true;
 }
 
+/* Parts of the model that operations belong to, each name kept once. */
+static bool set_layers(struct making *k)
+{
+    const struct hlo_roles *r = &k->p->roles;
+    const char **text = mem_try((size_t)r->layer_count + 1, sizeof *text);
+    bool ok = text;
+
+    for (uint32_t n = 0; n < k->u->op_count && ok; n++) {
+        uint32_t layer = r->layer[k->u->ops[n].id];
+        if (!layer)
+            continue;
+        if (!text[layer])
+            text[layer] =
+                arena_text(&k->g->arena, r->layer_names[layer], strlen(r->layer_names[layer]));
+        k->g->layer[n] = text[layer];
+        ok = text[layer];
+    }
+    free(text);
+    return ok;
+}
+
 /* ---- edges ---- */
 
 static bool set_edges(struct making *k)
@@ -371,7 +392,8 @@ static int make(struct making *k, struct err *e)
     k->g->sync_ms_per_byte = isfinite(k->link) ? 1e3 / k->link : 0;
     if (per_server)
         k->g->far_ms = arena_get(&k->g->arena, (size_t)nodes + 1, sizeof(double));
-    if ((per_server && !k->g->far_ms) || !set_nodes(k) || !set_colors(k) || !set_edges(k))
+    if ((per_server && !k->g->far_ms) || !set_nodes(k) || !set_layers(k) || !set_colors(k) ||
+        !set_edges(k))
         return err_no_memory(e, MEMORY_FOR);
     return place_graph_connect(k->g, k->from, k->to, k->edges, NULL, e);
 }

@@ -30,6 +30,9 @@ int place_graph_parse(const char *text, size_t size, struct place_graph **out,
 /* The same from a file, plain or gzipped; "-" is standard input. Errors name the file. */
 int place_graph_read(const char *path, struct place_graph **out, struct err *e) MUST_CHECK;
 
+/* Does a text begin like one? Everything else is a model. */
+bool place_graph_is(const char *text, size_t size);
+
 /* A text that place_graph_parse reads as the same graph, all its numbers to the last bit. */
 void place_graph_write(const struct place_graph *g, struct str *out);
 

@@ -1,6 +1,7 @@
 /* Nodes and edges are gathered as the file has them, then ids and colors are looked up in sorted
  * tables: a file may name its keys in any order. */
 #include "engine/place/graph_file.h"
+#include "engine/place/graph_layers.h"
 #include "engine/place/operator_graph.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
@@ -523,15 +524,33 @@ int place_graph_parse(const char *text, size_t size, struct place_graph **out, s
     rc = build(&r, out);
     if (rc)
         goto out;
-    if (!take_names(*out)) {
+    rc = take_names(*out) ? place_graph_name_layers(*out, e) : err_no_memory(e, "for this graph");
+    if (rc)
         place_graph_free(*out);
-        rc = err_no_memory(e, "for this graph");
-    }
 out:
     free(r.node);
     free(r.edge);
     arena_release(&r.names);
     return rc;
+}
+
+bool place_graph_is(const char *text, size_t size)
+{
+    static const char *const keys[] = {"\"nodes\"", "\"maxFPGAs\"", "\"maxSizePerFPGA\"",
+                                       "\"supportedOnFpga\"", "\"sourceId\""};
+    size_t looked = size < 4096 ? size : 4096, at = 0;
+    char head[4097];
+
+    memcpy(head, text, looked);
+    head[looked] = 0;
+    at = strspn(head, " \t\r\n\xef\xbb\xbf");
+    if (head[at] != '{')
+        return false;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        if (strstr(head + at, keys[i]))
+            return true;
+    }
+    return false;
 }
 
 int place_graph_read(const char *path, struct place_graph **out, struct err *e)

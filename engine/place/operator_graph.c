@@ -18,6 +18,7 @@ int place_graph_new(uint32_t nodes, uint32_t types, struct place_graph **out, st
     g->types = types;
     g->id = arena_get(a, n, sizeof *g->id);
     g->name = arena_get(a, n, sizeof *g->name);
+    g->layer = arena_get(a, n, sizeof *g->layer);
     g->time_ms = arena_get(a, n * types, sizeof *g->time_ms);
     g->bytes = arena_get(a, n, sizeof *g->bytes);
     g->send_ms = arena_get(a, n, sizeof *g->send_ms);
@@ -29,7 +30,7 @@ int place_graph_new(uint32_t nodes, uint32_t types, struct place_graph **out, st
     g->apart = arena_get(a, 2 * PLACE_PINS_MAX, sizeof *g->apart);
     g->user_at = arena_get(a, n + 1, sizeof *g->user_at);
     g->order = arena_get(a, n, sizeof *g->order);
-    if (!g->id || !g->name || !g->time_ms || !g->bytes || !g->send_ms || !g->color ||
+    if (!g->id || !g->name || !g->layer || !g->time_ms || !g->bytes || !g->send_ms || !g->color ||
         !g->supported || !g->backward || !g->allowed || !g->fixed || !g->apart || !g->user_at ||
         !g->order) {
         place_graph_free(g);

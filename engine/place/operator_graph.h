@@ -36,14 +36,15 @@ struct place_type {
 struct place_graph {
     uint32_t nodes, edges;
     /* by node */
-    int64_t *id;       /* unique, ascending or not */
-    const char **name; /* or NULL */
-    double *time_ms;   /* [type * nodes + node] */
-    double *bytes;     /* memory on an accelerator */
-    double *send_ms;   /* of its output, one end; 0 when nobody uses it */
-    double *far_ms;    /* the same to another server; NULL: one server, or equal */
-    uint32_t *color;   /* dense classes of nodes that must be on one device */
-    bool *supported;   /* on accelerators */
+    int64_t *id;        /* unique, ascending or not */
+    const char **name;  /* or NULL */
+    const char **layer; /* part of the model, equal ones the same text; NULL: unknown. For people */
+    double *time_ms;    /* [type * nodes + node] */
+    double *bytes;      /* memory on an accelerator */
+    double *send_ms;    /* of its output, one end; 0 when nobody uses it */
+    double *far_ms;     /* the same to another server; NULL: one server, or equal */
+    uint32_t *color;    /* dense classes of nodes that must be on one device */
+    bool *supported;    /* on accelerators */
     bool *backward;
     uint32_t *user_at; /* [nodes + 1]: users of node v are user[user_at[v] .. user_at[v + 1]) */
     uint32_t *user;    /* [edges] */

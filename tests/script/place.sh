@@ -127,6 +127,20 @@ echo mine >"$dir/mine.json"
 expect 2 'not one that automap wrote' place "$bert" --plan "$dir/mine.json"
 cmp -s <(echo mine) "$dir/mine.json" || { echo 'a file of somebody else was written over'; failed=1; }
 
+# The explorer opens a graph and a plan of it, and writes what it shows as a split.
+case $automap in /*) ;; *) automap=$PWD/$automap ;; esac
+cd "$dir" || exit 1
+expect 0 '27\.9 ms a sample +proven' screen "$ops/bert_l-3_inference.json.gz" --size 100x30 --keys e
+expect 0 'wrote bert_l-3_inference.split.json' screen "$ops/bert_l-3_inference.json.gz" --keys 'e e'
+expect 0 'is there already' screen "$ops/bert_l-3_inference.json.gz" --keys e
+expect 0 'contiguous +27\.9 ms per sample' place "$ops/bert_l-3_inference.json.gz" --split bert_l-3_inference.split.json
+expect 0 '4[12]\.[0-9] ms a sample +proven, as its file says' screen "$bert" --plan "$dir/plan.json"
+expect 2 'another operator graph' screen "$ops/bert_l-3_inference.json.gz" --plan "$dir/plan.json"
+cp "$ops/bert_l-3_inference.json.gz" b.gz
+expect 0 'b  235 operators   3 accelerators' screen mlp --keys ': o p e n Space b . g z Enter'
+expect 0 'mlp .*instr' screen b.gz --keys ': o p e n Space m l p Enter'
+expect 0 'broken.json:2:1: the file ends here' screen mlp --keys ': o p e n Space b r o k e n . j s o n Enter'
+
 # Hostile sizes get an answer: a chain of 10^5 nodes.
 awk 'BEGIN { n = 100000; printf "{\"maxSizePerFPGA\":1e9,\"maxFPGAs\":8,\"maxCPUs\":0,\"nodes\":["
     for (i = 0; i < n; i++) printf "%s{\"id\":%d,\"supportedOnFpga\":1,\"cpuLatency\":9,\"fpgaLatency\":%d,\"size\":1}", (i ? "," : ""), i, i % 7

@@ -19,6 +19,7 @@
 #include "tui/screen/theme.h"
 #include "tui/views/host.h"
 #include "tui/views/panel.h"
+#include "tui/watch/placing.h"
 #include "tui/watch/watch.h"
 
 #include <limits.h>
@@ -75,7 +76,8 @@ struct app {
     enum app_wish wish;
     struct str wish_text;
 
-    struct problem *problem; /* owned, as the two below */
+    struct placing_graph *graph; /* an operator graph in place of a problem; NULL: none */
+    struct problem *problem;     /* owned, as the two below */
     struct session *session;
     struct watch *watch;
     bool frozen; /* the view only */

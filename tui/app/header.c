@@ -86,6 +86,8 @@ static void add_model(struct row *r, const struct scene *s)
     uint32_t variables = 0, dims = 0;
 
     add(r, 0, 0, ROLE_TITLE | BOLD, s->model_name);
+    if (s->graph_words)
+        add(r, 1, 2, ROLE_TEXT, s->graph_words);
     if (!s->problem)
         return;
     const struct problem *p = s->problem;

@@ -21,6 +21,7 @@
 #include "tui/views/panel.h"
 #include "tui/views/views.h"
 #include "tui/watch/doctored.h"
+#include "tui/watch/placing.h"
 #include "tui/watch/plan_load.h"
 #include "tui/watch/watch.h"
 
@@ -162,6 +163,9 @@ void app_drop_problem(struct app *a)
     a->scene.module = NULL;
     a->scene.cluster = NULL;
     a->scene.watch = NULL;
+    a->scene.graph_words = NULL;
+    placing_graph_release(a->graph);
+    a->graph = NULL;
     drop(&o);
 }
 
@@ -356,6 +360,53 @@ out:
     return rc;
 }
 
+/* The view on top, opened for `o`, in place of all that is open. */
+static int stand_alone(struct app *a, const struct panel_ops *ops, const void *arg, struct err *e)
+{
+    if (a->depth == APP_DEPTH) /* room for it */
+        app_drop_top(a);
+    if (app_open(a, ops, arg, e))
+        return e->code;
+    struct panel *top = a->stack[--a->depth];
+    while (a->depth > 0)
+        app_drop_top(a);
+    a->stack[a->depth++] = top;
+    for (int i = 0; i < PANEL_COUNT; i++)
+        app_drop_placed(a, (enum panel_id)i);
+    return 0;
+}
+
+/* An operator graph has no model: its placement stands alone. `job` is taken over; NULL: a search
+ * begins. */
+static int show_graph(struct app *a, struct placing_graph *g, struct placing *job, struct err *e)
+{
+    struct place_opening o = {placing_graph_share(g), job};
+    int rc = stand_alone(a, &view_place, &o, e);
+
+    if (rc) {
+        placing_graph_release(o.graph);
+        placing_free(job);
+    }
+    return rc;
+}
+
+static int replace_by_graph(struct app *a, struct placing_graph *g, const struct found *f,
+                            struct err *e)
+{
+    int rc = show_graph(a, g, NULL, e);
+
+    if (rc) {
+        placing_graph_release(g);
+        return rc;
+    }
+    app_drop_problem(a);
+    a->graph = g;
+    a->scene.graph_words = g->words;
+    a->model_path[0] = a->cluster_path[0] = 0;
+    a->scene.model_name = file_stem(a->model_name, sizeof a->model_name, f->model);
+    return 0;
+}
+
 /* What cannot be planned can be explained: the doctor, in place of what is open. */
 static int replace_by_dump(struct app *a, const struct opening *g, struct err *e)
 {
@@ -416,6 +467,12 @@ int app_load(struct app *a, const char *model, const char *cluster, struct err *
     int rc = find_files(a, model, cluster, &g->f, e);
     if (rc)
         goto out;
+    struct placing_graph *graph = NULL;
+    rc = g->f.cluster[0] ? 0 : placing_graph_read(g->f.model, &graph, e);
+    if (!rc && graph)
+        rc = replace_by_graph(a, graph, &g->f, e);
+    if (rc || graph)
+        goto out;
     rc = replace(a, g, cluster, e);
     if (rc == ERR_INPUT && doctored_is(g->f.model))
         rc = replace_by_dump(a, g, e);
@@ -441,6 +498,17 @@ static void say_resumed(struct app *a, const struct search_args *s, const struct
         app_say(a, "resumed at episode %llu", (unsigned long long)a->watch->shot->episodes);
 }
 
+static int load_plan_of_graph(struct app *a, const char *path, struct err *e)
+{
+    struct placing *job;
+
+    if (placing_of_file(&(struct placing_source){NULL, a->graph}, path, &job, e) ||
+        show_graph(a, a->graph, job, e))
+        return e->code;
+    app_say(a, "%s is loaded; w says why a node is where it is", path);
+    return 0;
+}
+
 int app_load_plan(struct app *a, const char *path, struct err *e)
 {
     static const struct panel_ops *const views[] = {[PLAN_LOADED_STRICT] = &view_plans,
@@ -449,6 +517,8 @@ int app_load_plan(struct app *a, const char *path, struct err *e)
                                                     [PLAN_LOADED_PLACE] = &view_place};
     enum plan_loaded kind;
 
+    if (a->graph)
+        return load_plan_of_graph(a, path, e);
     if (!a->watch)
         return err_set(e, ERR_INPUT, "a plan needs its model: open that first");
     if (plan_load(a->watch, path, &kind, e))

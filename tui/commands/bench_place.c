@@ -3,6 +3,7 @@
 #include "engine/place/graph_file.h"
 #include "engine/place/operator_graph.h"
 #include "engine/place/placement.h"
+#include "engine/place/published.h"
 #include "engine/place/solve.h"
 #include "hlo/support/err.h"
 #include "tui/commands/bench.h"
@@ -14,62 +15,19 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Seconds of the published solver as measured on a quieter machine, 0: it ends out of memory at
- * 21 GB; the optimum to six digits; the best plan of any sets known before (annealing, integer
- * programs). */
-static const struct instance {
-    const char *file;
-    double seconds, optimum, any;
-} throughput[] = {
-    {"layergraphs/bert24_inference", 0.006, 17.7899, 17.7147},
-    {"layergraphs/bert24_training", 0.008, 41.7458, 39.7895},
-    {"layergraphs/gnmt_inference", 14.8, 32.9107, 31.7033},
-    {"layergraphs/gnmt_training", 25.7, 107.004, 88.6514},
-    {"layergraphs/resnet50_inference", 0.12, 33.7747, 33.6690},
-    {"layergraphs/resnet50_training", 0.25, 78.6318, 77.3841},
-    {"layergraphs/inceptionv3_inference", 0, 51.5519, 51.5519},
-    {"layergraphs/inceptionv3_training", 0, 122.762, 118.260},
-    {"operatorgraphs/bert_l-3_inference", 1.0, 27.9186, 21.9084},
-    {"operatorgraphs/bert_l-3_training", 5.5, 65.3031, 54.2075},
-    {"operatorgraphs/bert_l-6_inference", 2.9, 29.5795, 28.3322},
-    {"operatorgraphs/bert_l-6_training", 18.6, 72.865, 72.4717},
-    {"operatorgraphs/bert_l-12_inference", 13.8, 147.478, 142.540},
-    {"operatorgraphs/bert_l-12_training", 27.7, 437.998, 418.324},
-    {"operatorgraphs/resnet50_inference", 0.16, 124.349, 124.349},
-    {"operatorgraphs/resnet50_training", 0.38, 255.194, 255.194},
-};
-
-/* Greedy and max-load plans as published code finds them; 0: none. */
-static const struct latency {
-    const char *file;
-    double greedy, max_load;
-} latency[] = {
-    {"layergraphs/bert24_inference", 100.219, 108.031},
-    {"layergraphs/gnmt_inference", 268.500, 244.331},
-    {"layergraphs/resnet50_inference", 4197.06, 1443.793},
-    {"layergraphs/inceptionv3_inference", 2485.24, 0},
-    {"operatorgraphs/bert_l-3_inference", 416.204, 414.441},
-    {"operatorgraphs/bert_l-6_inference", 494.135, 444.020},
-    {"operatorgraphs/bert_l-12_inference", 867.839, 1327.031},
-    {"operatorgraphs/resnet50_inference", 839.536, 1123.653},
-};
-enum {
-    INSTANCES = sizeof throughput / sizeof *throughput,
-    LATENCIES = sizeof latency / sizeof *latency
-};
-
 struct request {
     const char *folder;
     bool contiguous_only;
     char found[4096];
 };
 
-static int read_graph(const char *folder, const char *kind, const char *file,
-                      struct place_graph **g, struct err *e)
+static int read_graph(const char *folder, const struct place_published *n, struct place_graph **g,
+                      struct err *e)
 {
     char path[4600];
 
-    snprintf(path, sizeof path, "%s/%s/%s.json.gz", folder, kind, file);
+    snprintf(path, sizeof path, "%s/%s/%s.json.gz", folder,
+             n->latency ? "latency-inputs" : "throughput-inputs", n->file);
     return place_graph_read(path, g, e);
 }
 
@@ -87,76 +45,80 @@ static int answer(const struct place_graph *g, const struct place_job *job, stru
 static int run_contiguous(const char *folder, struct err *e)
 {
     double all = 0;
-    uint32_t equal = 0;
+    uint32_t equal = 0, count = 0;
 
     printf("contiguous, proven      optimum  published    pairs  ideals      s  published s\n");
-    for (uint32_t i = 0; i < INSTANCES; i++) {
-        const struct instance *n = &throughput[i];
+    for (const struct place_published *n = place_published; n->name; n++) {
+        if (n->latency)
+            continue;
         const struct place_job job = {.seed = 0};
         struct place_graph *g;
         struct placement *p;
         double seconds;
-        if (read_graph(folder, "throughput-inputs", n->file, &g, e))
+        if (read_graph(folder, n, &g, e))
             return e->code;
         int rc = answer(g, &job, &p, &seconds, e);
         place_graph_free(g);
         if (rc)
             return rc;
-        bool is_equal = p->proven && fabs(p->value_ms / n->optimum - 1) < 1e-5;
+        bool is_equal = p->proven && fabs(p->value_ms / n->contiguous_ms - 1) < 1e-5;
         equal += is_equal;
+        count++;
         all += seconds;
-        printf("%-34s %9.6g %9.6g %9llu %7u %6.2f  %s%.3g%s\n", n->file, p->value_ms, n->optimum,
-               (unsigned long long)p->pairs, p->ideals, seconds,
+        printf("%-34s %9.6g %9.6g %9llu %7u %6.2f  %s%.3g%s\n", n->file, p->value_ms,
+               n->contiguous_ms, (unsigned long long)p->pairs, p->ideals, seconds,
                n->seconds > 0 ? "" : "out of memory ", n->seconds, is_equal ? "" : "  DIFFERS");
         placement_free(p);
     }
-    printf("%u of %d equal, %.2f s together; targets: all, 2 s, 0.5 s each\n\n", equal, INSTANCES,
-           all);
+    printf("%u of %u equal, %.2f s together; targets: all, 2 s, 0.5 s each\n\n", equal, count, all);
     return 0;
 }
 
 static int run_any(const char *folder, struct err *e)
 {
-    uint32_t reached = 0, proven = 0;
+    uint32_t reached = 0, proven = 0, count = 0;
 
     printf("any sets                            value best known     bound     gap      s\n");
-    for (uint32_t i = 0; i < INSTANCES; i++) {
-        const struct instance *n = &throughput[i];
+    for (const struct place_published *n = place_published; n->name; n++) {
+        if (n->latency)
+            continue;
         const struct place_job job = {.any_sets = true};
         struct place_graph *g;
         struct placement *p;
         double seconds;
-        if (read_graph(folder, "throughput-inputs", n->file, &g, e))
+        if (read_graph(folder, n, &g, e))
             return e->code;
         int rc = answer(g, &job, &p, &seconds, e);
         place_graph_free(g);
         if (rc)
             return rc;
-        bool is_reached = p->value_ms <= n->any * (1 + 1e-5);
+        bool is_reached = p->value_ms <= n->any_ms * (1 + 1e-5);
         reached += is_reached;
         proven += p->proven;
-        printf("%-34s %9.6g  %9.6g %9.6g %5.1f %% %6.2f%s%s\n", n->file, p->value_ms, n->any,
+        count++;
+        printf("%-34s %9.6g  %9.6g %9.6g %5.1f %% %6.2f%s%s\n", n->file, p->value_ms, n->any_ms,
                p->bound_ms, p->bound_ms > 0 ? 100 * (p->value_ms / p->bound_ms - 1) : 0, seconds,
                p->proven ? "  proven" : "", is_reached ? "" : "  above");
         placement_free(p);
     }
-    printf("%u of %d at or below the best known, %u proven; targets: all, 6, 10 s each\n\n",
-           reached, INSTANCES, proven);
+    printf("%u of %u at or below the best known, %u proven; targets: all, 6, 10 s each\n\n",
+           reached, count, proven);
     return 0;
 }
 
 static int run_latency(const char *folder, struct err *e)
 {
-    uint32_t won = 0;
+    uint32_t won = 0, count = 0;
 
     printf("latency, one piece                  value    greedy  max-load     bound      s\n");
-    for (uint32_t i = 0; i < LATENCIES; i++) {
-        const struct latency *n = &latency[i];
+    for (const struct place_published *n = place_published; n->name; n++) {
+        if (!n->latency)
+            continue;
         const struct place_job job = {.latency = true};
         struct place_graph *g;
         struct placement *p;
         double seconds;
-        if (read_graph(folder, "latency-inputs", n->file, &g, e))
+        if (read_graph(folder, n, &g, e))
             return e->code;
         uint32_t cores = g->type[g->types - 1].count;
         g->type[g->types - 1].count = cores ? cores : 1;
@@ -164,14 +126,15 @@ static int run_latency(const char *folder, struct err *e)
         place_graph_free(g);
         if (rc)
             return rc;
-        double best = n->max_load > 0 ? fmin(n->greedy, n->max_load) : n->greedy;
+        double best = n->max_load_ms > 0 ? fmin(n->greedy_ms, n->max_load_ms) : n->greedy_ms;
         bool is_best = p->value_ms < best * (1 - 1e-5); /* six digits are known of the others */
         won += is_best;
-        printf("%-34s %9.6g %9.6g %9.6g %9.6g %6.2f%s\n", n->file, p->value_ms, n->greedy,
-               n->max_load, p->bound_ms, seconds, is_best ? "" : "  not below both");
+        count++;
+        printf("%-34s %9.6g %9.6g %9.6g %9.6g %6.2f%s\n", n->file, p->value_ms, n->greedy_ms,
+               n->max_load_ms, p->bound_ms, seconds, is_best ? "" : "  not below both");
         placement_free(p);
     }
-    printf("%u of %d below both heuristics; target: all\n", won, LATENCIES);
+    printf("%u of %u below both heuristics; target: all\n", won, count);
     return 0;
 }
 

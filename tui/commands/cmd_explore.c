@@ -396,7 +396,8 @@ const struct command command_explore = {
     .name = "explore",
     .usage = "[MODEL [CLUSTER]]",
     .summary = "open the explorer; automap MODEL does the same",
-    .about = "Opens the explorer; without a model, a screen that offers the examples.",
+    .about = "Opens the explorer; without a model, a screen that offers the examples. An operator "
+             "graph as JSON opens its placement.",
     .options = explore_options,
     .run = run_explore,
 };

@@ -14,26 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A placement graph says so near its beginning; everything else is a model. */
-static bool is_graph(const char *text, size_t size)
-{
-    static const char *const keys[] = {"\"nodes\"", "\"maxFPGAs\"", "\"maxSizePerFPGA\"",
-                                       "\"supportedOnFpga\"", "\"sourceId\""};
-    size_t looked = size < 4096 ? size : 4096, at = 0;
-    char head[4097];
-
-    memcpy(head, text, looked);
-    head[looked] = 0;
-    at = strspn(head, " \t\r\n\xef\xbb\xbf");
-    if (head[at] != '{')
-        return false;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        if (strstr(head + at, keys[i]))
-            return true;
-    }
-    return false;
-}
-
 static int read_model(const struct problem_args *a, struct place_input *out, struct err *e)
 {
     struct problem *p = mem_try(1, sizeof *p);
@@ -57,7 +37,7 @@ static int read_graph(const char *path, bool *is, struct place_graph **out, stru
     *is = rc && rc != ERR_IO;
     if (rc)
         goto out;
-    *is = is_graph(bytes, text.size) || !strcmp(path, "-");
+    *is = place_graph_is(bytes, text.size) || !strcmp(path, "-");
     if (*is && place_graph_parse(bytes, text.size, out, e))
         rc = err_in_file(e, path);
 out:

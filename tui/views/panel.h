@@ -35,6 +35,7 @@ struct scene {
     const struct problem *problem;   /* NULL: none */
     struct watch *watch;             /* the running search (tui/watch/watch.h); NULL: none */
     const char *model_name;          /* "" without module */
+    const char *graph_words;         /* of an operator graph that is open without one; NULL */
     const struct keymap *keymap;
     const struct theme *theme;
     const char *data_dir, *state_dir; /* examples; recent files and sessions; NULL: none */

@@ -50,22 +50,23 @@ const char *place_node_name(const struct place_graph *g, uint32_t node, char out
 
 /* ---- the sentence ---- */
 
-static uint32_t faults_of(const struct place_shown *s)
+static const char *sets_word(bool latency, bool contiguous)
 {
-    return place_faults(s->look->nets, s->look->state->device, s->look->state->load);
+    return latency ? "pieces" : contiguous ? "contiguous" : "any sets";
 }
 
 void place_draw_sentence(const struct place_shown *s, const struct pane *p)
 {
     const struct placement *plan = s->plan;
     bool latency = s->objective == PLACING_LATENCY;
-    double value = latency && !s->moved ? plan->value_ms : place_look_value(s->look);
+    double value = s->moved ? place_look_value(s->look) : plan->value_ms;
     double bound = fmin(plan->bound_ms, plan->value_ms);
-    uint32_t faults = faults_of(s);
+    uint32_t faults = place_look_faults(s->look);
     char ms[UNITS_ROOM], text[160];
 
     int x = pane_text(p, 0, 0, ROLE_TITLE | BOLD, units_ms(ms, value));
-    x = pane_text(p, x, 0, ROLE_TEXT, latency ? " for one batch" : " a batch");
+    x = pane_text(p, x, 0, ROLE_TEXT, latency ? " for one" : " a");
+    x = pane_text(p, x, 0, ROLE_TEXT, s->of_model ? " batch" : " sample");
     if (s->moved) {
         x = pane_format(p, x + 3, 0, value > plan->value_ms ? ROLE_WARN : ROLE_OK, "%s ms",
                         units_change(ms, value - plan->value_ms, 2));
@@ -83,7 +84,7 @@ void place_draw_sentence(const struct place_shown *s, const struct pane *p)
         if (x + utf8_text_columns(text) + 24 < p->width)
             x = pane_text(p, x, 0, ROLE_DIM, text);
     }
-    snprintf(text, sizeof text, "%s · %s%s", s->any_sets ? "any sets" : "contiguous", s->algorithm,
+    snprintf(text, sizeof text, "%s · %s%s", sets_word(latency, !s->any_sets), s->algorithm,
              s->done ? "" : "  searching ..");
     if (x + 3 + utf8_text_columns(text) + 8 < p->width)
         pane_text(p, x + 3, 0, ROLE_TEXT, text);
@@ -125,13 +126,79 @@ static void draw_node(const struct place_shown *s, const struct pane *p, int x, 
     pane_put(p, x, y, style, is_lit(s, node) ? sign_of(s, d) : '.');
 }
 
+/* The part of the model that most nodes of a level are of; NULL: none is known. */
+static const char *layer_of_level(const struct place_shown *s, uint32_t level)
+{
+    const struct place_look *l = s->look;
+    const char *layer[8] = {NULL};
+    uint32_t of[8] = {0}, best = 0;
+
+    for (uint32_t i = l->level_at[level]; i < l->level_at[level + 1]; i++) {
+        const char *text = s->graph->layer[l->row[i]];
+        uint32_t k = 0;
+        while (text && k < 8 && layer[k] && layer[k] != text)
+            k++;
+        if (!text || k == 8)
+            continue;
+        layer[k] = text;
+        of[k]++;
+        best = of[k] > of[best] ? k : best;
+    }
+    return layer[best];
+}
+
+enum { LAYER_LEAST = 8 }; /* columns: less shows nothing of a longer name */
+
+/* Parts of the model over the levels that begin them; a level of no known part goes with the one
+ * before. What does not fit before the next one is cut. Parts of one column have no name. */
+static void draw_layers(const struct place_shown *s, const struct pane *p, uint32_t first, int wide)
+{
+    const char *now = NULL;
+    uint32_t back = first;
+    int begin = 0, columns = p->width / wide;
+
+    while (back && !now)
+        now = layer_of_level(s, --back);
+    for (int k = 0; k <= columns; k++) {
+        bool over = k == columns || first + (uint32_t)k >= s->look->levels;
+        const char *here = over ? NULL : layer_of_level(s, first + (uint32_t)k);
+        if (!over && (!here || here == now))
+            continue;
+        int room = (k - begin) * wide - 1;
+        if (now && (room >= LAYER_LEAST || utf8_text_columns(now) <= room))
+            pane_cut(p, begin * wide, 1, room, ROLE_DIM, now);
+        if (over)
+            return;
+        begin = k;
+        now = here;
+    }
+}
+
+/* A node by name behind its device's letter. */
+static void draw_named(const struct place_shown *s, const struct pane *p, int x, int y, int wide,
+                       uint32_t node)
+{
+    char name[32];
+    bool here = node == s->node;
+
+    draw_node(s, p, x, y, node);
+    pane_cut(p, x + 2, y, wide - 3,
+             here              ? ROLE_TITLE | BOLD
+             : is_lit(s, node) ? ROLE_TEXT
+                               : ROLE_DIM,
+             place_node_name(s->graph, node, name));
+}
+
+enum { NAMED_WIDE = 22 };
+
 void place_draw_lanes(const struct place_shown *s, const struct pane *p)
 {
     const struct place_look *l = s->look;
     char note[96], count[UNITS_ROOM], at[UNITS_ROOM];
-    uint32_t level = l->level[s->node], columns = (uint32_t)p->width;
+    int wide = s->names ? NAMED_WIDE < p->width ? NAMED_WIDE : p->width : 1;
+    uint32_t level = l->level[s->node], columns = (uint32_t)(p->width / wide);
     uint32_t first = level > columns / 2 ? level - columns / 2 : 0;
-    int rows = p->height - 1;
+    int top_row = s->layered ? 2 : 1, rows = p->height - top_row;
 
     if (l->levels > columns && first + columns > l->levels)
         first = l->levels - columns;
@@ -140,8 +207,13 @@ void place_draw_lanes(const struct place_shown *s, const struct pane *p)
     snprintf(note, sizeof note, "level %s of %s, left to right · %s", units_count(at, level + 1),
              units_count(count, l->levels),
              s->stage == PLACE_NONE ? "a letter is a device" : "one stage is lit");
+    if (rows < 1)
+        return;
     pane_head(p, 0, &(struct head){0, "Operators", note, true});
+    if (top_row == 2)
+        draw_layers(s, p, first, wide);
     for (uint32_t k = 0; k < columns && first + k < l->levels; k++) {
+        int x = (int)k * wide;
         uint32_t begin = l->level_at[first + k], nodes = l->level_at[first + k + 1] - begin;
         uint32_t top = 0, here = first + k == level ? row_of(l, s->node) : 0;
         if (here >= (uint32_t)rows)
@@ -149,13 +221,15 @@ void place_draw_lanes(const struct place_shown *s, const struct pane *p)
         for (int y = 0; y < rows && top + (uint32_t)y < nodes; y++) {
             bool more = (y == rows - 1 && top + (uint32_t)rows < nodes) || (y == 0 && top);
             if (more && l->row[begin + top + (uint32_t)y] != s->node)
-                pane_put(p, (int)k, y + 1, ROLE_DIM, '+');
+                pane_put(p, x, y + top_row, ROLE_DIM, '+');
+            else if (s->names)
+                draw_named(s, p, x, y + top_row, wide, l->row[begin + top + (uint32_t)y]);
             else
-                draw_node(s, p, (int)k, y + 1, l->row[begin + top + (uint32_t)y]);
+                draw_node(s, p, x, y + top_row, l->row[begin + top + (uint32_t)y]);
         }
         if (first + k == level && here < (uint32_t)rows + top) {
-            p->grid->cursor_x = p->x + (int)k;
-            p->grid->cursor_y = p->y + 1 + (int)(here - top);
+            p->grid->cursor_x = p->x + x;
+            p->grid->cursor_y = p->y + top_row + (int)(here - top);
         }
     }
 }
@@ -194,7 +268,7 @@ static void draw_load(const struct place_shown *s, const struct pane *p, int y, 
     const struct place_load *l = &state->load[d];
     const struct place_graph *g = s->graph;
     char name[16], text[UNITS_ROOM];
-    double load = place_state_load(state, d), compute = l->compute_ms[0] + l->compute_ms[1];
+    double load = place_look_load(s->look, d), compute = l->compute_ms[0] + l->compute_ms[1];
     double in = l->in_ms[0] + l->in_ms[1], memory = g->type[place_type_of(g, d)].memory_bytes;
     int x = 5;
 
@@ -235,7 +309,7 @@ void place_draw_loads(const struct place_shown *s, const struct pane *p)
     pane_right(p, bar + 34, 1, ROLE_DIM, "memory");
     pane_right(p, bar + 42, 1, ROLE_DIM, "room");
     for (uint32_t d = 0; d < state->devices; d++)
-        most = fmax(most, place_state_load(state, d));
+        most = fmax(most, place_look_load(s->look, d));
     first = first_shown(s, rows);
     p->grid->ms_scale = most;
     for (uint32_t i = 0; i < rows && first + i < state->devices; i++)
@@ -254,11 +328,13 @@ static void draw_prices(const struct place_shown *s, const struct pane *p, int y
     for (uint32_t i = 0; i < devices; i++) {
         uint32_t d = (s->target + i) % devices; /* the target first */
         const struct place_price *price = &s->price[d];
-        if (d == home)
-            continue;
+        if (d == home || (s->look->sample && d > s->look->state->accelerators && d != s->target))
+            continue; /* latency: one core stands for all */
         snprintf(text, sizeof text, "%s %s", place_device_name(s->graph, d, name),
                  price->faults & PLACE_OVER_MEMORY ? "over memory"
+                 : price->faults & PLACE_CROWDED   ? "a copy is there"
                  : price->faults                   ? "not allowed"
+                 : isinf(price->value_ms)          ? "a circle"
                  : price->value_ms > 1e4           ? "over 10 s"
                                                    : units_plain_ms(ms, price->value_ms));
         if (x + utf8_text_columns(text) > p->width && i) {
@@ -268,7 +344,9 @@ static void draw_prices(const struct place_shown *s, const struct pane *p, int y
         if (y >= p->height)
             return;
         bool worse = price->value_ms > s->price[home].value_ms * (1 + 1e-9);
-        unsigned style = price->faults ? ROLE_ERR : worse ? ROLE_WARN : ROLE_OK;
+        unsigned style = price->faults || isinf(price->value_ms) ? ROLE_ERR
+                         : worse                                 ? ROLE_WARN
+                                                                 : ROLE_OK;
         x = 2 + pane_text(p, x, y, d == s->target ? style | REVERSE : style, text);
     }
 }
@@ -305,9 +383,7 @@ void place_draw_node(const struct place_shown *s, const struct pane *p)
         pane_text(p, 0, y, ROLE_DIM, "moves");
         pane_format(p, 10, y++, ROLE_TEXT, "with %u more of its class", together);
     }
-    if (y < p->height && s->objective == PLACING_LATENCY)
-        pane_cut(p, 0, y, p->width, ROLE_DIM, "prices of moves are of streams: o goes on to one");
-    else if (y < p->height)
+    if (y < p->height)
         draw_prices(s, p, y);
 }
 
@@ -338,7 +414,7 @@ static void draw_tried(const struct place_shown *s, const struct pane *p, int y,
     char text[UNITS_ROOM];
 
     pane_cut(p, 0, y, p->width - 20, ROLE_TEXT, t->algorithm);
-    pane_text(p, 11, y, ROLE_DIM, t->contiguous ? "contiguous" : "any sets");
+    pane_text(p, 11, y, ROLE_DIM, sets_word(t->objective == PLACING_LATENCY, t->contiguous));
     pane_right(p, p->width - 9, y, ROLE_TEXT, units_plain_ms(text, t->value_ms));
     if (!t->fits)
         pane_right(p, p->width, y, ROLE_ERR, "over");
@@ -347,6 +423,31 @@ static void draw_tried(const struct place_shown *s, const struct pane *p, int y,
                    t->written ? "written" : "proven");
     else if (bound > 0)
         pane_right(p, p->width, y, ROLE_WARN, units_percent(text, t->value_ms / bound - 1));
+}
+
+/* What others reach on this instance, for this objective. */
+static int draw_published(const struct place_shown *s, const struct pane *p, int y)
+{
+    const struct place_published *n = s->published;
+    const struct {
+        bool latency;
+        double ms;
+        const char *who, *what;
+    } rows[] = {{false, n->contiguous_ms, "contiguous", "optimum"},
+                {false, n->any_ms, "any sets", "known"},
+                {true, n->greedy_ms, "greedy", ""},
+                {true, n->max_load_ms, "max load", ""}};
+    char text[UNITS_ROOM];
+
+    for (size_t k = 0; k < sizeof rows / sizeof *rows && y < p->height; k++) {
+        if (rows[k].latency != (s->objective == PLACING_LATENCY) || !(rows[k].ms > 0))
+            continue;
+        pane_cut(p, 0, y, 10, ROLE_TEXT, "published");
+        pane_text(p, 11, y, ROLE_DIM, rows[k].who);
+        pane_right(p, p->width - 9, y, ROLE_TEXT, units_plain_ms(text, rows[k].ms));
+        pane_right(p, p->width, y++, ROLE_DIM, rows[k].what);
+    }
+    return y;
 }
 
 void place_draw_tried(const struct place_shown *s, const struct pane *p)
@@ -367,6 +468,9 @@ void place_draw_tried(const struct place_shown *s, const struct pane *p)
     }
     for (uint32_t i = 0; i < count && y < p->height; i++)
         draw_tried(s, p, y++, &s->tried[at[i]]);
+    bool stream = s->objective == PLACING_STREAM || s->objective == PLACING_LATENCY;
+    if (s->published && stream && s->published->latency == (s->objective == PLACING_LATENCY))
+        y = draw_published(s, p, y);
     if (y < p->height && s->plan->bound_ms > 0) {
         pane_cut(p, 0, y, p->width - 20, ROLE_DIM, s->plan->bound_by ? s->plan->bound_by : "bound");
         pane_right(p, p->width - 9, y, ROLE_DIM, units_plain_ms(text, s->plan->bound_ms));

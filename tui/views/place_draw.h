@@ -6,6 +6,7 @@
 #include "engine/place/look.h"
 #include "engine/place/operator_graph.h"
 #include "engine/place/placement.h"
+#include "engine/place/published.h"
 #include "tui/screen/grid.h"
 #include "tui/watch/placing.h"
 
@@ -33,6 +34,10 @@ struct place_shown {
     double held_ms;
     uint32_t stage; /* only nodes of this stage of the chain are lit; PLACE_NONE: all */
     bool moved, any_sets, done;
+    bool layered;                            /* parts of the model are known */
+    bool of_model;                           /* a sample of the stream is a batch */
+    bool names;                              /* nodes by name in place of letters */
+    const struct place_published *published; /* the instance it is; NULL: none */
     enum placing_objective objective;
     const char *algorithm; /* asked for */
     struct place_tried tried[PLACE_TRIED];

@@ -16,6 +16,7 @@
 #include "tui/views/host.h"
 #include "tui/views/panel.h"
 #include "tui/views/place_draw.h"
+#include "tui/views/place_run.h"
 #include "tui/views/views.h"
 #include "tui/watch/placing.h"
 #include "tui/watch/watch.h"
@@ -23,17 +24,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-struct place_view {
-    struct placing *job;
-    struct placing_asked asked;
-    struct placing_look found;
-    bool starts; /* the job is being left; then another begins with what is asked */
-    bool sweeps; /* every algorithm in turn, for the table */
-    struct place_shown shown;
-    uint32_t version; /* of the plan shown */
-    bool fresh;       /* figures of the cursor are of what is shown */
-};
+#include <unistd.h>
 
 enum {
     PLACE_VIEW_LEFT,
@@ -52,6 +43,8 @@ enum {
     PLACE_VIEW_STAGE,
     PLACE_VIEW_RESET,
     PLACE_VIEW_WHY,
+    PLACE_VIEW_EXPORT,
+    PLACE_VIEW_NAMES,
     PLACE_VIEW_BACK
 };
 static const struct action place_actions[] = {
@@ -82,233 +75,14 @@ static const struct action place_actions[] = {
     [PLACE_VIEW_STAGE] = {"stage", "in this view", NULL, NULL, "]", NULL},
     [PLACE_VIEW_RESET] = {"reset", "in this view", "the found plan again", "reset", "0", NULL},
     [PLACE_VIEW_WHY] = {"why", "in this view", "why it is there", "why", "w", NULL},
+    [PLACE_VIEW_EXPORT] = {"export", "in this view", "write it as a split: MODEL.split.json",
+                           "split", "e", NULL},
+    [PLACE_VIEW_NAMES] = {"names", "in this view", "names of nodes, or a letter each", "names", "z",
+                          NULL},
     [PLACE_VIEW_BACK] = {"back", "in this view", "back", "back", "Esc", NULL},
 };
 static const struct key_table place_keys = {"place", place_actions,
                                             sizeof place_actions / sizeof *place_actions};
-
-/* ---- the job ---- */
-
-static void drop_plan(struct place_view *v)
-{
-    struct place_shown *s = &v->shown;
-
-    placement_free((struct placement *)s->plan);
-    place_look_free(s->look);
-    free(s->price);
-    s->plan = NULL;
-    s->look = NULL;
-    s->price = NULL;
-    s->graph = NULL;
-    s->stage = PLACE_NONE;
-    s->moved = false;
-    v->version = 0;
-    v->fresh = false;
-}
-
-static void start(struct panel *p)
-{
-    struct place_view *v = p->state;
-
-    drop_plan(v);
-    if (v->job)
-        placing_stop(v->job);
-    v->starts = true;
-}
-
-/* Another job, once the one that was left has ended. */
-static int begin(struct panel *p, struct err *e)
-{
-    struct place_view *v = p->state;
-
-    if (v->job)
-        placing_look(v->job, &v->found);
-    if (!v->starts || (v->job && !v->found.done))
-        return 0;
-    placing_free(v->job);
-    v->job = NULL;
-    v->found = (struct placing_look){.graph = NULL};
-    v->starts = false;
-    return placing_new(p->scene->problem, &v->asked, p->scene->now_ms > 0, &v->job, e);
-}
-
-static int open_place(struct panel *p, const void *arg, struct err *e)
-{
-    (void)arg;
-    if (!p->scene->problem)
-        return err_set(e, ERR_INPUT, "no model is open");
-    struct place_view *v = p->state;
-    drop_plan(v);
-    if (p->scene->watch && p->scene->watch->placing) { /* a plan of a file waits */
-        v->job = p->scene->watch->placing;
-        p->scene->watch->placing = NULL;
-        v->asked = placing_question(v->job);
-        return 0;
-    }
-    start(p);
-    return begin(p, e);
-}
-
-static void close_place(struct panel *p)
-{
-    struct place_view *v = p->state;
-
-    drop_plan(v);
-    placing_free(v->job);
-}
-
-static bool is_live(const struct panel *p)
-{
-    const struct place_view *v = p->state;
-
-    return v->starts || v->sweeps || (v->job && !v->found.done);
-}
-
-/* ---- what is shown ---- */
-
-/* Its name for as long as the program runs; of plans on the way that of who looks for them. */
-static const char *algorithm_of(const struct place_view *v, const struct placement *plan)
-{
-    for (const struct place_algorithm *a = place_algorithms; a->name && plan->algo; a++) {
-        if (!strcmp(a->name, plan->algo))
-            return a->name;
-    }
-    return plan->algo ? "file" : place_algorithms[v->asked.algorithm].name;
-}
-
-/* A row of the table: the plan of this algorithm, sets and objective as it is now. */
-static void note_plan(struct place_view *v, const struct placement *plan)
-{
-    struct place_shown *s = &v->shown;
-    uint32_t i = 0;
-    struct place_tried t = {.algorithm = algorithm_of(v, plan),
-                            .objective = v->asked.objective,
-                            .value_ms = plan->value_ms,
-                            .bound_ms = plan->bound_ms,
-                            .contiguous = plan->contiguous,
-                            .proven = plan->proven,
-                            .written = plan->written_in,
-                            .fits = !plan->faults};
-
-    while (i < s->tries &&
-           (s->tried[i].objective != t.objective || s->tried[i].contiguous != t.contiguous ||
-            strcmp(s->tried[i].algorithm, t.algorithm) != 0))
-        i++;
-    if (i == PLACE_TRIED)
-        return;
-    s->tries += i == s->tries;
-    s->tried[i] = t;
-}
-
-static int take_plan(struct place_view *v, struct err *e)
-{
-    struct place_rules rules = placing_rules(v->asked.objective);
-    struct place_shown *s = &v->shown;
-    struct placement *plan;
-
-    if (placing_take(v->job, &plan, e))
-        return e->code;
-    if (!plan)
-        return 0;
-    placement_free((struct placement *)s->plan);
-    s->plan = plan;
-    s->graph = v->found.graph;
-    if (s->look) {
-        place_look_set(s->look, plan);
-    } else {
-        if (place_look_new(s->graph, &rules, plan, &s->look, e))
-            return e->code;
-        s->price = mem_try((size_t)plan->devices + 1, sizeof *s->price);
-        if (!s->price)
-            return err_no_memory(e, "for a placement");
-    }
-    s->moved = false;
-    s->stage = PLACE_NONE;
-    note_plan(v, plan);
-    v->version = v->found.version;
-    v->fresh = false;
-    return 0;
-}
-
-/* The next algorithm that answers the objective; the first again after the last. */
-static void next_algorithm(struct place_view *v)
-{
-    bool latency = v->asked.objective == PLACING_LATENCY;
-
-    do {
-        v->asked.algorithm++;
-        if (!place_algorithms[v->asked.algorithm].name)
-            v->asked.algorithm = 0;
-    } while (!(latency ? place_algorithms[v->asked.algorithm].latency
-                       : place_algorithms[v->asked.algorithm].throughput));
-}
-
-/* One after the other, until it is the first one's turn again. */
-static void go_on_sweeping(struct panel *p)
-{
-    struct place_view *v = p->state;
-
-    if (!v->sweeps || v->starts || !v->found.done)
-        return;
-    next_algorithm(v);
-    v->sweeps = v->asked.algorithm != 0;
-    start(p);
-}
-
-/* Prices and what holds the node at the cursor: once per plan and cursor. */
-static void freshen(struct place_view *v)
-{
-    struct place_shown *s = &v->shown;
-    uint32_t devices = s->look->state->devices, home;
-
-    s->node = s->node < s->graph->nodes ? s->node : 0;
-    if (v->fresh)
-        return;
-    home = place_look_device(s->look, s->node);
-    place_look_prices(s->look, s->node, s->price);
-    s->holder = place_look_holder(s->look, s->node, &s->held_ms);
-    s->crossings = place_look_crossings(s->look, s->crossing, PLACE_CROSSINGS);
-    if (s->target >= devices || s->target == home)
-        s->target = (home + 1) % devices;
-    v->fresh = true;
-}
-
-static bool refresh_once(struct panel *p)
-{
-    struct place_view *v = p->state;
-    struct err e;
-
-    if (begin(p, &e))
-        host_say_err(p->scene, &e);
-    if (!v->job || v->starts)
-        return false;
-    placing_look(v->job, &v->found);
-    if (v->found.version != v->version && !v->shown.moved && v->found.graph && take_plan(v, &e)) {
-        host_say_err(p->scene, &e);
-        drop_plan(v);
-        return false;
-    }
-    v->shown.done = v->found.done && !v->sweeps;
-    v->shown.any_sets = v->shown.plan ? !v->shown.plan->contiguous : v->asked.any_sets;
-    v->shown.objective = v->asked.objective;
-    v->shown.algorithm = place_algorithms[v->asked.algorithm].name;
-    if (!v->shown.look || !v->shown.graph->nodes || !v->shown.look->state->devices)
-        return false;
-    freshen(v);
-    go_on_sweeping(p);
-    return v->shown.look != NULL;
-}
-
-/* For pictures no time passes: all that is asked is done at once. */
-static bool refresh(struct panel *p)
-{
-    struct place_view *v = p->state;
-    bool shown = refresh_once(p);
-
-    while (p->scene->now_ms <= 0 && v->starts)
-        shown = refresh_once(p);
-    return shown;
-}
 
 /* ---- drawing ---- */
 
@@ -317,13 +91,13 @@ static void draw_parts(const struct place_shown *s, const struct pane *pane)
 {
     int gap = pane->height >= 30, loads = place_draw_rows_of_loads(s), y = 1 + gap;
     int wide = pane->width >= 100, node = 6, low = wide ? (loads > node ? loads : node) : loads;
-    int lanes = (int)s->look->widest + 1, most = pane->height - y - low - 2 * gap - 4;
+    int lanes = (int)s->look->widest + 1 + s->layered, most = pane->height - y - low - 2 * gap - 4;
 
     if (!wide)
         most -= node;
     lanes = lanes < most ? lanes : most;
-    if (lanes < 3)
-        lanes = 3;
+    if (lanes < 4)
+        lanes = 4;
     struct pane part = pane_part(pane, 0, y, pane->width, lanes);
     place_draw_lanes(s, &part);
     y += lanes + gap;
@@ -348,7 +122,7 @@ static void draw_place(struct panel *p, const struct pane *pane)
 {
     struct place_view *v = p->state;
 
-    if (refresh(p)) {
+    if (place_run_refresh(p)) {
         place_draw_sentence(&v->shown, pane);
         draw_parts(&v->shown, pane);
     } else if (v->found.done && !v->starts) {
@@ -420,8 +194,8 @@ static void move_node(struct panel *p)
     struct place_shown *s = &v->shown;
     char name[16];
 
-    if (v->asked.objective == PLACING_LATENCY) {
-        host_say(p->scene, "moves are of streams: o goes on to one");
+    if (isinf(s->price[s->target].value_ms)) {
+        host_say(p->scene, "pieces would wait for each other there");
         return;
     }
     if (s->graph->fixed[s->node] != PLACE_NONE) {
@@ -433,7 +207,7 @@ static void move_node(struct panel *p)
     v->fresh = false;
     host_say(p->scene, "moved to %s%s; 0 is the found plan again",
              place_device_name(s->graph, s->target, name),
-             place_look_is_chain(s->look, NULL) ? "" : ", no longer contiguous");
+             s->look->sample || place_look_is_chain(s->look, NULL) ? "" : ", no longer contiguous");
 }
 
 static void add_pin(struct panel *p, enum placing_pin_kind kind, uint32_t other)
@@ -446,7 +220,7 @@ static void add_pin(struct panel *p, enum placing_pin_kind kind, uint32_t other)
     }
     v->asked.pin[v->asked.pins++] = (struct placing_pin){kind, v->shown.node, other};
     host_say(p->scene, "pinned, searching again; u lets it go");
-    start(p);
+    place_run_start(p);
 }
 
 static void step_stage(struct place_view *v, int by)
@@ -491,6 +265,27 @@ static void say_why(struct panel *p)
              s->holder == PLACE_NONE ? "" : " would cross");
 }
 
+/* What is there already is replaced by the second e in a row. */
+static void export_split(struct panel *p)
+{
+    struct place_view *v = p->state;
+    char path[PATH_MAX];
+    struct err e = {0};
+
+    snprintf(path, sizeof path, "%.200s.split.json", p->scene->model_name);
+    bool again = !strcmp(v->written, path);
+    if (!again && access(path, F_OK) == 0) {
+        host_say(p->scene, "%s is there already: e again replaces it", path);
+        snprintf(v->written, sizeof v->written, "%s", path);
+        return;
+    }
+    v->written[0] = 0;
+    if (place_run_export(v, path, again, &e))
+        host_say_err(p->scene, &e);
+    else
+        host_say(p->scene, "wrote %s", path);
+}
+
 static bool act_on_plan(struct panel *p, int action)
 {
     struct place_view *v = p->state;
@@ -524,6 +319,12 @@ static bool act_on_plan(struct panel *p, int action)
     case PLACE_VIEW_STAGE:
         step_stage(v, 1);
         break;
+    case PLACE_VIEW_EXPORT:
+        export_split(p);
+        return true;
+    case PLACE_VIEW_NAMES:
+        v->shown.names = !v->shown.names;
+        break;
     case PLACE_VIEW_RESET:
         place_look_set(v->shown.look, v->shown.plan);
         v->shown.moved = false;
@@ -532,6 +333,7 @@ static bool act_on_plan(struct panel *p, int action)
     default:
         say_why(p);
     }
+    v->written[0] = 0;
     return true;
 }
 
@@ -544,28 +346,28 @@ static bool act_place(struct panel *p, int action)
     } else if (action == PLACE_VIEW_UNPIN) {
         if (v->asked.pins) {
             v->asked.pins--;
-            start(p);
+            place_run_start(p);
         }
     } else if (action == PLACE_VIEW_CONTIGUOUS) {
         v->asked.any_sets = !v->asked.any_sets;
-        start(p);
+        place_run_start(p);
     } else if (action == PLACE_VIEW_OBJECTIVE) {
         v->asked.objective = (v->asked.objective + 1) % PLACING_OBJECTIVE_COUNT;
         v->asked.algorithm = 0;
-        start(p);
+        place_run_start(p);
         host_say(p->scene, "searching for the shortest %s",
                  placing_objective_words[v->asked.objective]);
     } else if (action == PLACE_VIEW_ALGORITHM) {
-        next_algorithm(v);
+        place_run_next_algorithm(v);
         v->sweeps = false;
-        start(p);
+        place_run_start(p);
         host_say(p->scene, "%s: %s", place_algorithms[v->asked.algorithm].name,
                  place_algorithms[v->asked.algorithm].what);
     } else if (action == PLACE_VIEW_SWEEP) {
         v->sweeps = true;
-        start(p);
+        place_run_start(p);
         host_say(p->scene, "every algorithm in turn; a ends that");
-    } else if (v->shown.look && refresh(p)) {
+    } else if (v->shown.look && place_run_refresh(p)) {
         return act_on_plan(p, action);
     }
     return true;
@@ -600,14 +402,14 @@ const struct panel_ops view_place = {
     .anew = true,
     .keys = &place_keys,
     .hints = "left=level down=node target move pin together contiguous objective algorithm why "
-             "reset back",
+             "export names reset back",
     .size = sizeof(struct place_view),
-    .open = open_place,
-    .close = close_place,
+    .open = place_run_open,
+    .close = place_run_close,
     .draw = draw_place,
     .act = act_place,
     .move = move_place,
     .name_here = name_here,
     .message = message_place,
-    .is_live = is_live,
+    .is_live = place_run_is_live,
 };

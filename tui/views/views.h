@@ -28,10 +28,11 @@ extern const struct panel_ops view_memory;   /* V m; arg: struct live_plan, NULL
 extern const struct panel_ops view_members;  /* a class from inside; arg: class_id, NULL: V x */
 extern const struct panel_ops view_race;     /* V r: all algorithms on equally many priced plans */
 extern const struct panel_ops view_pipeline; /* V i: stages, who does what when, the cuts */
-extern const struct panel_ops view_place;    /* V l: a device for every operator */
-extern const struct panel_ops view_doctor;   /* V k: collectives of a partitioned module; arg:
-                                                struct doctored *const *, owned from then on */
-extern const struct panel_ops view_relaxed;  /* V s: a plan that may reshard, with its bound */
+extern const struct panel_ops view_place;    /* V l: a device for every operator; arg: NULL, or */
+/* struct place_opening (tui/watch/placing.h), taken over: an operator graph without a model */
+extern const struct panel_ops view_doctor;  /* V k: collectives of a partitioned module; arg:
+                                               struct doctored *const *, owned from then on */
+extern const struct panel_ops view_relaxed; /* V s: a plan that may reshard, with its bound */
 
 /* Dialogs. */
 extern const struct panel_ops view_pin;       /* what a pin would cost; arg: int, the move */

@@ -2,6 +2,7 @@
 
 #include "engine/live/thread.h"
 #include "engine/place/from_module.h"
+#include "engine/place/graph_file.h"
 #include "engine/place/nets.h"
 #include "engine/place/operator_graph.h"
 #include "engine/place/place_file.h"
@@ -9,7 +10,9 @@
 #include "engine/place/placement.h"
 #include "engine/place/solve.h"
 #include "engine/problem/problem.h"
+#include "engine/text/units.h"
 #include "hlo/support/err.h"
+#include "hlo/support/file.h"
 #include "hlo/support/mem.h"
 
 #include <stdatomic.h>
@@ -28,8 +31,72 @@ struct place_rules placing_rules(enum placing_objective o)
                                 .apart = o == PLACING_APART};
 }
 
+/* ---- graphs of files ---- */
+
+static void count_devices(struct placing_graph *out, const struct place_graph *g)
+{
+    char count[UNITS_ROOM], memory[UNITS_ROOM];
+    uint32_t cores = g->type[g->types - 1].count, accelerators = place_devices(g) - cores;
+
+    snprintf(out->words, sizeof out->words, "%s operators   %u accelerator%s of %s, %u core%s",
+             units_count(count, g->nodes), accelerators, accelerators == 1 ? "" : "s",
+             units_bytes(memory, g->type[0].memory_bytes), cores, cores == 1 ? "" : "s");
+}
+
+int placing_graph_read(const char *path, struct placing_graph **out, struct err *e)
+{
+    struct placing_graph *made = mem_try(1, sizeof *made);
+    struct str text = {0};
+    struct place_graph *g;
+    struct err unread = {0};
+    int rc = made ? 0 : err_no_memory(e, "for a graph");
+
+    *out = NULL;
+    if (rc || hlo_file_read_plain(path, PLACE_FILE_BYTES_MAX, &text, &unread) ||
+        !place_graph_is(text.text ? text.text : "", text.size))
+        goto out;
+    rc = place_graph_parse(text.text, text.size, &g, e);
+    if (rc) {
+        err_in_file(e, path);
+        goto out;
+    }
+    *made = (struct placing_graph){
+        .text = text.text, .size = text.size, .fingerprint = place_fingerprint(g), .references = 1};
+    count_devices(made, g);
+    place_graph_free(g);
+    text = (struct str){0};
+    *out = made;
+    made = NULL;
+out:
+    str_release(&text);
+    free(made);
+    return rc;
+}
+
+struct placing_graph *placing_graph_share(struct placing_graph *g)
+{
+    g->references++;
+    return g;
+}
+
+void placing_graph_release(struct placing_graph *g)
+{
+    if (!g || --g->references)
+        return;
+    free(g->text);
+    free(g);
+}
+
+static int graph_of(const struct placing_source *s, struct place_graph **out, struct err *e)
+{
+    return s->graph ? place_graph_parse(s->graph->text, s->graph->size, out, e)
+                    : place_graph_of_problem(s->problem, out, e);
+}
+
+/* ---- jobs ---- */
+
 struct placing {
-    const struct problem *problem;
+    struct placing_source source;
     struct placing_asked asked;
     struct place_graph *graph;
     struct place_saved *saved; /* of a file: the plan names its words from here */
@@ -79,9 +146,10 @@ static int solve(struct placing *j, struct err *e)
                             .stop = &j->stop};
     struct placement *p;
 
-    place_job_of_model(&job);
+    if (!j->source.graph)
+        place_job_of_model(&job);
     job.better = better;
-    if (place_graph_of_problem(j->problem, &j->graph, e) || set_pins(j, j->graph, e))
+    if (graph_of(&j->source, &j->graph, e) || set_pins(j, j->graph, e))
         return e->code;
     struct place_type *host = &j->graph->type[j->graph->types - 1];
     if (job.latency && !host->count) /* as many cores as are needed */
@@ -110,14 +178,14 @@ static void *run(void *context)
     return NULL;
 }
 
-int placing_new(const struct problem *p, const struct placing_asked *asked, bool in_thread,
+int placing_new(const struct placing_source *s, const struct placing_asked *asked, bool in_thread,
                 struct placing **out, struct err *e)
 {
     struct placing *j = mem_try(1, sizeof *j);
 
     if (!j)
         return err_no_memory(e, "for a placement");
-    j->problem = p;
+    j->source = *s;
     j->asked = *asked;
     pthread_mutex_init(&j->lock, NULL);
     if (!in_thread)
@@ -141,19 +209,20 @@ static struct placing_asked asked_of(const struct place_job *job)
     return (struct placing_asked){.any_sets = job->any_sets, .objective = o};
 }
 
-int placing_of_file(const struct problem *p, const char *path, struct placing **out, struct err *e)
+int placing_of_file(const struct placing_source *s, const char *path, struct placing **out,
+                    struct err *e)
 {
     struct placing *j = mem_try(1, sizeof *j);
     int rc;
 
     if (!j)
         return err_no_memory(e, "for a placement");
-    j->problem = p;
+    j->source = *s;
     pthread_mutex_init(&j->lock, NULL);
-    rc = place_graph_of_problem(p, &j->graph, e);
+    rc = graph_of(s, &j->graph, e);
     if (rc)
         goto out;
-    rc = place_file_load(path, p, j->graph, &j->saved, e);
+    rc = place_file_load(path, s->problem, j->graph, &j->saved, e);
     if (rc)
         goto out;
     rc = placement_copy(j->saved->plan, &j->plan, e);

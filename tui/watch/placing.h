@@ -1,5 +1,5 @@
-/* tui/watch/placing.h - the model's operators placed on the cluster's devices (engine/place/) in a
- * thread of its own, under the pins of the view. */
+/* tui/watch/placing.h - the operators of a model, or an operator graph of a file, placed on devices
+ * (engine/place/) in a thread of its own, under the pins of the view. */
 #ifndef AUTOMAP_TUI_WATCH_PLACING_H
 #define AUTOMAP_TUI_WATCH_PLACING_H
 
@@ -24,7 +24,7 @@ enum { PLACING_PINS_MOST = 32 };
     X(STREAM, "stream")                            \
     X(BESIDE, "stream, transfers beside the work") \
     X(APART, "stream, passes apart")               \
-    X(LATENCY, "latency of one batch")
+    X(LATENCY, "latency of one sample")
 enum placing_objective {
 #define X(id, words) PLACING_##id,
     PLACING_OBJECTIVES(X)
@@ -42,6 +42,26 @@ struct placing_asked {
     uint32_t pins;
 };
 
+/* An operator graph of a file. Jobs read it anew, for pins change it. */
+struct placing_graph {
+    char *text;
+    size_t size;
+    uint64_t fingerprint; /* of the graph as read */
+    char words[96];       /* "235 operators   3 accelerators of 16 GB, 1 core" */
+    uint32_t references;  /* UI thread */
+};
+/* *out NULL: the file is none, or cannot be read; a model's reader may say more. Errors: it is one,
+ * with a fault; they name the file. */
+int placing_graph_read(const char *path, struct placing_graph **out, struct err *e) MUST_CHECK;
+struct placing_graph *placing_graph_share(struct placing_graph *g); /* one reference more */
+void placing_graph_release(struct placing_graph *g);                /* one less; NULL is fine */
+
+/* What is placed: one of the two. Both outlive the jobs. */
+struct placing_source {
+    const struct problem *problem;
+    const struct placing_graph *graph;
+};
+
 struct placing;
 
 struct placing_look {
@@ -52,11 +72,17 @@ struct placing_look {
 };
 
 /* `in_thread` false: all of it before this returns, for pictures. */
-int placing_new(const struct problem *p, const struct placing_asked *asked, bool in_thread,
+int placing_new(const struct placing_source *s, const struct placing_asked *asked, bool in_thread,
                 struct placing **out, struct err *e) MUST_CHECK;
 /* One that is done already, with the plan of a file (engine/place/place_file.h). */
-int placing_of_file(const struct problem *p, const char *path, struct placing **out,
+int placing_of_file(const struct placing_source *s, const char *path, struct placing **out,
                     struct err *e) MUST_CHECK;
+/* What the view is opened with for an operator graph without a model; both are taken over. */
+struct place_opening {
+    struct placing_graph *graph;
+    struct placing *job; /* done, with the plan of a file; NULL: a search begins */
+};
+
 /* What was asked: of a file's, without its pins. */
 struct placing_asked placing_question(const struct placing *j);
 void placing_stop(struct placing *j); /* does not wait */

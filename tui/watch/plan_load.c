@@ -103,7 +103,7 @@ static int take_pipeline(struct watch *w, const char *path, struct err *e)
 static int take_place(struct watch *w, const char *path, struct err *e)
 {
     struct placing *job;
-    int rc = placing_of_file(w->problem, path, &job, e);
+    int rc = placing_of_file(&(struct placing_source){w->problem, NULL}, path, &job, e);
 
     if (rc)
         return rc;
