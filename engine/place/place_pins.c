@@ -43,6 +43,17 @@ static uint32_t pair_of(const struct place_graph *g, uint32_t a, uint32_t b)
     return PLACE_NONE;
 }
 
+/* A node of either color that may not be on that device, or PLACE_NONE. */
+static uint32_t kept_off(const struct place_graph *g, uint32_t a, uint32_t b, uint32_t device)
+{
+    for (uint32_t v = 0; v < g->nodes && device != PLACE_NONE; v++) {
+        if ((g->color[v] == a || g->color[v] == b) &&
+            !(g->allowed[v] >> place_type_of(g, device) & 1))
+            return v;
+    }
+    return PLACE_NONE;
+}
+
 static int clash_of_kinds(const struct place_graph *g, uint32_t node, struct err *e)
 {
     return err_set(e, ERR_INFEASIBLE,
@@ -75,6 +86,14 @@ int place_pin_together(struct place_graph *g, uint32_t a, uint32_t b, struct err
                        g->id[g->apart[2 * pair + 1]]);
     if (!(ba.allowed & bb.allowed))
         return clash_of_kinds(g, a, e);
+    uint32_t fixed_by = da != PLACE_NONE ? ba.fixed_by : bb.fixed_by;
+    uint32_t fixed = da != PLACE_NONE ? da : db, off = kept_off(g, keep, gone, fixed);
+    if (off != PLACE_NONE)
+        return err_set(e, ERR_INFEASIBLE,
+                       "%" PRId64 " with %" PRId64 " clashes with %" PRId64 " on %s, where %" PRId64
+                       " may not be",
+                       g->id[a], g->id[b], g->id[fixed_by], place_device_name(g, fixed, x),
+                       g->id[off]);
     uint32_t last = --g->colors, moved = gone == last ? keep : gone;
     for (uint32_t v = 0; v < g->nodes; v++) {
         uint32_t c = g->color[v] == gone ? keep : g->color[v];

@@ -189,6 +189,7 @@ static void words(void **state)
         {{"a on B", "10 on A"}, ERR_INFEASIBLE, "10 on A clashes with 10 on B"},
         {{"a with c", "a on A", "c on h"}, ERR_INFEASIBLE, "12 on h clashes with 10 on A"},
         {{"a on A", "c on B", "12 with 10"}, ERR_INFEASIBLE, "clashes with 12 on B and 10 on A"},
+        {{"c off host", "a on h", "a with c"}, ERR_INFEASIBLE, "10 on h, where 12 may not be"},
         {{"a apart from c", "c with a"}, ERR_INFEASIBLE, "clashes with 10 apart from 12"},
         {{"a apart from c", "a on B", "c on B"}, ERR_INFEASIBLE, "clashes with 10 apart from 12"},
         {{"a with c", "a apart from c"}, ERR_INFEASIBLE, "clashes with what holds them together"},
