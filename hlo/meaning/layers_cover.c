@@ -11,10 +11,12 @@
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define COVER_WANTED 0.9
-#define COVER_LEAST 0.01 /* share of the FLOP below which nothing becomes a layer */
+#define COVER_TRUSTED 0.5 /* held by names alone: the partition is the model's */
+#define COVER_LEAST 0.01  /* share of the FLOP below which nothing becomes a layer */
 
 enum { VIEWS_MAX = 16 }; /* looked through between a weight and its reader */
 
@@ -164,6 +166,31 @@ static void add_layers(struct covering *c)
     }
 }
 
+/* What no name says belongs to the layer whose result it works on: products with frozen weights,
+ * messages between nodes. Where layers hold most of the work already. */
+static bool join_neighbours(struct covering *c)
+{
+    struct layering *l = c->l;
+    const struct hlo_roles_work *w = l->w;
+    uint32_t *near = mem_try(w->m->count, sizeof *near); /* place of the nearest layer before it */
+
+    if (!near)
+        return false;
+    for (uint32_t n = 0; n < w->g.order_count; n++) {
+        hlo_id id = w->g.order[n];
+        if (l->places.items[l->of[id]].is_layer)
+            near[id] = l->of[id];
+        for (uint32_t k = 0; k < hlo_at(w->m, id)->operand_count && !near[id]; k++)
+            near[id] = near[hlo_operand(w->m, id, k)];
+        if (!near[id] || near[id] == l->of[id] || l->of[id] > PLACE_OUTSIDE || l->flops[id] <= 0)
+            continue;
+        l->of[id] = near[id];
+        c->held += l->flops[id];
+    }
+    free(near);
+    return true;
+}
+
 bool hlo_layers_cover(struct layering *l)
 {
     struct covering c = {.l = l};
@@ -175,6 +202,8 @@ bool hlo_layers_cover(struct layering *l)
     bool ok = c.by_meta && set_flops(l) && (!any || name_by_scope(&c)) && sum_places(&c);
     if (ok && any)
         add_layers(&c);
+    if (ok && any && c.held < COVER_WANTED * c.all && c.held >= COVER_TRUSTED * c.all)
+        ok = join_neighbours(&c);
     l->w->layer_coverage = ok && c.all > 0 ? c.held / c.all : 0;
     free(c.flops);
     free(c.by_meta);

@@ -103,6 +103,10 @@ static void decide_float(struct hlo_roles_work *w, uint32_t p, bool has_trained)
     if (is_trained(w, p))
         decide(r, HLO_ROLE_VARIABLE, HLO_BY_ALIAS, HLO_CERTAIN,
                "the forward pass reads it, and its new value is made from it and a gradient");
+    else if (r->of != HLO_NONE && w->is_read[p])
+        decide(r, HLO_ROLE_OTHER_STATE, HLO_BY_ALIAS, HLO_LIKELY,
+               "the forward pass reads it, and its new value is a copy or an average of a "
+               "variable's: a target");
     else if (r->of != HLO_NONE)
         decide(r, HLO_ROLE_OPTIMIZER_STATE, HLO_BY_ALIAS, HLO_CERTAIN,
                "the forward pass does not read it, and it takes part in a variable's update");
@@ -145,9 +149,15 @@ static void decide_by_name(struct hlo_roles_work *w, uint32_t p, bool has_traine
         return;
     }
     bool is_float = hlo_work_is_float(w, r->value);
+    if (named == HLO_ROLE_VARIABLE && r->of != HLO_NONE && w->loss == HLO_NONE) {
+        decide(r, HLO_ROLE_VARIABLE, HLO_BY_NAME, HLO_DOUBTFUL,
+               "called a variable; without a loss the data flow does not tell");
+        return;
+    }
     if (!is_float && (named == HLO_ROLE_VARIABLE || r->role == HLO_ROLE_HYPER))
         return;
-    if (is_trained(w, p) || (named == HLO_ROLE_VARIABLE && r->of != HLO_NONE)) {
+    bool is_shown = is_trained(w, p) || (is_read_and_changed(w, p) && w->has_moments[p]);
+    if (is_shown || (named == HLO_ROLE_VARIABLE && r->of != HLO_NONE)) {
         r->confidence = r->role == HLO_ROLE_VARIABLE ? HLO_LIKELY : HLO_CERTAIN;
         return;
     }
@@ -157,8 +167,9 @@ static void decide_by_name(struct hlo_roles_work *w, uint32_t p, bool has_traine
         return;
     }
     if (named == HLO_ROLE_VARIABLE && has_trained && r->gradient == HLO_NONE && !is_changed)
-        decide(r, HLO_ROLE_OTHER_STATE, HLO_BY_USE, HLO_LIKELY,
-               "called a variable, but the step does not change it: frozen");
+        decide(r, HLO_ROLE_OTHER_STATE, HLO_BY_USE,
+               hlo_work_is_scalar(w, r->value) ? HLO_DOUBTFUL : HLO_LIKELY,
+               "called a variable, but no new value of it was found: frozen");
     else if (named == HLO_ROLE_VARIABLE && has_trained)
         decide(r, HLO_ROLE_VARIABLE, HLO_BY_NAME, HLO_DOUBTFUL,
                "called a variable and changed by the step, but no gradient was found");
@@ -220,6 +231,9 @@ void hlo_roles_decide(struct hlo_roles_work *w, bool has_list)
         else
             decide_integer(w, p);
         decide_by_name(w, p, has_trained);
+        if (w->loss == HLO_NONE && r->updated != HLO_NONE && hlo_work_is_float(w, r->value) &&
+            !hlo_work_is_scalar(w, r->value))
+            r->confidence = HLO_DOUBTFUL;
         if (has_list && r->role == HLO_ROLE_VARIABLE)
             decide(r, HLO_ROLE_OTHER_STATE, HLO_BY_LIST, HLO_CERTAIN,
                    "not in the list of variables: not trained");

@@ -280,6 +280,36 @@ static bool is_better(const struct hlo_roles_work *w, const struct hlo_reach *st
     return hlo_value_shape(w->m, a)->elements > hlo_value_shape(w->m, b)->elements;
 }
 
+/* The parameter whose new value that of `p` follows: an elementwise function of it, of `p` and of
+ * scalars, as a target network's copy or average of weights is. HLO_NONE: something else is in it,
+ * a gradient. owner[value]: parameter + 1 that it is the new value of. */
+static uint32_t leader_of(struct hlo_roles_work *w, uint32_t p, const uint32_t *owner)
+{
+    struct hlo_reach *r = &w->scratch;
+    hlo_value updated = w->params[p].updated;
+    uint32_t leader = HLO_NONE;
+
+    hlo_reach_clear(r);
+    hlo_reach_add(r, updated);
+    for (uint32_t n = 0; n < r->count; n++) {
+        hlo_value v = r->queue[n];
+        if (w->param_of[v] == p)
+            continue;
+        if (v != updated && owner[v] && owner[v] - 1 != p) {
+            leader = owner[v] - 1;
+            continue;
+        }
+        if (n >= WALK_MAX || w->param_of[v] != HLO_NONE ||
+            (!w->g.is_flow[v] && !hlo_work_is_pointwise(w, v)))
+            return HLO_NONE;
+        for (uint32_t k = w->g.pred_first[v]; k < w->g.pred_first[v + 1]; k++) {
+            if (!w->is_free[w->g.preds[k]] && counts(w, updated, w->g.preds[k]))
+                hlo_reach_add(r, w->g.preds[k]);
+        }
+    }
+    return leader;
+}
+
 /* The update region of one new value: elementwise functions of state of its dims. What enters it
  * from outside is the gradient. Ties the other state in it to parameter `p`. */
 static void find_gradient(struct hlo_roles_work *w, uint32_t p, struct hlo_reach *inner,
@@ -325,14 +355,27 @@ static void find_gradient(struct hlo_roles_work *w, uint32_t p, struct hlo_reach
         role->gradient = best;
 }
 
-/* State of other dims than its variable's (factored second moments): the variable whose new value
- * it goes into. */
-static void tie_by_flow(struct hlo_roles_work *w, uint32_t *owner)
+/* What follows a trained variable is not trained itself. */
+static void find_followers(struct hlo_roles_work *w, const uint32_t *owner)
 {
     for (uint32_t p = 0; p < w->param_count; p++) {
-        if (w->params[p].updated != HLO_NONE && w->is_read[p])
-            owner[w->params[p].updated] = p + 1;
+        struct hlo_param_role *r = &w->params[p];
+        if (!w->is_read[p] || r->updated == HLO_NONE || r->of != HLO_NONE ||
+            !hlo_work_is_float(w, r->value) || !hlo_value_shape(w->m, r->value)->rank)
+            continue;
+        uint32_t leader = leader_of(w, p, owner);
+        hlo_value gradient = leader == HLO_NONE ? HLO_NONE : w->params[leader].gradient;
+        if (gradient == HLO_NONE || w->forward.has[gradient])
+            continue;
+        r->of = leader;
+        r->gradient = HLO_NONE;
     }
+}
+
+/* State of other dims than its variable's (factored second moments): the variable whose new value
+ * it goes into. */
+static void tie_by_flow(struct hlo_roles_work *w, const uint32_t *owner)
+{
     for (uint32_t p = 0; p < w->param_count; p++) {
         struct hlo_param_role *r = &w->params[p];
         if (r->of != HLO_NONE || w->is_read[p] || hlo_work_is_scalar(w, r->value) ||
@@ -352,6 +395,14 @@ static void tie_by_flow(struct hlo_roles_work *w, uint32_t *owner)
     }
 }
 
+/* What moments are in ends at new weights: a second loss of the step may be computed with these. */
+static bool is_within_update(const void *context, hlo_value v)
+{
+    const uint32_t *owner = context;
+
+    return !owner[v];
+}
+
 int hlo_roles_gradients(struct hlo_roles_work *w, struct err *e)
 {
     struct hlo_reach inner = {0}, stateful = {0};
@@ -360,16 +411,19 @@ int hlo_roles_gradients(struct hlo_roles_work *w, struct err *e)
 
     for (uint32_t p = 0; ok && p < w->param_count; p++) {
         hlo_value v = w->params[p].value;
+        if (w->params[p].updated != HLO_NONE && w->is_read[p])
+            owner[w->params[p].updated] = p + 1;
         if (!w->is_read[p] && w->params[p].updated != HLO_NONE && hlo_work_is_float(w, v))
             hlo_reach_add(&stateful, v);
     }
     if (ok)
-        hlo_reach_ahead(&stateful, &w->g, NULL, NULL);
+        hlo_reach_ahead(&stateful, &w->g, is_within_update, owner);
     for (uint32_t p = 0; ok && p < w->param_count; p++) {
         if (w->params[p].updated != HLO_NONE && hlo_work_is_float(w, w->params[p].value))
             find_gradient(w, p, &inner, &stateful);
     }
     if (ok) {
+        find_followers(w, owner);
         tie_by_flow(w, owner);
         /* Where the step is no elementwise function of the gradient (orthogonalised momentum), the
          * moment's update still is. */

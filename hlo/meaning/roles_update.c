@@ -118,11 +118,13 @@ static int by_size(const void *a, const void *b)
 
 /* The one parameter of the claim not yet taken; of several one that is not read by the forward
  * pass (a moment with weight decay in it), for scalars one that is (the learning rate is there
- * too). */
+ * too). by_distance: of several that it reads the nearest, as p is in p + step(p, q); claims have
+ * theirs in that order. */
 static uint32_t choose(const struct hlo_roles_work *w, const struct hlo_claim *c,
-                       const bool *is_taken, bool has_aliases)
+                       const bool *is_taken, bool has_aliases, bool by_distance)
 {
-    uint32_t one = HLO_NONE, left = 0, preferred = HLO_NONE, preferred_count = 0;
+    uint32_t one = HLO_NONE, nearest = HLO_NONE, left = 0, preferred = HLO_NONE,
+             preferred_count = 0;
     bool is_scalar = hlo_value_shape(w->m, c->value)->rank == 0;
 
     for (uint32_t n = 0; n < c->count; n++) {
@@ -130,6 +132,7 @@ static uint32_t choose(const struct hlo_roles_work *w, const struct hlo_claim *c
         if (is_taken[p] || (has_aliases && !w->is_aliased[p]))
             continue;
         one = p;
+        nearest = nearest == HLO_NONE ? p : nearest;
         left++;
         if (w->is_read[p] == is_scalar) {
             preferred = p;
@@ -138,7 +141,9 @@ static uint32_t choose(const struct hlo_roles_work *w, const struct hlo_claim *c
     }
     if (left <= 1)
         return one;
-    return preferred_count == 1 ? preferred : HLO_NONE;
+    if (preferred_count == 1)
+        return preferred;
+    return by_distance && !preferred_count ? nearest : HLO_NONE;
 }
 
 int hlo_roles_pair(struct hlo_roles_work *w, struct err *e)
@@ -152,12 +157,12 @@ int hlo_roles_pair(struct hlo_roles_work *w, struct err *e)
         has_aliases |= w->is_aliased[p];
     if (w->claim_count)
         qsort(w->claims, w->claim_count, sizeof *w->claims, by_size);
-    for (int pass = 0; pass < 2; pass++) { /* what was ambiguous may be the last one left */
+    for (int pass = 0; pass < 3; pass++) { /* what was ambiguous may be the last one left */
         for (uint32_t n = 0; n < w->claim_count; n++) {
             const struct hlo_claim *c = &w->claims[n];
             if (w->output_param[c->output] != HLO_NONE)
                 continue;
-            uint32_t p = choose(w, c, is_taken, has_aliases);
+            uint32_t p = choose(w, c, is_taken, has_aliases, pass == 2);
             if (p == HLO_NONE)
                 continue;
             is_taken[p] = true;
@@ -187,16 +192,22 @@ enum worth {
 
 struct loss_search {
     struct hlo_roles_work *w;
-    bool *is_carried; /* [param_count] some result may be its new value */
-    uint32_t *seen;   /* [claim_count] candidate + 1 that met this update */
-    uint32_t updates; /* that change an array of floats */
+    bool *is_carried;      /* [param_count] some result may be its new value */
+    bool *is_new;          /* [value_count] new value of an array of floats */
+    uint32_t *seen;        /* [claim_count] candidate + 1 that met this update */
+    struct hlo_reach made; /* computed from products, convolutions or tables, as gradients are */
+    uint32_t updates;      /* that change an array of floats */
     struct candidate *list;
     uint32_t count;
 };
 
-static bool is_float_filter(const void *context, hlo_value v)
+/* A derivative goes on through floats. Through the new value of an array it is one of another step:
+ * a generator's loss by the critic that this step has trained. */
+static bool carries_derivative(const void *context, hlo_value v)
 {
-    return hlo_work_is_float(context, v);
+    const struct loss_search *s = context;
+
+    return hlo_work_is_float(s->w, v) && !s->is_new[v];
 }
 
 bool hlo_work_is_heavy(uint16_t opcode)
@@ -214,7 +225,7 @@ static void measure(struct loss_search *s, uint32_t n)
 
     hlo_reach_clear(&w->scratch);
     hlo_reach_add(&w->scratch, c->value);
-    hlo_reach_back(&w->scratch, &w->g, is_float_filter, w);
+    hlo_reach_back(&w->scratch, &w->g, carries_derivative, s);
     c->params = 0;
     for (uint32_t k = 0; k < w->scratch.count; k++)
         c->params += w->param_of[w->scratch.queue[k]] != HLO_NONE &&
@@ -231,13 +242,15 @@ static void measure(struct loss_search *s, uint32_t n)
             c->worth |= WORTH_DATA;
         if (hlo_work_is_heavy(hlo_at(w->m, w->m->value_instruction[v])->opcode))
             c->worth |= WORTH_HEAVY;
-        uint32_t u = w->claim_of[v] ? update_of(w->claims, w->claim_of[v] - 1) : HLO_NONE;
+        uint32_t u =
+            w->claim_of[v] && s->made.has[v] ? update_of(w->claims, w->claim_of[v] - 1) : HLO_NONE;
         if (u != HLO_NONE && s->seen[u] != n + 1) {
             s->seen[u] = n + 1;
             met++;
         }
     }
-    /* Moving statistics are made from what the forward pass has: some updates are met by a loss. */
+    /* Moving statistics are made from what the forward pass has: some updates are met by a loss.
+     * Functions of weights and noise alone (a prior, a penalty) are in a loss and in the update. */
     if (!s->updates || met * 10 < s->updates * 9)
         c->worth |= WORTH_BEFORE;
 }
@@ -252,9 +265,16 @@ static void collect_candidates(struct loss_search *s)
 {
     struct hlo_roles_work *w = s->w;
 
+    for (hlo_id id = 0; id < w->m->count; id++) {
+        if (hlo_work_is_heavy(hlo_at(w->m, id)->opcode) &&
+            w->m->leaf_base[id] < w->m->leaf_base[id + 1])
+            hlo_reach_add(&s->made, w->m->leaf_base[id]);
+    }
+    hlo_reach_ahead(&s->made, &w->g, NULL, NULL);
     for (uint32_t c = 0; c < w->claim_count; c++) {
         bool is_array = hlo_value_shape(w->m, w->claims[c].value)->rank > 0;
         s->updates += is_array && w->claim_of[w->claims[c].value] && update_of(w->claims, c) == c;
+        s->is_new[w->claims[c].value] = is_array;
         for (uint32_t k = 0; k < w->claims[c].count && is_array; k++)
             s->is_carried[w->claim_pool[w->claims[c].first + k]] = true;
     }
@@ -320,16 +340,19 @@ int hlo_roles_loss(struct hlo_roles_work *w, struct err *e)
 {
     struct loss_search s = {.w = w,
                             .is_carried = mem_try(w->param_count, 1),
+                            .is_new = mem_try(w->m->value_count, 1),
                             .seen = mem_try(w->claim_count, sizeof *s.seen),
                             .list = mem_try(LOSS_CANDIDATES_MAX, sizeof *s.list)};
-    bool ok = s.is_carried && s.seen && s.list;
+    bool ok = s.is_carried && s.is_new && s.seen && s.list && hlo_reach_init(&s.made, &w->g);
 
     if (ok && w->loss == HLO_NONE) {
         collect_candidates(&s);
         choose_loss(&s);
     }
     free(s.is_carried);
+    free(s.is_new);
     free(s.seen);
     free(s.list);
+    hlo_reach_release(&s.made);
     return ok ? 0 : err_no_memory(e, MEMORY_FOR);
 }

@@ -1,6 +1,7 @@
 #include "hlo/module/graph.h"
 
 #include "hlo/module/flows.h"
+#include "hlo/module/ops.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 
@@ -21,11 +22,13 @@ static bool add_edge(struct edges *list, hlo_value from, hlo_value to)
     return true;
 }
 
+/* Each result from all operands, by way of the first. Leaves of a parameter have nothing to do with
+ * each other: its callers' flows say where each comes from. */
 static bool add_computing(const struct hlo_module *m, hlo_id id, struct edges *list)
 {
     hlo_value first = m->leaf_base[id], end = m->leaf_base[id + 1];
 
-    if (first == end)
+    if (first == end || hlo_at(m, id)->opcode == HLO_OP_PARAMETER)
         return true;
     for (uint32_t n = 0; n < hlo_at(m, id)->operand_count; n++) {
         hlo_id o = hlo_operand(m, id, n);

@@ -227,6 +227,141 @@ static void test_no_loss(void **state)
     hlo_free(m);
 }
 
+/* ---- weights that another's gradient changes ---- */
+
+/* A regression to what a second network says, whose weights are copied or averaged from the first:
+ * it is read and changed, and not trained. */
+#define PAIR                                                                                 \
+    "ENTRY main { w = f32[4,2] parameter(0)\n v = f32[2] parameter(1)\n"                     \
+    "  tw = f32[4,2] parameter(2)\n tv = f32[2] parameter(3)\n x = f32[8,4] parameter(4)\n"  \
+    "  n = s32[] parameter(5)\n zero = f32[] constant(0)\n two = f32[] constant(2)\n"        \
+    "  q = f32[8,2] dot(x, tw), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"        \
+    "  tvs = f32[8,2] broadcast(tv), dimensions={1}\n true = f32[8,2] add(q, tvs)\n"         \
+    "  y = f32[8,2] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"         \
+    "  vs = f32[8,2] broadcast(v), dimensions={1}\n said = f32[8,2] add(y, vs)\n"            \
+    "  miss = f32[8,2] subtract(said, true)\n mm = f32[8,2] multiply(miss, miss)\n"          \
+    "  loss = f32[] reduce(mm, zero), dimensions={0,1}, to_apply=sum\n"                      \
+    "  twos = f32[8,2] broadcast(two), dimensions={}\n dy = f32[8,2] multiply(miss, twos)\n" \
+    "  g = f32[4,2] dot(x, dy), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"        \
+    "  gv = f32[2] reduce(dy, zero), dimensions={0}, to_apply=sum\n"                         \
+    "  lr = f32[] constant(0.01)\n lrs = f32[4,2] broadcast(lr), dimensions={}\n"            \
+    "  step = f32[4,2] multiply(g, lrs)\n w2 = f32[4,2] subtract(w, step)\n"                 \
+    "  lrv = f32[2] broadcast(lr), dimensions={}\n stepv = f32[2] multiply(gv, lrv)\n"       \
+    "  v2 = f32[2] subtract(v, stepv)\n one = s32[] constant(1)\n n2 = s32[] add(n, one)\n"
+#define PAIR_OUT                                                                                   \
+    "  ROOT out = (f32[4,2], f32[2], f32[4,2], f32[2], s32[], f32[]) tuple(w2, v2, tw2, tv2, n2, " \
+    "loss) }\n"
+static const char copied[] =
+    "HloModule copied\n" SUM
+    "take { p = (f32[4,2], f32[2]) parameter(0)\n a = f32[4,2] get-tuple-element(p), index=0\n"
+    "  b = f32[2] get-tuple-element(p), index=1\n ROOT t = (f32[4,2], f32[2]) tuple(a, b) }\n"
+    "keep { p2 = (f32[4,2], f32[2]) parameter(0)\n a2 = f32[4,2] get-tuple-element(p2), index=0\n"
+    "  b2 = f32[2] get-tuple-element(p2), index=1\n ROOT t2 = (f32[4,2], f32[2]) tuple(a2, b2) "
+    "}\n" PAIR "  nothing = s32[] constant(0)\n now = pred[] compare(n, nothing), direction=EQ\n"
+    "  new = (f32[4,2], f32[2]) tuple(w2, v2)\n old = (f32[4,2], f32[2]) tuple(tw, tv)\n"
+    "  both = (f32[4,2], f32[2]) conditional(now, new, old), true_computation=take, "
+    "false_computation=keep\n"
+    "  tw2 = f32[4,2] get-tuple-element(both), index=0\n"
+    "  tv2 = f32[2] get-tuple-element(both), index=1\n" PAIR_OUT;
+static const char averaged[] =
+    "HloModule averaged\n" SUM PAIR
+    "  slow = f32[] constant(0.99)\n slows = f32[4,2] broadcast(slow), dimensions={}\n"
+    "  a = f32[4,2] multiply(tw, slows)\n b = f32[4,2] multiply(w2, lrs)\n tw2 = f32[4,2] add(a, "
+    "b)\n"
+    "  slowv = f32[2] broadcast(slow), dimensions={}\n c = f32[2] multiply(tv, slowv)\n"
+    "  d = f32[2] multiply(v2, lrv)\n tv2 = f32[2] add(c, d)\n" PAIR_OUT;
+
+static void test_targets_are_not_trained(void **state)
+{
+    static const char *const texts[] = {copied, averaged};
+
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        struct hlo_module *m = read_text(texts[k]);
+        struct hlo_roles r = roles_of(m);
+        check_letters(&r, "VVSSIH");
+        assert_string_equal(value_name(m, r.params[0].gradient), "g");
+        assert_string_equal(value_name(m, r.params[1].gradient), "gv");
+        assert_non_null(strstr(r.params[3].evidence, "a target"));
+        assert_int_not_equal(r.params[3].confidence, HLO_CERTAIN);
+        hlo_roles_release(&r);
+        hlo_free(m);
+    }
+}
+
+/* Weights drawn around a mean: the penalty on them is a function of weights and noise alone, in the
+ * loss and in the updates; mean and width stand in each other's new value, and all of it is called
+ * the optimizer's. */
+static const char drawn[] =
+    "HloModule drawn\n" SUM "ENTRY main { mean = f32[4,2] parameter(0), "
+    "metadata={op_name=\"state.optim_state[1]['loc']\"}\n"
+    "  width = f32[4,2] parameter(1), metadata={op_name=\"state.optim_state[1]['scale']\"}\n"
+    "  m = f32[4,2] parameter(2)\n s = f32[4,2] parameter(3)\n x = f32[8,4] parameter(4)\n"
+    "  noise = f32[4,2] parameter(5)\n spread = f32[4,2] multiply(width, noise)\n"
+    "  w = f32[4,2] add(mean, spread)\n" MODEL "  ww = f32[4,2] multiply(w, w)\n"
+    "  prior = f32[] reduce(ww, zero), dimensions={0,1}, to_apply=sum\n"
+    "  all = f32[] add(loss, prior)\n flat = f32[4,2] broadcast(two), dimensions={}\n"
+    "  wd = f32[4,2] multiply(w, flat)\n gm = f32[4,2] add(g, wd)\n gs = f32[4,2] multiply(gm, "
+    "noise)\n"
+    "  c = f32[] constant(0.9)\n cs = f32[4,2] broadcast(c), dimensions={}\n"
+    "  mc = f32[4,2] multiply(m, cs)\n m2 = f32[4,2] add(mc, gm)\n"
+    "  sc = f32[4,2] multiply(s, cs)\n s2 = f32[4,2] add(sc, gs)\n"
+    "  stepm = f32[4,2] multiply(m2, cs)\n steps = f32[4,2] multiply(s2, cs)\n"
+    "  mean2 = f32[4,2] subtract(mean, stepm)\n width2 = f32[4,2] subtract(width, steps)\n"
+    "  ROOT out = (f32[4,2], f32[4,2], f32[4,2], f32[4,2], f32[]) tuple(mean2, width2, m2, s2, "
+    "all) "
+    "}\n";
+
+static void test_penalties_are_in_the_loss(void **state)
+{
+    struct hlo_module *m = read_text(drawn);
+    struct hlo_roles r = roles_of(m);
+
+    (void)state;
+    assert_string_equal(value_name(m, r.loss), "all");
+    check_letters(&r, "VVOOII");
+    assert_string_equal(value_name(m, r.params[0].updated), "mean2");
+    assert_string_equal(value_name(m, r.params[1].updated), "width2");
+    hlo_roles_release(&r);
+    hlo_free(m);
+}
+
+/* A critic is trained, then a generator by the new critic: the second loss is computed from the
+ * first one's gradient, which is no part of the forward pass. */
+static const char rivals[] =
+    "HloModule rivals\n" SUM
+    "ENTRY main { w = f32[4,2] parameter(0)\n h = f32[4,4] parameter(1)\n mom = f32[4,2] "
+    "parameter(2)\n"
+    "  z = f32[8,4] parameter(3)\n"
+    "  x = f32[8,4] dot(z, h), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n" MODEL
+    "  c = f32[] constant(0.9)\n cs = f32[4,2] broadcast(c), dimensions={}\n"
+    "  old = f32[4,2] multiply(mom, cs)\n mom2 = f32[4,2] add(old, g)\n"
+    "  step = f32[4,2] multiply(mom2, cs)\n w2 = f32[4,2] subtract(w, step)\n"
+    "  y2 = f32[8,2] dot(x, w2), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+    "  yy2 = f32[8,2] multiply(y2, y2)\n"
+    "  loss2 = f32[] reduce(yy2, zero), dimensions={0,1}, to_apply=sum\n"
+    "  dy2 = f32[8,2] multiply(y2, twos)\n"
+    "  dx = f32[8,4] dot(dy2, w2), lhs_contracting_dims={1}, rhs_contracting_dims={1}\n"
+    "  gh = f32[4,4] dot(z, dx), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+    "  ch = f32[4,4] broadcast(c), dimensions={}\n steph = f32[4,4] multiply(gh, ch)\n"
+    "  h2 = f32[4,4] subtract(h, steph)\n"
+    "  ROOT out = (f32[4,2], f32[4,4], f32[4,2], f32[], f32[]) tuple(w2, h2, mom2, loss2, loss) "
+    "}\n";
+
+static void test_a_later_loss_is_another_steps(void **state)
+{
+    struct hlo_module *m = read_text(rivals);
+    struct hlo_roles r = roles_of(m);
+
+    (void)state;
+    assert_string_equal(value_name(m, r.loss), "loss");
+    check_letters(&r, "VVOI");
+    assert_string_equal(value_name(m, r.params[0].gradient), "g");
+    assert_string_equal(value_name(m, r.params[1].gradient), "gh");
+    hlo_roles_release(&r);
+    hlo_free(m);
+}
+
 /* Moving averages of the data, of the weights; a frozen table; clipping by the norm of the
  * gradient. */
 static const char others[] =
@@ -467,6 +602,9 @@ int main(void)
         cmocka_unit_test(test_adam_with_decay),
         cmocka_unit_test(test_norms_are_no_loss),
         cmocka_unit_test(test_no_loss),
+        cmocka_unit_test(test_targets_are_not_trained),
+        cmocka_unit_test(test_penalties_are_in_the_loss),
+        cmocka_unit_test(test_a_later_loss_is_another_steps),
         cmocka_unit_test(test_other_state),
         cmocka_unit_test(test_factored),
         cmocka_unit_test(test_marks),
