@@ -355,6 +355,64 @@ static void find_gradient(struct hlo_roles_work *w, uint32_t p, struct hlo_reach
         role->gradient = best;
 }
 
+/* What `v` is a sum or a multiple of. */
+static hlo_value summed(const struct hlo_roles_work *w, hlo_value v)
+{
+    for (int hops = 0; hops < 16; hops++) {
+        hlo_value next = HLO_NONE;
+        uint32_t arrays = 0;
+        uint16_t op = opcode_of(w, v);
+        if (w->forward.has[v] ||
+            (!w->g.is_flow[v] && op != HLO_OP_REDUCE && op != HLO_OP_CONVERT &&
+             op != HLO_OP_RESHAPE && op != HLO_OP_MULTIPLY && op != HLO_OP_DIVIDE))
+            return v;
+        for (uint32_t k = w->g.pred_first[v]; k < w->g.pred_first[v + 1]; k++) {
+            if (is_spread_scalar(w, w->g.preds[k]))
+                continue;
+            next = w->g.preds[k];
+            arrays++;
+        }
+        if (arrays != 1)
+            return v;
+        v = next;
+    }
+    return v;
+}
+
+/* A running statistic: what arrives is a sum or a mean of what the forward pass makes without
+ * reading `p`. A gradient is made from what comes after p was read. */
+static bool is_statistic(struct hlo_roles_work *w, uint32_t p)
+{
+    struct hlo_reach *r = &w->scratch;
+    hlo_value from = summed(w, w->params[p].gradient);
+
+    if (!w->forward.has[from] || !hlo_value_shape(w->m, w->params[p].value)->rank)
+        return false;
+    hlo_reach_clear(r);
+    hlo_reach_add(r, from);
+    for (uint32_t n = 0; n < r->count; n++) {
+        if (n >= WALK_MAX || r->queue[n] == w->params[p].value)
+            return false;
+        for (uint32_t k = w->g.pred_first[r->queue[n]]; k < w->g.pred_first[r->queue[n] + 1]; k++)
+            hlo_reach_add(r, w->g.preds[k]);
+    }
+    return true;
+}
+
+/* Takes the gradient of statistics away; moments of its own tell a weight. */
+static void find_statistics(struct hlo_roles_work *w)
+{
+    for (uint32_t p = 0; p < w->param_count; p++) {
+        if (w->params[p].of != HLO_NONE)
+            w->has_moments[w->params[p].of] = true;
+    }
+    for (uint32_t p = 0; p < w->param_count; p++) {
+        if (w->params[p].gradient != HLO_NONE && w->is_read[p] && !w->has_moments[p] &&
+            is_statistic(w, p))
+            w->params[p].gradient = HLO_NONE;
+    }
+}
+
 /* What follows a trained variable is not trained itself. */
 static void find_followers(struct hlo_roles_work *w, const uint32_t *owner)
 {
@@ -425,6 +483,7 @@ int hlo_roles_gradients(struct hlo_roles_work *w, struct err *e)
     if (ok) {
         find_followers(w, owner);
         tie_by_flow(w, owner);
+        find_statistics(w);
         /* Where the step is no elementwise function of the gradient (orthogonalised momentum), the
          * moment's update still is. */
         for (uint32_t p = 0; p < w->param_count; p++) {

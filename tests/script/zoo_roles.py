@@ -15,7 +15,8 @@ import sys
 COVERED = 0.9  # of the FLOP of forward and backward pass that layers have to hold
 # Models without repeated or numbered modules: nothing to find, or not in the flow.
 NO_LAYERS = {"fnet", "moe_scatter_dispatch", "flash_scan_attention", "odd_ops", "vae_threefry", "deq_while_custom_vjp", "cond_switch",
-             "gspmd_mlp", "shard_map_mlp", "wgan_gp_swapped_outputs", "lstm"}
+             "gspmd_mlp", "shard_map_mlp", "wgan_gp_swapped_outputs", "lstm", "sparse_codes", "transport", "equilibrium", "word_vectors",
+             "solver_update", "gaussian_process"}
 RAW = re.compile(r"#\d|^p\d+(\.|_|$)|^(param|arg|Arg|parameter|state|args?)[ _.]?#?\d*(,| \d|$)")
 
 

@@ -289,6 +289,43 @@ static void test_targets_are_not_trained(void **state)
     }
 }
 
+/* Outputs are centred by a running mean of what was said, which nothing but its name tells from a
+ * bias under plain descent: its new value is made from what was said before it was read. */
+static const char centred[] =
+    "HloModule centred\n" SUM
+    "ENTRY main { w = f32[4,2] parameter(0)\n b = f32[2] parameter(1)\n centre = f32[2] "
+    "parameter(2)\n"
+    "  x = f32[8,4] parameter(3)\n zero = f32[] constant(0)\n two = f32[] constant(2)\n"
+    "  q = f32[8,2] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+    "  bs = f32[8,2] broadcast(b), dimensions={1}\n said = f32[8,2] add(q, bs)\n"
+    "  cs = f32[8,2] broadcast(centre), dimensions={1}\n y = f32[8,2] subtract(said, cs)\n"
+    "  yy = f32[8,2] multiply(y, y)\n"
+    "  loss = f32[] reduce(yy, zero), dimensions={0,1}, to_apply=sum\n"
+    "  twos = f32[8,2] broadcast(two), dimensions={}\n dy = f32[8,2] multiply(y, twos)\n"
+    "  g = f32[4,2] dot(x, dy), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+    "  gb = f32[2] reduce(dy, zero), dimensions={0}, to_apply=sum\n"
+    "  lr = f32[] constant(0.01)\n lrw = f32[4,2] broadcast(lr), dimensions={}\n"
+    "  sw = f32[4,2] multiply(g, lrw)\n w2 = f32[4,2] subtract(w, sw)\n"
+    "  lrb = f32[2] broadcast(lr), dimensions={}\n sb = f32[2] multiply(gb, lrb)\n"
+    "  b2 = f32[2] subtract(b, sb)\n"
+    "  all = f32[2] reduce(said, zero), dimensions={0}, to_apply=sum\n"
+    "  mean = f32[2] multiply(all, lrb)\n old = f32[2] multiply(centre, lrb)\n"
+    "  centre2 = f32[2] add(old, mean)\n"
+    "  ROOT out = (f32[4,2], f32[2], f32[2], f32[]) tuple(w2, b2, centre2, loss) }\n";
+
+static void test_statistics_are_not_trained(void **state)
+{
+    struct hlo_module *m = read_text(centred);
+    struct hlo_roles r = roles_of(m);
+
+    (void)state;
+    check_letters(&r, "VVSI");
+    assert_string_equal(value_name(m, r.params[1].gradient), "gb");
+    assert_int_equal(r.params[2].confidence, HLO_DOUBTFUL);
+    hlo_roles_release(&r);
+    hlo_free(m);
+}
+
 /* Weights drawn around a mean: the penalty on them is a function of weights and noise alone, in the
  * loss and in the updates; mean and width stand in each other's new value, and all of it is called
  * the optimizer's. */
@@ -603,6 +640,7 @@ int main(void)
         cmocka_unit_test(test_norms_are_no_loss),
         cmocka_unit_test(test_no_loss),
         cmocka_unit_test(test_targets_are_not_trained),
+        cmocka_unit_test(test_statistics_are_not_trained),
         cmocka_unit_test(test_penalties_are_in_the_loss),
         cmocka_unit_test(test_a_later_loss_is_another_steps),
         cmocka_unit_test(test_other_state),

@@ -6,7 +6,7 @@ knows. What is read of them, planned and inserted by XLA:
     python tests/script/zoo_roles.py build/release/automap FOLDER
     python tests/script/xla_zoo.py . build/release/automap FOLDER --meshes 4,2x4
 
-Needs jax, flax and optax; steps of packages that are missing (haiku, equinox, jraph, keras, numpyro, diffrax, distrax) are left
+Needs jax, flax and optax; steps of packages that are missing (haiku, equinox, jraph, keras, numpyro, diffrax, distrax, jaxopt) are left
 out, and said. No step is run: arrays are shapes."""
 import gzip
 import os
@@ -97,6 +97,7 @@ def main():
     import dynamics  # noqa: F401
     import images  # noqa: F401
     import optimizers  # noqa: F401
+    import others  # noqa: F401
     import sequences  # noqa: F401
 
     for name, (framework, build) in STEPS.items():
