@@ -104,7 +104,7 @@ static bool is_proto_text(const char *p, const char *end)
     return false;
 }
 
-/* MLIR: comments, then `#alias = ..`, a module or a function. */
+/* MLIR: comments, then `#alias = ..` or `!type = ..`, a module or a function. */
 static bool is_mlir(const char *p, const char *end)
 {
     static const char *const words[] = {"module @",           "module {",      "module attributes",
@@ -116,7 +116,7 @@ static bool is_mlir(const char *p, const char *end)
             p++;
         p = skip_blank(p, end);
     }
-    if (p < end && *p == '#') {
+    if (p < end && (*p == '#' || *p == '!')) {
         const char *name = ++p;
         while (p < end && *p != ' ' && *p != '\n' && *p != '=')
             p++;

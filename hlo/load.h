@@ -21,4 +21,8 @@ int hlo_load_memory(const char *name, const void *data, size_t size,
 int hlo_save(const struct hlo_module *m, const char *path, const struct hlo_write_options *o,
              struct err *e) MUST_CHECK;
 
+/* How many functions of StableHLO the module keeps whole, such as chlo.lgamma: custom-calls that
+ * XLA knows in StableHLO alone, not in HLO. *first: the first of them. O(count). */
+uint32_t hlo_whole_functions(const struct hlo_module *m, hlo_id *first);
+
 #endif

@@ -1,6 +1,8 @@
 /* hlo_save: the writers behind file names, and gzip. */
 #include "hlo/load.h"
+#include "hlo/module/attr.h"
 #include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
 #include "hlo/proto/write.h"
 #include "hlo/stablehlo/write_stablehlo.h"
 #include "hlo/support/err.h"
@@ -114,4 +116,20 @@ int hlo_save(const struct hlo_module *m, const char *path, const struct hlo_writ
 out:
     str_release(&text);
     return rc ? err_in_file(e, path) : 0;
+}
+
+uint32_t hlo_whole_functions(const struct hlo_module *m, hlo_id *first)
+{
+    uint32_t count = 0;
+
+    *first = HLO_NONE;
+    for (hlo_id id = 0; id < m->count; id++) {
+        const struct hlo_attr *a = hlo_at(m, id)->opcode == HLO_OP_CUSTOM_CALL
+                                       ? hlo_attr(m, id, HLO_ATTR_CUSTOM_CALL_TARGET)
+                                       : NULL;
+        if (!a || a->size < 6 || memcmp(a->text, "\"chlo.", 6) != 0)
+            continue;
+        *first = count++ ? *first : id;
+    }
+    return count;
 }

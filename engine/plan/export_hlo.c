@@ -11,6 +11,8 @@
 #include "engine/problem/problem.h"
 #include "engine/relaxed/relaxed.h"
 #include "engine/relaxed/status.h"
+#include "hlo/load.h"
+#include "hlo/module/attr.h"
 #include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
 #include "hlo/module/shape.h"
@@ -323,14 +325,33 @@ int hlo_annotations_write(const struct plan *plan, struct hlo_annotations *of,
     return rc;
 }
 
+/* Long functions of StableHLO are not expanded (hlo/stablehlo/README.md). */
+static void warn_of_functions(const struct hlo_module *m, struct str *warnings)
+{
+    hlo_id first;
+    uint32_t count = hlo_whole_functions(m, &first);
+
+    if (!count)
+        return;
+    str_format(warnings, "%u %s functions of StableHLO that XLA does not know in HLO (%s: ", count,
+               count == 1 ? "instruction is one of the" : "instructions are", hlo_name(m, first));
+    const struct hlo_attr *a = hlo_attr(m, first, HLO_ATTR_CUSTOM_CALL_TARGET);
+    str_format(warnings, "%.*s): --format stablehlo and jax carry them\n", (int)a->size, a->text);
+}
+
 int export_hlo(const struct plan *plan, enum sharding_form form, struct str *out,
                struct str *warnings, struct err *e)
 {
     struct hlo_annotations of;
     int rc = hlo_annotations_new(plan, false, &of, e);
 
-    if (!rc)
-        rc = hlo_annotations_write(plan, &of, form, out, warnings, e);
+    if (rc)
+        goto out;
+    rc = hlo_annotations_write(plan, &of, form, out, warnings, e);
+    if (rc)
+        goto out;
+    warn_of_functions(plan->problem->m, warnings);
+out:
     hlo_annotations_release(&of);
     return rc;
 }

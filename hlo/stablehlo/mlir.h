@@ -79,11 +79,12 @@ struct mlir_func {
     size_t at;
 };
 
-/* `#loc12 = loc(...)` */
+/* `#loc12 = loc(...)`, `!row = tensor<8xf32>` */
 struct mlir_alias {
     struct mlir_span text; /* what stands behind `= ` */
     uint32_t meta;         /* of the builder, once `is_known` */
     bool is_known;
+    hlo_shape_id shape; /* of a type */
 };
 
 /* Names (SSA values, aliases, symbols, bases of instruction names) and what they stand for now.
@@ -122,7 +123,7 @@ struct mlir_module {
     size_t slot_count, slot_room;
     struct mlir_alias *aliases;
     size_t alias_count, alias_room;
-    struct mlir_names alias_names; /* `#loc12` -> index in aliases */
+    struct mlir_names alias_names; /* `#loc12`, `!row` -> index in aliases */
     struct mlir_names func_names;  /* `f` -> index in funcs */
     struct mlir_attr *resources;   /* dense_resource name -> "0x..." */
     size_t resource_count, resource_room;

@@ -553,6 +553,17 @@ static int parse_mesh(struct mlir_parser *p)
     return hlo_mlir_parse_loc(p, &loc);
 }
 
+static int keep_alias(struct mlir_module *m, struct mlir_span name, struct mlir_alias alias)
+{
+    uint32_t n = hlo_mlir_name(&m->alias_names, name.text, name.size);
+
+    if (n == MLIR_NONE || !mem_grow(&m->aliases, &m->alias_room, m->alias_count, 1))
+        return hlo_mlir_memory(m);
+    m->alias_names.list[n].value = (uint32_t)m->alias_count;
+    m->aliases[m->alias_count++] = alias;
+    return 0;
+}
+
 /* `#name = value` */
 static int parse_alias(struct mlir_parser *p)
 {
@@ -571,12 +582,29 @@ static int parse_alias(struct mlir_parser *p)
     if (!end || end == value)
         return hlo_mlir_parse_fail(p, value, "alias without an end");
     p->at = end;
-    uint32_t n = hlo_mlir_name(&m->alias_names, name, (size_t)(name_end - name));
-    if (n == MLIR_NONE || !mem_grow(&m->aliases, &m->alias_room, m->alias_count, 1))
-        return hlo_mlir_memory(m);
-    m->alias_names.list[n].value = (uint32_t)m->alias_count;
-    m->aliases[m->alias_count++] = (struct mlir_alias){{value, (uint32_t)(end - value)}, 0, false};
-    return 0;
+    return keep_alias(m, (struct mlir_span){name, (uint32_t)(name_end - name)},
+                      (struct mlir_alias){.text = {value, (uint32_t)(end - value)}});
+}
+
+/* `!name = type`. Types of functions are no values, so nothing asks for them. */
+static int parse_type_alias(struct mlir_parser *p)
+{
+    struct mlir_alias alias = {.meta = 0};
+    const char *name = p->at, *name_end = hlo_mlir_name_end(name + 1);
+
+    p->at = name_end;
+    if (hlo_mlir_parse_expect(p, "=", "after the name of a type"))
+        return p->m->e->code;
+    mlir_skip(p);
+    alias.text.text = p->at;
+    if (*p->at == '(') {
+        p->at += strcspn(p->at, "\r\n");
+        return 0;
+    }
+    if (hlo_mlir_parse_type(p, &alias.shape))
+        return p->m->e->code;
+    alias.text.size = (uint32_t)(p->at - alias.text.text);
+    return keep_alias(p->m, (struct mlir_span){name, (uint32_t)(name_end - name)}, alias);
 }
 
 /* `{-# dialect_resources: { builtin: { name: "0x..", .. } } #-}`: every `name: "text"`. */
@@ -633,6 +661,8 @@ static int parse_item(struct mlir_parser *p)
 {
     if (*p->at == '#')
         return parse_alias(p);
+    if (*p->at == '!')
+        return parse_type_alias(p);
     if (!strncmp(p->at, "{-#", 3))
         return parse_resources(p);
     if (hlo_mlir_eat(p, "module") || hlo_mlir_eat(p, "builtin.module"))

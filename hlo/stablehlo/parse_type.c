@@ -176,6 +176,15 @@ static int parse_uncached(struct mlir_parser *p, hlo_shape_id *out)
         struct mlir_span s = {p->at, (uint32_t)(end - p->at)};
         if (!strncmp(p->at, "!quant", 6))
             return refuse_quantised(p, p->at);
+        uint32_t alias = hlo_mlir_name(&p->m->alias_names, s.text, s.size);
+        if (alias == MLIR_NONE)
+            return hlo_mlir_memory(p->m);
+        alias = p->m->alias_names.list[alias].value;
+        if (alias != MLIR_NONE) {
+            p->at = end;
+            *out = p->m->aliases[alias].shape;
+            return 0;
+        }
         if (*end == '<')
             end = hlo_mlir_group_end(end);
         if (!hlo_mlir_is(s, "!stablehlo.token") && !hlo_mlir_is(s, "!mhlo.token"))

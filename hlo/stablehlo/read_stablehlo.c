@@ -5,6 +5,7 @@
 #include "hlo/stablehlo/lower.h"
 #include "hlo/stablehlo/mlir.h"
 #include "hlo/support/err.h"
+#include "hlo/support/lex.h"
 #include "hlo/support/mem.h"
 #include "hlo/support/text.h"
 
@@ -31,7 +32,76 @@ static int set_name(struct mlir_module *m)
     return 0;
 }
 
-static int read_module(struct mlir_module *m, hlo_comp *entry)
+/* ---- several modules in one file, as MLIR's tools write them ---- */
+
+static bool is_divider(const char *line)
+{
+    return !strncmp(line, "// -----", 8);
+}
+
+/* The first line behind `from` that divides modules, or the end. Never more than a line too far:
+ * `from` is the begin of one. */
+static char *part_end(char *from, char *end)
+{
+    while (from < end && !is_divider(from)) {
+        char *newline = memchr(from, '\n', (size_t)(end - from));
+        from = newline ? newline + 1 : end;
+    }
+    return from;
+}
+
+/* Behind the divider at `line`. */
+static char *next_line(char *line, char *end)
+{
+    char *newline = memchr(line, '\n', (size_t)(end - line));
+
+    return newline ? newline + 1 : end;
+}
+
+/* Something besides blanks and comments. */
+static bool has_text(const char *from, const char *end)
+{
+    return lex_skip(from) < end;
+}
+
+static void blank(char *from, char *end)
+{
+    for (; from < end; from++)
+        *from = *from == '\n' ? '\n' : ' ';
+}
+
+/* Leaves module `wanted`, -1: the largest, and blanks the others, so that lines stay. */
+static int pick_module(struct mlir_module *m, char *input, int32_t wanted)
+{
+    char *end = input + m->size, *picked = NULL, *picked_end = NULL;
+    int32_t count = 0, number = 0;
+
+    for (char *at = input; at < end; at = at < end ? next_line(at, end) : end) {
+        char *begin = at;
+        at = part_end(at, end);
+        if (!has_text(begin, at))
+            continue;
+        if (wanted >= 0 ? count == wanted : !picked || at - begin > picked_end - picked) {
+            picked = begin;
+            picked_end = at;
+            number = count;
+        }
+        count++;
+    }
+    if (wanted >= 0 && !picked)
+        return err_set(m->e, ERR_INPUT, "no module %d in a file of %d, expected a number below %d",
+                       wanted, count, count);
+    if (count < 2)
+        return 0;
+    blank(input, picked);
+    blank(picked_end, end);
+    hlo_build_warning(m->b, (size_t)(picked - input),
+                      "the file holds %d modules: this is number %d, counted from 0", count,
+                      number);
+    return 0;
+}
+
+static int read_module(struct mlir_module *m, char *input, int32_t wanted, hlo_comp *entry)
 {
     struct lower *l;
     const char *zero = memchr(m->input, 0, m->size);
@@ -41,6 +111,9 @@ static int read_module(struct mlir_module *m, hlo_comp *entry)
         err_set(m->e, ERR_INPUT, "a zero byte in text, expected MLIR");
         return err_at(m->e, m->input, m->size, (size_t)(zero - m->input));
     }
+    rc = pick_module(m, input, wanted);
+    if (rc)
+        return rc;
     l = mem_try(1, sizeof *l);
     rc = l ? hlo_mlir_parse(m) : hlo_mlir_memory(m);
     if (rc)
@@ -63,11 +136,10 @@ int hlo_read_stablehlo(char *input, size_t size, const struct hlo_load_options *
     struct mlir_module m = {.input = input, .size = size, .e = e};
     hlo_comp entry = HLO_NONE;
 
-    (void)o;
     m.b = hlo_builder_new(input, size, hlo_memory_limit(size));
     if (!m.b)
         return err_set(e, ERR_MEMORY, "not enough memory for this module");
-    int rc = read_module(&m, &entry);
+    int rc = read_module(&m, input, o ? o->module : -1, &entry);
     hlo_mlir_release(&m);
     if (rc) {
         hlo_builder_free(m.b);

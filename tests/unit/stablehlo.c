@@ -252,6 +252,91 @@ static void check_refused(const char *text, uint32_t line, const char *what)
     }
 }
 
+static bool whole_dims(void *context, const char *text, size_t size, uint32_t rank, struct str *out)
+{
+    (void)context;
+    assert_int_equal(size, strlen("{replicated}"));
+    assert_memory_equal(text, "{replicated}", size);
+    str_add_char(out, '[');
+    for (uint32_t d = 0; d < rank; d++)
+        str_add(out, d ? ", {}" : "{}");
+    str_add_char(out, ']');
+    return true;
+}
+
+/* What a loop carries is constrained right behind it: else Shardy takes the split that its first
+ * reader wants, and gathers in every round. */
+static void test_loop_is_constrained(void **state)
+{
+    static const char text[] =
+        "HloModule m\n\nbody {\n  p = (s32[], f32[8]) parameter(0)\n  i = s32[] "
+        "get-tuple-element(p), index=0\n  x = f32[8] get-tuple-element(p), index=1\n  y = f32[8] "
+        "tanh(x)\n  one = s32[] constant(1)\n  n = s32[] add(i, one)\n  ROOT t = (s32[], f32[8]) "
+        "tuple(n, y)\n}\n\ncond {\n  p = (s32[], f32[8]) parameter(0)\n  i = s32[] "
+        "get-tuple-element(p), index=0\n  five = s32[] constant(5)\n  ROOT c = pred[] compare(i, "
+        "five), direction=LT\n}\n\nENTRY e {\n  a = f32[8] parameter(0)\n  z = s32[] "
+        "constant(0)\n  t = (s32[], f32[8]) tuple(z, a)\n  w = (s32[], f32[8]) while(t), "
+        "condition=cond, body=body, sharding={{replicated}, {replicated}}\n  g = f32[8] "
+        "get-tuple-element(w), index=1\n  ROOT n = f32[8] negate(g)\n}\n";
+    struct stablehlo_write_options o = {.mesh = "<[\"x\"=2]>", .dims = whole_dims};
+    struct hlo_module *m = NULL;
+    struct str out = {0};
+    struct err e = {0};
+
+    (void)state;
+    assert_int_equal(hlo_load_memory("test", text, strlen(text), NULL, &m, &e), 0);
+    assert_int_equal(hlo_write_stablehlo(m, &o, &out, &e), 0);
+    const char *loop = strstr(out.text, "\"stablehlo.while\""), *at = strstr(loop, "}) : ");
+    for (int n = 0; n < 2; n++) {
+        at = strstr(at + 1, "\"sdy.sharding_constraint\"");
+        assert_non_null(at);
+    }
+    assert_true(at < strstr(loop, "\"stablehlo.negate\""));
+    str_release(&out);
+    hlo_free(m);
+}
+
+/* Several modules in a file, as MLIR's tools divide them; names of types before them. */
+static void test_several_modules(void **state)
+{
+    static const char file[] = "// RUN: opt %s\n"
+                               "!row = tensor<4xf32>\n"
+                               "!two = tuple<!row, !row>\n"
+                               "!f = (!row) -> !row\n"
+                               "module @short {\n"
+                               "  func.func @main(%a: !row) -> !row {\n"
+                               "    %0 = stablehlo.tanh %a : !row\n"
+                               "    return %0 : !row\n  }\n}\n"
+                               "// -----\n\n// nothing but words\n\n// -----\n"
+                               "module @long {\n"
+                               "  func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {\n"
+                               "    %0 = stablehlo.tanh %a : tensor<8xf32>\n"
+                               "    %1 = stablehlo.cosine %0 : tensor<8xf32>\n"
+                               "    %2 = stablehlo.sine %1 : tensor<8xf32>\n"
+                               "    %3 = stablehlo.negate %2 : tensor<8xf32>\n"
+                               "    return %3 : tensor<8xf32>\n  }\n}\n";
+    static const char *const names[] = {"short", "long", "long"};
+    static const int32_t numbers[] = {0, 1, -1};
+
+    (void)state;
+    for (int n = 0; n < 3; n++) {
+        struct hlo_load_options o = {0, numbers[n]};
+        struct hlo_module *m = NULL;
+        struct err e = {0};
+        if (hlo_load_memory("test", file, strlen(file), &o, &m, &e))
+            fail_msg("%s", e.what);
+        assert_string_equal(m->name, names[n]);
+        assert_int_equal(hlo_shape(m, 0)->dims[0], n ? 8 : 4);
+        assert_int_equal(m->warning_count, 1);
+        hlo_free(m);
+    }
+    struct hlo_load_options o = {0, 2};
+    struct hlo_module *m = NULL;
+    struct err e = {0};
+    assert_int_equal(hlo_load_memory("test", file, strlen(file), &o, &m, &e), ERR_INPUT);
+    assert_non_null(strstr(e.what, "no module 2 in a file of 2"));
+}
+
 static void test_refused(void **state)
 {
     (void)state;
@@ -412,6 +497,8 @@ int main(void)
         cmocka_unit_test(test_locations),
         cmocka_unit_test(test_simplified),
         cmocka_unit_test(test_unknown_is_opaque),
+        cmocka_unit_test(test_loop_is_constrained),
+        cmocka_unit_test(test_several_modules),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_shardings),
         cmocka_unit_test(test_constant_branches),

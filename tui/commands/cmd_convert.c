@@ -63,6 +63,19 @@ static void print_warnings(const struct hlo_module *m)
     }
 }
 
+/* What the written HLO holds that only StableHLO has. */
+static void print_functions(const struct hlo_module *m, const char *out)
+{
+    hlo_id first;
+    uint32_t count = strstr(out, ".mlir") ? 0 : hlo_whole_functions(m, &first);
+
+    if (count)
+        fprintf(stderr,
+                "warning: functions of StableHLO that XLA does not know in HLO: %u, the first is "
+                "%s\n",
+                count, hlo_name(m, first));
+}
+
 static int run(int argc, char **argv)
 {
     const struct option_parser parser = {"convert", options, NULL};
@@ -81,6 +94,7 @@ static int run(int argc, char **argv)
     if (rc)
         goto out;
     print_warnings(m);
+    print_functions(m, r.out);
     rc = strcmp(r.out, "-") ? hlo_save(m, r.out, &r.write, &e) : print_text(m, &r.write, &e);
 out:
     hlo_free(m);

@@ -171,15 +171,15 @@ def child(automap, name, folder, compile_only, *cases):
             here.case(case)
         except Exception as error:  # noqa: BLE001: the next plan may do
             say(error=f"{type(error).__name__}: {error}"[:300])
-        say(done=case)
+        say(done=case, made=sorted(os.listdir(os.path.join(folder, "dump"))))
 
 
 # ---- the parent: judges ----
 
-def partitioned(folder, before):
-    """The module right after partitioning, once it is written whole: the largest new one."""
+def partitioned(folder, before, names=None):
+    """The module right after partitioning, once it is written whole: the largest new one (of `names`)."""
     texts = []
-    for name in os.listdir(folder):
+    for name in os.listdir(folder) if names is None else names:
         if "after_spmd-partitioning" in name and name.endswith(".txt") and name not in before:
             with open(os.path.join(folder, name)) as f:
                 text = f.read()
@@ -260,7 +260,7 @@ class Model:
                     if "case" in facts:
                         row, dumps, since = {"case": facts["case"]}, facts["dumps"], time.time()
                     elif "done" in facts:
-                        yield self.verdict(row, folder, partitioned(dump, dumps), time.time() - since)
+                        yield self.verdict(row, folder, partitioned(dump, dumps, facts["made"]), time.time() - since)
                         row = {}
                     else:
                         row |= facts
