@@ -71,6 +71,31 @@ int hybrid_moved_ms(struct hybrid *h, uint32_t n, int by, double *ms, struct err
     return rc ? rc : hybrid_price(h, e);
 }
 
+/* What it splits nowhere else stays whole in the stage that a section has left. */
+static void leave_section(const struct hybrid *h, struct hybrid_stage *s, uint32_t section)
+{
+    const struct sections *x = &h->sections;
+
+    for (uint32_t n = x->local_base[section]; n < x->local_base[section + 1]; n++)
+        s->on[x->local[n]] = 0;
+}
+
+int hybrid_move_cut(struct hybrid *h, uint32_t n, int by, bool *moved, struct err *e)
+{
+    struct hybrid_stage *a = &h->stage[n - 1], *b = &h->stage[n];
+    uint32_t cut = b->section;
+    double ms;
+    int rc = hybrid_moved_ms(h, n, by, &ms, e);
+
+    *moved = !rc && ms < INFINITY;
+    if (!*moved)
+        return rc;
+    a->end_section = b->section = (uint32_t)((int)cut + by);
+    take_section(h, by < 0 ? b : a, by < 0 ? cut - 1 : cut);
+    leave_section(h, by < 0 ? a : b, by < 0 ? cut - 1 : cut);
+    return hybrid_price(h, e);
+}
+
 /* ---- words ---- */
 
 struct split_class {

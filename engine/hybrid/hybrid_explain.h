@@ -15,6 +15,10 @@ uint32_t hybrid_slowest(const struct hybrid *h);
  * the labels of its like. INFINITY: impossible, or it does not fit. Leaves `h` unchanged. */
 int hybrid_moved_ms(struct hybrid *h, uint32_t n, int by, double *ms, struct err *e) MUST_CHECK;
 
+/* The cut is moved, and the plan priced anew. False in *moved, and all as before, where that were
+ * INFINITY above. */
+int hybrid_move_cut(struct hybrid *h, uint32_t n, int by, bool *moved, struct err *e) MUST_CHECK;
+
 /* The split classes of a stage as "heads / 8, batch / 2": name and parts, equal layers once. */
 int hybrid_split_text(const struct hybrid *h, uint32_t n, struct str *out,
                       struct err *e) MUST_CHECK;

@@ -133,10 +133,15 @@ static int play_interleaved(const struct hybrid *h, struct pipe_schedule *out, s
     }
     *out = (struct pipe_schedule){.task = mem_try(most, sizeof *out->task)};
     x.tasks = out;
-    if (!out->task || !(interleave_makespan(&x) < INFINITY)) {
+    double ms = out->task ? interleave_makespan(&x) : INFINITY;
+    if (!(ms < INFINITY)) {
         pipe_schedule_free(out);
         return err_no_memory(e, "for a schedule");
     }
+    out->nodes = 2 * h->stages - 1;
+    out->micro_batches = h->micro_batches;
+    out->kind = PIPE_1F1B;
+    out->makespan_ms = ms;
     return 0;
 }
 

@@ -31,7 +31,6 @@ static int table_new(const struct hybrid *h, const struct hybrid_stage *s, struc
     struct stage_options so = {.batch = o->batch,
                                .micro_batches = h->micro_batches,
                                .zero = h->zero,
-                               .whole_layers = o->whole_layers,
                                .overlap = o->overlap};
 
     p.schedule = h->schedule;
@@ -155,6 +154,49 @@ int hybrid_others(struct hybrid *h, uint32_t n, struct hybrid_other out[static H
             break;
     }
     qsort(out, *count, sizeof *out, compare);
+    table_release(&t);
+    free(on);
+    return rc ? rc : hybrid_price(h, e);
+}
+
+/* The choice among the ways there are; `count` when it is none of them. */
+static uint32_t find_other(const struct hybrid_other *other, uint32_t count,
+                           const struct hybrid_other *as)
+{
+    uint32_t m = 0;
+
+    while (m < count && !is_same(&other[m], as))
+        m++;
+    return m;
+}
+
+int hybrid_take_other(struct hybrid *h, uint32_t n, const struct hybrid_other *as, bool *taken,
+                      struct err *e)
+{
+    const struct hybrid_point *best[HYBRID_OTHERS_MOST];
+    struct hybrid_other other[HYBRID_OTHERS_MOST];
+    struct hybrid_stage *s = &h->stage[n];
+    struct table t;
+    int rc = table_new(h, s, &t, e);
+
+    *taken = false;
+    if (rc)
+        return rc;
+    uint32_t count = t.possible ? choose(h, n, &t, other, best) : 0;
+    uint32_t m = find_other(other, count, as);
+    label *on = mem_try((size_t)h->problem->classes.count + 1, sizeof *on);
+    if (!on)
+        rc = err_no_memory(e, MEMORY_FOR);
+    if (!rc && m < count)
+        rc = price(h, n, &t, best[m], &other[m], on, e); /* the stage itself is as before */
+    if (!rc && m < count && other[m].step_ms < INFINITY) {
+        memcpy(s->on, on, h->problem->classes.count * sizeof *on);
+        s->axes = other[m].axes;
+        s->size[0] = other[m].size[0];
+        s->size[1] = other[m].size[1];
+        s->point.recompute = other[m].recompute;
+        *taken = true;
+    }
     table_release(&t);
     free(on);
     return rc ? rc : hybrid_price(h, e);

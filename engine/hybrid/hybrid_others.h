@@ -23,4 +23,9 @@ struct hybrid_other {
 int hybrid_others(struct hybrid *h, uint32_t n, struct hybrid_other out[static HYBRID_OTHERS_MOST],
                   uint32_t *count, struct err *e) MUST_CHECK;
 
+/* Splits stage `n` as one of these says, and prices the plan. False in *taken, and all as before:
+ * there is no such way, or it does not fit. */
+int hybrid_take_other(struct hybrid *h, uint32_t n, const struct hybrid_other *as, bool *taken,
+                      struct err *e) MUST_CHECK;
+
 #endif
