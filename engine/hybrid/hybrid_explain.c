@@ -87,7 +87,7 @@ int hybrid_move_cut(struct hybrid *h, uint32_t n, int by, bool *moved, struct er
     double ms;
     int rc = hybrid_moved_ms(h, n, by, &ms, e);
 
-    *moved = !rc && ms < INFINITY;
+    *moved = rc == 0 && ms < INFINITY;
     if (!*moved)
         return rc;
     a->end_section = b->section = (uint32_t)((int)cut + by);

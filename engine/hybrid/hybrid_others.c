@@ -185,18 +185,22 @@ int hybrid_take_other(struct hybrid *h, uint32_t n, const struct hybrid_other *a
     uint32_t count = t.possible ? choose(h, n, &t, other, best) : 0;
     uint32_t m = find_other(other, count, as);
     label *on = mem_try((size_t)h->problem->classes.count + 1, sizeof *on);
-    if (!on)
+    if (!on) {
         rc = err_no_memory(e, MEMORY_FOR);
-    if (!rc && m < count)
-        rc = price(h, n, &t, best[m], &other[m], on, e); /* the stage itself is as before */
-    if (!rc && m < count && other[m].step_ms < INFINITY) {
+        goto out;
+    }
+    if (m == count)
+        goto out;
+    rc = price(h, n, &t, best[m], &other[m], on, e); /* the stage itself is as before */
+    *taken = rc == 0 && other[m].step_ms < INFINITY;
+    if (*taken) {
         memcpy(s->on, on, h->problem->classes.count * sizeof *on);
         s->axes = other[m].axes;
         s->size[0] = other[m].size[0];
         s->size[1] = other[m].size[1];
         s->point.recompute = other[m].recompute;
-        *taken = true;
     }
+out:
     table_release(&t);
     free(on);
     return rc ? rc : hybrid_price(h, e);

@@ -248,6 +248,7 @@ static const struct handler handlers[ACT_COUNT] = {
     [ACT_FORBIDDEN] = {.view = &view_members},
     [ACT_RACE] = {.view = &view_race},
     [ACT_PIPELINE] = {.view = &view_pipeline},
+    [ACT_HYBRID] = {.view = &view_hybrid},
     [ACT_PLACE] = {.view = &view_place},
     [ACT_RELAXED] = {.view = &view_relaxed},
     [ACT_DOCTOR] = {.act = ask_doctor},

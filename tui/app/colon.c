@@ -20,6 +20,7 @@
 #include "tui/views/panel.h"
 #include "tui/views/views.h"
 #include "tui/watch/export_form.h"
+#include "tui/watch/hybrid_job.h"
 #include "tui/watch/plan_load.h"
 #include "tui/watch/watch.h"
 
@@ -260,6 +261,31 @@ static void run_save_screen_over(struct app *a, const char *args)
     save_screen(a, args, true);
 }
 
+static void save_hybrid(struct app *a, const char *path, bool overwrite)
+{
+    struct str out = {0};
+    struct err e = {0};
+
+    if (!*path || !a->watch || !a->watch->hybrid)
+        app_say(a, *path ? "V h makes one first" : "a name for the file is missing");
+    else if (hybrid_job_text(a->watch->hybrid, &out, &e) ||
+             file_write(path, out.text, out.size, overwrite, &e))
+        app_say_err(a, &e);
+    else
+        app_say(a, "wrote %s; automap explain and export read it", path);
+    str_release(&out);
+}
+
+static void run_hybrid_plan(struct app *a, const char *args)
+{
+    save_hybrid(a, args, false);
+}
+
+static void run_hybrid_plan_over(struct app *a, const char *args)
+{
+    save_hybrid(a, args, true);
+}
+
 static void run_quit(struct app *a, const char *args)
 {
     (void)args;
@@ -329,6 +355,9 @@ static const struct colon_command colon_commands[] = {
      NULL, false},
     {"export", "FORM", "a plan in a form seen before it is written", run_export, form_values,
      false},
+    {"hybrid-plan", "FILE", "the plan of V h, to a file", run_hybrid_plan, NULL, true},
+    {"hybrid-plan!", "FILE", "the same, over a file that is there", run_hybrid_plan_over, NULL,
+     true},
     {"start", "", "back to the start screen", run_start, NULL, false},
     {"save-screen", "[FILE]", "the screen as text, or as a picture in FILE.svg", run_save_screen,
      NULL, true},

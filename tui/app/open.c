@@ -514,6 +514,7 @@ int app_load_plan(struct app *a, const char *path, struct err *e)
     static const struct panel_ops *const views[] = {[PLAN_LOADED_STRICT] = &view_plans,
                                                     [PLAN_LOADED_RELAXED] = &view_plans,
                                                     [PLAN_LOADED_PIPELINE] = &view_pipeline,
+                                                    [PLAN_LOADED_HYBRID] = &view_hybrid,
                                                     [PLAN_LOADED_PLACE] = &view_place};
     enum plan_loaded kind;
 
@@ -529,6 +530,7 @@ int app_load_plan(struct app *a, const char *path, struct err *e)
         [PLAN_LOADED_STRICT] = "w explains it, c compares it, t pins its decisions",
         [PLAN_LOADED_RELAXED] = "w explains it, c compares it, V s shows its reshards",
         [PLAN_LOADED_PIPELINE] = "w explains its stages",
+        [PLAN_LOADED_HYBRID] = "w explains it, H and L move a cut",
         [PLAN_LOADED_PLACE] = "w says why a node is where it is"};
     app_say(a, "%s is loaded; %s", path, next[kind]);
     return 0;

@@ -44,6 +44,7 @@ static const struct action actions[ACT_COUNT] = {
     [ACT_DEVICES] = {"devices", "look", "devices and links", NULL, "V d", NULL},
     [ACT_RACE] = {"race", "look", "race of algorithms", NULL, "V r", NULL},
     [ACT_PIPELINE] = {"pipeline", "look", "stages of a pipeline", NULL, "V i", NULL},
+    [ACT_HYBRID] = {"hybrid", "look", "stages that are split", NULL, "V h", NULL},
     [ACT_PLACE] = {"place", "look", "a device for every operator", NULL, "V l", NULL},
     [ACT_RELAXED] = {"relaxed", "look", "plan that reshards", NULL, "V s", NULL},
     [ACT_DOCTOR] = {"doctor", "look", "collectives of a partitioned module", NULL, "V k", NULL},

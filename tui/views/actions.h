@@ -41,6 +41,7 @@ enum common_action {
     ACT_FORBIDDEN,
     ACT_RACE,
     ACT_PIPELINE,
+    ACT_HYBRID,
     ACT_PLACE,
     ACT_RELAXED,
     ACT_DOCTOR,

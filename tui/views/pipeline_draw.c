@@ -10,6 +10,7 @@
 #include "tui/screen/plot.h"
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
+#include "tui/views/schedule_draw.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -145,96 +146,21 @@ void pipeline_draw_stages(const struct pipeline_shown *s, const struct pane *p,
 
 /* ---- schedule ---- */
 
-enum { NUMBER_ROOM = 3, BUSY_ROOM = 11 };
-
-static const uint32_t block_sign[] = {
-    [PIPE_FORWARD] = U'░', [PIPE_BACKWARD] = U'▓', [PIPE_REDUCE] = U'='};
-static const unsigned block_role[] = {
-    [PIPE_FORWARD] = ROLE_BLOCK_0, [PIPE_BACKWARD] = ROLE_BLOCK_1, [PIPE_REDUCE] = ROLE_BLOCK_2};
-
-static void draw_task(const struct pipeline_shown *s, const struct pane *p, int y,
-                      const struct pipe_task *t, double ms_column)
-{
-    int from = (int)(t->start_ms / ms_column + 0.5), end = (int)(t->end_ms / ms_column + 0.5);
-    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyz";
-    uint32_t sign = s->signs || t->kind == PIPE_REDUCE ? block_sign[t->kind] : U' ';
-
-    if (t->end_ms <= t->start_ms)
-        return;
-    end = end > from ? end : from + 1; /* narrower than a column: one column */
-    end = end < p->width ? end : p->width;
-    pane_repeat(p, from, y, end - from, (struct cell){sign, block_role[t->kind]});
-    bool numbered = s->schedule.micro_batches <= 36 || t->micro_batch % 10 == 0;
-    if (t->kind != PIPE_REDUCE && numbered)
-        pane_put(p, from, y, block_role[t->kind] | BOLD, (uint32_t)digits[t->micro_batch % 36]);
-}
-
-static void draw_axis(const struct pipeline_shown *s, const struct pane *p, int y)
-{
-    double all = s->schedule.makespan_ms,
-           step = plot_step(all, p->width / 14 > 1 ? p->width / 14 : 1);
-    char text[UNITS_ROOM];
-    int last = -1, end = p->width;
-
-    units_count(text, (int64_t)(all + 0.5));
-    pane_right(p, end, y, ROLE_DIM, text);
-    end -= utf8_text_columns(text) + 2;
-    for (double at = 0; at < all; at += step) {
-        int x = (int)(at / all * p->width);
-        units_count(text, (int64_t)(at + 0.5));
-        if (x > last && x + utf8_text_columns(text) <= end)
-            last = pane_text(p, x, y, ROLE_DIM, text) + 1;
-    }
-}
-
-static void draw_legend(const struct pipeline_shown *s, const struct pane *p, int y)
-{
-    static const char *const words[] = {"forward", "backward", "all-reduce"};
-    int x = 0;
-
-    for (int k = 0; k < 3; k++) {
-        uint32_t sign = s->signs || k == PIPE_REDUCE ? block_sign[k] : U' ';
-        x = pane_put(p, x, y, block_role[k], sign) + 1;
-        x = pane_text(p, x, y, ROLE_DIM, words[k]) + 3;
-    }
-    pane_text(p, x, y, ROLE_DIM, "blank: waiting");
-}
-
 void pipeline_draw_schedule(const struct pipeline_shown *s, const struct pane *p, bool spaced)
 {
     char note[96], last[UNITS_ROOM] = "0";
-    int rows = p->height - 3, step = spaced ? 2 : 1;
-    uint32_t top = 0;
+    struct schedule_shown shown = {.schedule = &s->schedule,
+                                   .rows = s->plan.stages,
+                                   .cursor = s->stage,
+                                   .spaced = spaced,
+                                   .signs = s->signs};
 
     units_count(last, s->schedule.micro_batches ? s->schedule.micro_batches - 1 : 0);
     snprintf(note, sizeof note, "%s · micro-batches 0–%.12s · ms", pipe_schedule_names[s->kind],
              last);
     pane_head(p, 0, &(struct head){0, "Schedule", note, false});
-    struct pane gantt = pane_part(p, NUMBER_ROOM, 1, p->width - NUMBER_ROOM - BUSY_ROOM, rows);
-    if (rows < 1 || gantt.width < 10 || s->schedule.makespan_ms <= 0)
-        return;
-    if ((int)s->stage * step >= rows)
-        top = s->stage - (uint32_t)((rows - 1) / step);
-    double ms_column = s->schedule.makespan_ms / gantt.width;
-    for (uint32_t n = 0; n < s->schedule.count; n++) {
-        const struct pipe_task *t = &s->schedule.task[n];
-        int y = ((int)(t->node / 2) - (int)top) * step;
-        if (t->node % 2 == 0 && y >= 0 && y < rows)
-            draw_task(s, &gantt, y, t, ms_column);
-    }
-    uint32_t stage = top;
-    int y = 0;
-    for (; stage < s->plan.stages && y < rows; stage++, y += step) {
-        double busy =
-            pipe_schedule_busy_ms(&s->schedule, 2 * stage) / s->schedule.makespan_ms * 100;
-        pane_format(p, 0, 1 + y, stage == s->stage ? ROLE_TITLE | BOLD : ROLE_TEXT, "%u", stage);
-        int x = pane_text(p, p->width - BUSY_ROOM + 1, 1 + y, ROLE_DIM, "busy ");
-        pane_right_format(p, x + 5, 1 + y, ROLE_TEXT, "%.0f %%", busy);
-    }
-    struct pane below = pane_part(p, NUMBER_ROOM, 0, p->width - NUMBER_ROOM - BUSY_ROOM, p->height);
-    y = y < rows ? y : rows;
-    draw_axis(s, &below, 1 + y);
-    draw_legend(s, &below, 2 + y);
+    struct pane below = pane_part(p, 0, 1, p->width, p->height - 1);
+    schedule_draw(&shown, &below);
 }
 
 /* ---- C, A, W ---- */

@@ -263,20 +263,6 @@ static bool refresh(struct panel *p)
 
 /* ---- drawing ---- */
 
-/* The fastest plan without stages that fits, of whatever space: a pipeline has to beat that one. */
-static const struct live_plan *best_without(const struct watch *w)
-{
-    struct live_plan *plans[WATCH_PLANS_MOST];
-    uint32_t count = plan_load_all(w, plans);
-    const struct live_plan *best = NULL;
-
-    for (uint32_t n = 0; n < count; n++) {
-        if (plans[n]->fits && (!best || plans[n]->cost.step_ms < best->cost.step_ms))
-            best = plans[n];
-    }
-    return best;
-}
-
 static void draw_sentence(const struct panel *p, const struct pane *pane)
 {
     const struct pipeline_view *v = p->state;
@@ -303,7 +289,7 @@ static void draw_sentence(const struct panel *p, const struct pane *pane)
              o->batch / o->micro_batches);
     if (x + utf8_text_columns(text) <= pane->width)
         x = pane_text(pane, x, 0, ROLE_TEXT, text);
-    const struct live_plan *without = w ? best_without(w) : NULL;
+    const struct live_plan *without = w ? plan_load_best(w) : NULL;
     if (without) {
         int named = snprintf(text, sizeof text, "   without stages %s",
                              units_ms(ms, without->cost.step_ms));

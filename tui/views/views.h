@@ -28,6 +28,7 @@ extern const struct panel_ops view_memory;   /* V m; arg: struct live_plan, NULL
 extern const struct panel_ops view_members;  /* a class from inside; arg: class_id, NULL: V x */
 extern const struct panel_ops view_race;     /* V r: all algorithms on equally many priced plans */
 extern const struct panel_ops view_pipeline; /* V i: stages, who does what when, the cuts */
+extern const struct panel_ops view_hybrid;   /* V h: stages that are split over a sub-mesh each */
 extern const struct panel_ops view_place;    /* V l: a device for every operator; arg: NULL, or */
 /* struct place_opening (tui/watch/placing.h), taken over: an operator graph without a model */
 extern const struct panel_ops view_doctor;  /* V k: collectives of a partitioned module; arg:

@@ -1,6 +1,7 @@
 #include "tui/watch/plan_load.h"
 
 #include "engine/decide/classes.h"
+#include "engine/hybrid/hybrid_file.h"
 #include "engine/pipeline/pipeline.h"
 #include "engine/pipeline/pipeline_file.h"
 #include "engine/place/place_file.h"
@@ -9,6 +10,7 @@
 #include "engine/relaxed/relaxed.h"
 #include "hlo/support/file.h"
 #include "hlo/support/mem.h"
+#include "tui/watch/hybrid_job.h"
 #include "tui/watch/pipeline_job.h"
 #include "tui/watch/placing.h"
 #include "tui/watch/relaxed_job.h"
@@ -22,7 +24,8 @@ bool plan_load_is(const char *path)
     struct plan_setup setup;
     struct err e;
 
-    return pipeline_file_is(path) || place_file_is(path) || !plan_file_setup(path, &setup, &e);
+    return pipeline_file_is(path) || hybrid_file_is(path) || place_file_is(path) ||
+           !plan_file_setup(path, &setup, &e);
 }
 
 uint32_t plan_load_all(const struct watch *w, struct live_plan *out[static WATCH_PLANS_MOST])
@@ -35,6 +38,19 @@ uint32_t plan_load_all(const struct watch *w, struct live_plan *out[static WATCH
             out[count++] = w->loaded.items[n].plan;
     }
     return count;
+}
+
+const struct live_plan *plan_load_best(const struct watch *w)
+{
+    struct live_plan *plans[WATCH_PLANS_MOST];
+    uint32_t count = plan_load_all(w, plans);
+    const struct live_plan *best = NULL;
+
+    for (uint32_t n = 0; n < count; n++) {
+        if (plans[n]->fits && (!best || plans[n]->cost.step_ms < best->cost.step_ms))
+            best = plans[n];
+    }
+    return best;
 }
 
 const struct live_plan *plan_load_of(const struct watch *w, const char *path)
@@ -112,6 +128,18 @@ static int take_place(struct watch *w, const char *path, struct err *e)
     return 0;
 }
 
+static int take_hybrid(struct watch *w, const char *path, struct err *e)
+{
+    struct hybrid_job *job;
+    int rc = hybrid_job_of_file(w->problem, path, &job, e);
+
+    if (rc)
+        return rc;
+    hybrid_job_free(w->hybrid);
+    w->hybrid = job;
+    return 0;
+}
+
 /* Where the plan of that file is, or will be; NULL: no room. */
 static struct loaded_plan *slot_of(struct watch *w, const char *path)
 {
@@ -138,6 +166,9 @@ int plan_load(struct watch *w, const char *path, enum plan_loaded *kind, struct 
     if (pipeline_file_is(path)) {
         *kind = PLAN_LOADED_PIPELINE;
         rc = take_pipeline(w, path, e);
+    } else if (hybrid_file_is(path)) {
+        *kind = PLAN_LOADED_HYBRID;
+        rc = take_hybrid(w, path, e);
     } else if (place_file_is(path)) {
         *kind = PLAN_LOADED_PLACE;
         rc = take_place(w, path, e);
@@ -183,4 +214,6 @@ void plan_load_release(struct watch *w)
     w->loaded.count = 0;
     placing_free(w->placing);
     w->placing = NULL;
+    hybrid_job_free(w->hybrid);
+    w->hybrid = NULL;
 }

@@ -1,6 +1,6 @@
 /* tui/watch/plan_load.h - plans read from files, beside those a search finds: a strict plan is one
- * more of them, a relaxed one and a pipeline take the place of those that were worked out here, a
- * placement waits for its view.
+ * more of them, a relaxed one, a pipeline and a hybrid plan take the place of those that were
+ * worked out here, a placement waits for its view.
  *
  * A file is read as strictly as any command reads it (engine/plan/plan_file.h): a plan made for
  * another model, cluster, mesh or other options is refused, and the difference named. Its figures
@@ -22,6 +22,7 @@ enum plan_loaded {
     PLAN_LOADED_STRICT,
     PLAN_LOADED_RELAXED,
     PLAN_LOADED_PIPELINE,
+    PLAN_LOADED_HYBRID,
     PLAN_LOADED_PLACE
 };
 
@@ -52,5 +53,8 @@ const struct live_plan *plan_load_of(const struct watch *w, const char *path);
 /* All strict plans there are: the search's in their order, then those from files. Borrowed until
  * the next read of the watch. Returns how many. */
 uint32_t plan_load_all(const struct watch *w, struct live_plan *out[static WATCH_PLANS_MOST]);
+/* The fastest of them that fits, of whatever space: what a plan of stages has to beat. NULL: none
+ * does. */
+const struct live_plan *plan_load_best(const struct watch *w);
 
 #endif

@@ -37,6 +37,7 @@ struct tree;
 struct relaxed_job;
 struct pipeline_job;
 struct placing;
+struct hybrid_job;
 
 struct watch {
     const struct problem *problem; /* of the snapshot, which holds it */
@@ -54,6 +55,7 @@ struct watch {
     hlo_id here;  /* the instruction a person looks at; HLO_NONE: none yet */
     struct relaxed_job *relaxed;   /* NULL: nobody asked (tui/watch/relaxed_job.h) */
     struct pipeline_job *pipeline; /* the last one looked at; NULL: none (pipeline_job.h) */
+    struct hybrid_job *hybrid;     /* the same of hybrid plans (hybrid_job.h) */
     struct placing *placing;       /* of a file, until its view takes it; NULL (placing.h) */
     struct loaded_plans loaded;    /* from files (plan_load.h) */
     struct find_index *found;      /* every name of the module; NULL: nobody looked (find.h) */

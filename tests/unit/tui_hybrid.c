@@ -1,0 +1,228 @@
+/* Hybrid plans of the explorer: what is searched in a thread, changed by hand, pinned. The figures
+ * promised before a change are those of the plan behind it, priced anew from its file. */
+#include "engine/hybrid/hybrid.h"
+#include "engine/hybrid/hybrid_file.h"
+#include "tests/unit/shipped.h"
+#include "tui/watch/hybrid_job.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+static struct problem problem;
+
+static int setup(void **state)
+{
+    (void)state;
+    load_shipped("t5-base6", "c-4x8-v100", &problem);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    problem_release(&problem);
+    return 0;
+}
+
+static struct hybrid_asked usual(void)
+{
+    struct hybrid_asked a = {0};
+
+    a.options.zero = 1;
+    a.options.is_schedule_given = true;
+    a.options.schedule = PIPE_1F1B;
+    return a;
+}
+
+static struct hybrid_job *job_of(const struct hybrid_asked *a, bool in_thread)
+{
+    struct hybrid_job *j;
+    struct err e;
+
+    assert_int_equal(hybrid_job_new(&problem, a, in_thread, &j, &e), 0);
+    return j;
+}
+
+static struct hybrid_seen seen_of(struct hybrid_job *j)
+{
+    struct hybrid_seen s;
+
+    hybrid_job_look(j, &s);
+    return s;
+}
+
+static void wait_until(struct hybrid_job *j, bool (*is_so)(const struct hybrid_seen *s))
+{
+    for (int n = 0; n < 3000; n++) {
+        struct hybrid_seen s = seen_of(j);
+        if (is_so(&s))
+            return;
+        nanosleep(&(struct timespec){0, 10000000}, NULL);
+    }
+    fail_msg("nothing came within 30 seconds");
+}
+
+static bool is_compared(const struct hybrid_seen *s)
+{
+    return s->done && s->has_rivals;
+}
+
+/* The step of the plan as its file has it, priced operation by operation. */
+static double priced(struct hybrid_job *j)
+{
+    struct hybrid h;
+    struct str text = {0};
+    struct err e;
+
+    assert_int_equal(hybrid_job_text(j, &text, &e), 0);
+    assert_int_equal(hybrid_file_parse(&problem, text.text, text.size, &h, &e), 0);
+    double ms = hybrid_step_ms(&h);
+    hybrid_release(&h);
+    str_release(&text);
+    return ms;
+}
+
+static double shown(struct hybrid_job *j)
+{
+    struct hybrid_shot *s = hybrid_job_shot(j);
+    double ms = s->picture.step_ms;
+
+    hybrid_shot_release(s);
+    return ms;
+}
+
+static bool near(double a, double b)
+{
+    return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b));
+}
+
+static void test_threads_find_the_same(void **state)
+{
+    struct hybrid_asked a = usual();
+    struct hybrid_job *plain = job_of(&a, false), *beside = job_of(&a, true);
+
+    (void)state;
+    wait_until(beside, is_compared);
+    struct hybrid_seen s = seen_of(plain), t = seen_of(beside);
+    assert_true(s.done && s.has_rivals);
+    assert_true(shown(plain) == shown(beside));
+    for (int k = 0; k < HYBRID_RIVALS; k++) {
+        assert_true(s.rival[k].step_ms == t.rival[k].step_ms);
+        assert_true(s.rival[k].step_ms >= shown(plain) * (1 - 1e-9));
+    }
+    assert_true(near(priced(plain), shown(plain)));
+    hybrid_job_free(plain);
+    hybrid_job_free(beside);
+}
+
+/* Every other mesh of every stage, and both ways of its cut: promised, then done. */
+static void test_changes_keep_promises(void **state)
+{
+    struct hybrid_asked a = usual();
+    a.options.stages = 4; /* of several sections each */
+    struct hybrid_job *j = job_of(&a, false);
+    struct hybrid_shot *first = hybrid_job_shot(j);
+    uint32_t stages = first->picture.stages, cuts = 0, meshes = 0;
+
+    (void)state;
+    hybrid_shot_release(first);
+    assert_true(stages > 2);
+    for (uint32_t n = 0; n < stages; n++) {
+        hybrid_job_ask(j, n);
+        struct hybrid_stage_answer w = seen_of(j).stage;
+        assert_int_equal(w.stage, n);
+        if (w.others && w.other[0].step_ms < INFINITY) {
+            hybrid_job_change(j, HYBRID_TAKE_OTHER, n, &w.other[0]);
+            assert_true(near(shown(j), w.other[0].step_ms));
+            assert_true(near(priced(j), w.other[0].step_ms));
+            meshes++;
+        }
+        for (int by = 0; n && by < 2; by++) {
+            hybrid_job_ask(j, n);
+            w = seen_of(j).stage;
+            double ms = by ? w.later_ms : w.earlier_ms, before = shown(j);
+            hybrid_job_change(j, by ? HYBRID_CUT_LATER : HYBRID_CUT_EARLIER, n, NULL);
+            assert_true(near(shown(j), ms < INFINITY ? ms : before));
+            assert_true(near(priced(j), shown(j)));
+            cuts += ms < INFINITY;
+        }
+    }
+    assert_true(seen_of(j).by_hand);
+    assert_true(meshes > 2 && cuts > 2);
+    hybrid_job_free(j);
+}
+
+static void hold(struct hybrid_asked *a, enum hybrid_wish_kind kind, const char *text)
+{
+    struct hybrid_held *h = &a->held[a->held_count++];
+
+    h->kind = kind;
+    snprintf(h->text, sizeof h->text, "%s", text);
+}
+
+static bool begins_stage(struct hybrid_job *j, const char *layer)
+{
+    struct hybrid_shot *s = hybrid_job_shot(j);
+    bool is_so = false;
+
+    for (uint32_t n = 0; n < s->picture.stages; n++)
+        is_so |= !strcmp(s->picture.stage[n].first_layer, layer);
+    hybrid_shot_release(s);
+    return is_so;
+}
+
+static void test_pins(void **state)
+{
+    struct hybrid_asked a = usual();
+    struct hybrid_job *j = job_of(&a, false);
+    double free_ms = shown(j);
+
+    (void)state;
+    assert_false(seen_of(j).has_prices);
+    hybrid_job_free(j);
+    hold(&a, HYBRID_WISH_CUT, "decoder/layer_002");
+    hold(&a, HYBRID_WISH_KEEP, "encoder/layer_000..encoder/layer_005");
+    j = job_of(&a, false);
+    assert_true(begins_stage(j, "decoder/layer_002"));
+    assert_false(begins_stage(j, "encoder/layer_003"));
+    struct hybrid_seen s = seen_of(j);
+    assert_true(s.has_prices);
+    assert_true(near(shown(j) - s.all_ms, free_ms));
+    hybrid_job_free(j);
+    hold(&a, HYBRID_WISH_CUT, "encoder/layer_003"); /* where the second pin allows none */
+    j = job_of(&a, false);
+    s = seen_of(j);
+    assert_null(hybrid_job_shot(j));
+    assert_true(s.trouble[0]);
+    assert_int_equal(s.clashes, 2);
+    assert_int_equal(s.clash[0] + s.clash[1], 1 + 2);
+    hybrid_job_free(j);
+}
+
+static void test_stops(void **state)
+{
+    struct hybrid_asked a = {.options.zero = -1};
+
+    (void)state;
+    for (int n = 0; n < 4; n++) {
+        struct hybrid_job *j = job_of(&a, true);
+        struct timespec from, to;
+        nanosleep(&(struct timespec){0, n * 40000000}, NULL);
+        clock_gettime(CLOCK_MONOTONIC, &from);
+        hybrid_job_free(j);
+        clock_gettime(CLOCK_MONOTONIC, &to);
+        assert_true(to.tv_sec - from.tv_sec < 5); /* at load; some hundredths at rest */
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_threads_find_the_same),
+        cmocka_unit_test(test_changes_keep_promises),
+        cmocka_unit_test(test_pins),
+        cmocka_unit_test(test_stops),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,53 @@
+/* tui/views/hybrid_draw.h - the parts of view_hybrid.c; shared by it, hybrid_draw.c and
+ * hybrid_parts.c only. */
+#ifndef AUTOMAP_TUI_VIEWS_HYBRID_DRAW_H
+#define AUTOMAP_TUI_VIEWS_HYBRID_DRAW_H
+
+#include "engine/hybrid/hybrid_picture.h"
+#include "tui/screen/grid.h"
+#include "tui/watch/hybrid_job.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Another plan without stages, as the running search has it. */
+struct hybrid_without {
+    double step_ms; /* 0: there is none */
+    const char *found_by;
+};
+
+struct hybrid_shown {
+    const struct hybrid_picture *picture; /* borrowed */
+    struct hybrid_seen seen;
+    struct hybrid_asked asked;
+    struct hybrid_without without;
+    uint32_t version;  /* of the picture */
+    uint32_t stage;    /* under the cursor */
+    uint32_t role;     /* the same */
+    uint32_t other;    /* the mesh that Enter takes */
+    const char *words; /* why; NULL: not written yet */
+    int scroll;        /* of the words */
+    bool signs, ascii;
+};
+
+void hybrid_draw_sentence(const struct hybrid_shown *s, const struct pane *p);
+/* A column a stage: its devices, layers, times, memory; below a row for each role. */
+enum { HYBRID_STAGE_ROWS = 9 }; /* head included, without roles */
+void hybrid_draw_stages(const struct hybrid_shown *s, const struct pane *p);
+void hybrid_draw_timeline(const struct hybrid_shown *s, const struct pane *p, bool spaced);
+void hybrid_draw_memory(const struct hybrid_shown *s, const struct pane *p);
+void hybrid_draw_meshes(const struct hybrid_shown *s, const struct pane *p);
+void hybrid_draw_kinds(const struct hybrid_shown *s, const struct pane *p);
+void hybrid_draw_pins(const struct hybrid_shown *s, const struct pane *p);
+void hybrid_draw_words(const struct hybrid_shown *s, const struct pane *p);
+
+/* "enc 14" of "encoder/layer_014"; "enc 0–8", "enc 18–dec 5" of a stage, "e18–d5" where
+ * there is less room. */
+void hybrid_layer_text(const char *layer, char *out, size_t room);
+void hybrid_layers_text(const struct hybrid_picture_stage *s, int columns, char *out, size_t room);
+/* "2 × 4": data times tensor parallel. */
+void hybrid_mesh_text(uint32_t dp, uint32_t tp, bool recompute, char *out, size_t room);
+/* "cut before encoder/layer_012". */
+void hybrid_pin_text(const struct hybrid_held *h, char *out, size_t room);
+
+#endif

@@ -1,0 +1,22 @@
+/* tui/views/schedule_draw.h - a pipeline's schedule as bars over time: a row for each group of
+ * devices, its axis and legend below. Shared by the views of pipelines. */
+#ifndef AUTOMAP_TUI_VIEWS_SCHEDULE_DRAW_H
+#define AUTOMAP_TUI_VIEWS_SCHEDULE_DRAW_H
+
+#include "engine/pipeline/simulation.h"
+#include "tui/screen/grid.h"
+
+struct schedule_shown {
+    const struct pipe_schedule *schedule;
+    uint32_t rows;           /* groups of devices: stage n is on row n mod rows */
+    uint32_t cursor;         /* row */
+    bool spaced;             /* a blank row behind each */
+    bool signs;              /* draw ░ and ▓: the theme gives blocks no colour */
+    const double (*sent)[2]; /* [stages] part of a pass, forward and backward, that its devices
+                                spend sending each other; NULL: not told apart */
+};
+
+/* Two rows more than bars. */
+void schedule_draw(const struct schedule_shown *s, const struct pane *p);
+
+#endif

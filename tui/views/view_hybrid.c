@@ -1,0 +1,778 @@
+/* Hybrid plans: a pipeline whose stages are split over a sub-mesh each, found while one looks
+ * (tui/watch/hybrid_job.h), and what a person makes of it: cuts moved, other meshes, pins, another
+ * schedule. */
+#include "engine/cluster/cluster.h"
+#include "engine/decide/classes.h"
+#include "engine/hybrid/hybrid.h"
+#include "engine/hybrid/hybrid_picture.h"
+#include "engine/hybrid/hybrid_pins.h"
+#include "engine/hybrid/stage_table.h"
+#include "engine/live/snapshot.h"
+#include "engine/pipeline/pipe_instance.h"
+#include "engine/problem/problem.h"
+#include "engine/text/units.h"
+#include "hlo/support/err.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/keys.h"
+#include "tui/screen/list.h"
+#include "tui/screen/theme.h"
+#include "tui/views/host.h"
+#include "tui/views/hybrid_draw.h"
+#include "tui/views/panel.h"
+#include "tui/views/views.h"
+#include "tui/watch/hybrid_job.h"
+#include "tui/watch/plan_load.h"
+#include "tui/watch/watch.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What stands below the stages, or below the timeline where there is room for both. */
+enum hybrid_part {
+    PART_TIMELINE,
+    PART_MEMORY,
+    PART_MESHES,
+    PART_KINDS,
+    PART_PINS,
+    PART_WHY,
+    PART_COUNT
+};
+
+struct hybrid_view {
+    struct hybrid_job *job;
+    bool starts; /* the job is being left; then another begins with what is asked */
+    struct hybrid_asked asked;
+    struct hybrid_shot *shot;
+    struct hybrid_shown shown;
+    enum hybrid_part part;
+    uint32_t asked_stage, asked_version; /* of the last question */
+    uint32_t said;                       /* changes that were told */
+    uint32_t words;                      /* version of the plan the words are of */
+    char *text;
+};
+
+enum {
+    HYBRID_VIEW_LEFT,
+    HYBRID_VIEW_RIGHT,
+    HYBRID_VIEW_EARLIER,
+    HYBRID_VIEW_LATER,
+    HYBRID_VIEW_NEXT_MESH,
+    HYBRID_VIEW_LAST_MESH,
+    HYBRID_VIEW_TAKE,
+    HYBRID_VIEW_PART,
+    HYBRID_VIEW_CUT,
+    HYBRID_VIEW_KEEP,
+    HYBRID_VIEW_DEVICES,
+    HYBRID_VIEW_SERVER,
+    HYBRID_VIEW_UNPIN,
+    HYBRID_VIEW_STAGES,
+    HYBRID_VIEW_BATCHES,
+    HYBRID_VIEW_SCHEDULE,
+    HYBRID_VIEW_RECOMPUTE,
+    HYBRID_VIEW_ZERO,
+    HYBRID_VIEW_TENSOR,
+    HYBRID_VIEW_DATA,
+    HYBRID_VIEW_ALIKE,
+    HYBRID_VIEW_RESET,
+    HYBRID_VIEW_WHY,
+    HYBRID_VIEW_SAVE,
+    HYBRID_VIEW_BACK
+};
+static const struct action hybrid_actions[] = {
+    [HYBRID_VIEW_LEFT] = {"left", "in this view", "choose a stage", "stage", "h or Left", "Left"},
+    [HYBRID_VIEW_RIGHT] = {"right", "in this view", NULL, NULL, "l or Right", "Right"},
+    [HYBRID_VIEW_EARLIER] = {"earlier", "in this view",
+                             "move the cut before the stage by a section", "move its cut", "H",
+                             NULL},
+    [HYBRID_VIEW_LATER] = {"later", "in this view", NULL, NULL, "L", NULL},
+    [HYBRID_VIEW_NEXT_MESH] = {"mesh", "in this view", "another mesh of the stage", "mesh", "+",
+                               NULL},
+    [HYBRID_VIEW_LAST_MESH] = {"mesh-back", "in this view", NULL, NULL, "-", NULL},
+    [HYBRID_VIEW_TAKE] = {"take", "in this view", "take that mesh", "take it", "Enter", NULL},
+    [HYBRID_VIEW_PART] = {"part", "in this view",
+                          "timeline, memory, meshes, kinds of plans, pins, why", "below", "Tab",
+                          NULL},
+    [HYBRID_VIEW_CUT] = {"cut", "in this view", "pin: a stage begins here", "pin the cut", "c",
+                         NULL},
+    [HYBRID_VIEW_KEEP] = {"keep", "in this view", "pin: never a cut here", "never", "x", NULL},
+    [HYBRID_VIEW_DEVICES] = {"devices", "in this view",
+                             "pin: the stage of its first layer has so many devices", NULL, "n",
+                             NULL},
+    [HYBRID_VIEW_SERVER] = {"server", "in this view",
+                            "pin: the stage of its first layer is on this server", NULL, "v", NULL},
+    [HYBRID_VIEW_UNPIN] = {"unpin", "in this view", "let the last pin go", NULL, "u", NULL},
+    [HYBRID_VIEW_STAGES] = {"stages", "in this view", "pin: so many stages; any number", NULL, "g",
+                            NULL},
+    [HYBRID_VIEW_BATCHES] = {"micro-batches", "in this view",
+                             "another number of micro-batches; any", "micro-batches", "m", NULL},
+    [HYBRID_VIEW_SCHEDULE] = {"schedule", "in this view",
+                              "any schedule, interleaved too; eager, 1f1b, gpipe", "schedule", "s",
+                              NULL},
+    [HYBRID_VIEW_RECOMPUTE] = {"recompute", "in this view",
+                               "forward passes run again: where it helps, never, everywhere", NULL,
+                               "r", NULL},
+    [HYBRID_VIEW_ZERO] = {"zero", "in this view", "ZeRO: as needed, 0, 1, 2, 3", NULL, "z", NULL},
+    [HYBRID_VIEW_TENSOR] = {"tensor", "in this view",
+                            "every stage's tensor parallel share: any, 1, 2, 4, 8", NULL, "t",
+                            NULL},
+    [HYBRID_VIEW_DATA] = {"data", "in this view", "every stage's replicas: any, 1, 2, 4, 8", NULL,
+                          "d", NULL},
+    [HYBRID_VIEW_ALIKE] = {"alike", "in this view", "all stages alike, each in its own way", NULL,
+                           "a", NULL},
+    [HYBRID_VIEW_RESET] = {"reset", "in this view", "the found plan again", "reset", "0", NULL},
+    [HYBRID_VIEW_WHY] = {"why", "in this view", "why it is as it is", "why", "w", NULL},
+    [HYBRID_VIEW_SAVE] = {"save", "in this view", "write the plan to a file", NULL, "e", NULL},
+    [HYBRID_VIEW_BACK] = {"back", "in this view", "back", "back", "Esc", NULL},
+};
+static const struct key_table hybrid_keys = {"hybrid", hybrid_actions,
+                                             sizeof hybrid_actions / sizeof *hybrid_actions};
+
+/* ---- the job ---- */
+
+static void drop_plan(struct hybrid_view *v)
+{
+    hybrid_shot_release(v->shot);
+    free(v->text);
+    v->shot = NULL;
+    v->text = NULL;
+    v->words = 0;
+    v->shown.picture = NULL;
+    v->shown.words = NULL;
+    v->shown.version = 0;
+    v->asked_version = 0;
+    v->said = 0;
+}
+
+static void start(struct panel *p)
+{
+    struct hybrid_view *v = p->state;
+
+    drop_plan(v);
+    if (v->job)
+        hybrid_job_stop(v->job);
+    v->starts = true;
+}
+
+/* Another job, once the one that was left has ended. */
+static int begin(struct panel *p, struct err *e)
+{
+    struct hybrid_view *v = p->state;
+
+    if (!v->starts || (v->job && !hybrid_job_is_over(v->job)))
+        return 0;
+    hybrid_job_free(v->job);
+    v->job = NULL;
+    v->starts = false;
+    if (hybrid_job_new(p->scene->problem, &v->asked, p->scene->now_ms > 0, &v->job, e))
+        return e->code;
+    if (p->scene->watch) { /* for :hybrid-plan, and when the view is opened again */
+        hybrid_job_free(p->scene->watch->hybrid);
+        p->scene->watch->hybrid = hybrid_job_share(v->job);
+    }
+    return 0;
+}
+
+/* What the program's options say of memory, ZeRO and overlap holds here as well. */
+static struct hybrid_asked usual(const struct problem *p)
+{
+    struct hybrid_asked a = {0};
+
+    a.options.zero = p->options.zero ? p->options.zero : -1;
+    a.options.overlap = p->options.overlap > 0 ? p->options.overlap : 0;
+    return a;
+}
+
+static int open_hybrid(struct panel *p, const void *arg, struct err *e)
+{
+    struct hybrid_view *v = p->state;
+    struct watch *w = p->scene->watch;
+
+    (void)arg;
+    if (!p->scene->problem)
+        return err_set(e, ERR_INPUT, "no model is open");
+    v->asked = usual(p->scene->problem);
+    if (w && w->hybrid) { /* looked at before, or from a file */
+        v->job = hybrid_job_share(w->hybrid);
+        v->asked = hybrid_job_question(v->job);
+        return hybrid_job_start(v->job, p->scene->now_ms > 0, e);
+    }
+    start(p);
+    return begin(p, e);
+}
+
+static void close_hybrid(struct panel *p)
+{
+    struct hybrid_view *v = p->state;
+
+    drop_plan(v);
+    hybrid_job_free(v->job);
+}
+
+static bool waits_for_answer(const struct hybrid_view *v)
+{
+    const struct hybrid_shown *s = &v->shown;
+
+    return v->shot && s->seen.done && v->shot->picture.chunks == 1 &&
+           (s->seen.stage.version != s->version || s->seen.stage.stage != s->stage);
+}
+
+static bool is_live(const struct panel *p)
+{
+    const struct hybrid_view *v = p->state;
+
+    return v->starts ||
+           (v->job && (!v->shown.seen.done || (v->shot && !v->shown.seen.has_rivals) ||
+                       waits_for_answer(v) || (v->part == PART_WHY && v->shot && !v->text)));
+}
+
+/* ---- what is shown ---- */
+
+static void take_shot(struct hybrid_view *v)
+{
+    struct hybrid_shown *s = &v->shown;
+
+    hybrid_shot_release(v->shot);
+    v->shot = hybrid_job_shot(v->job);
+    s->picture = v->shot && v->shot->picture.found ? &v->shot->picture : NULL;
+    s->version = s->seen.version;
+    s->other = 0;
+    if (s->picture) {
+        s->stage = s->stage < s->picture->stages ? s->stage : s->picture->stages - 1;
+        s->role = s->role < s->picture->roles ? s->role : 0;
+    }
+}
+
+/* Asks about the stage under the cursor, once; takes words that were asked for. */
+static void ask(struct hybrid_view *v)
+{
+    struct hybrid_shown *s = &v->shown;
+
+    if (waits_for_answer(v) && (v->asked_stage != s->stage || v->asked_version != s->version)) {
+        v->asked_stage = s->stage;
+        v->asked_version = s->version;
+        hybrid_job_ask(v->job, s->stage);
+        hybrid_job_look(v->job, &s->seen);
+    }
+    if (v->part == PART_WHY && s->seen.done && v->words != s->version) {
+        free(v->text);
+        v->text = NULL;
+        v->words = s->version;
+        hybrid_job_explain(v->job);
+    }
+    if (v->part == PART_WHY && !v->text)
+        v->text = hybrid_job_words(v->job);
+    s->words = v->text;
+}
+
+static bool refresh_once(struct panel *p)
+{
+    struct hybrid_view *v = p->state;
+    struct hybrid_shown *s = &v->shown;
+    const struct live_plan *without = p->scene->watch ? plan_load_best(p->scene->watch) : NULL;
+    struct err e;
+
+    if (begin(p, &e))
+        host_say_err(p->scene, &e);
+    if (!v->job || v->starts)
+        return false;
+    hybrid_job_look(v->job, &s->seen);
+    if (s->seen.version != s->version)
+        take_shot(v);
+    s->asked = v->asked;
+    s->without = without ? (struct hybrid_without){without->cost.step_ms, without->found_by}
+                         : (struct hybrid_without){0, NULL};
+    if (!s->picture)
+        return false;
+    ask(v);
+    if (s->seen.changes != v->said) {
+        v->said = s->seen.changes;
+        host_say(p->scene, "%s", s->seen.said);
+    }
+    return true;
+}
+
+/* For pictures no time passes: all that is asked is done at once. */
+static bool refresh(struct panel *p)
+{
+    struct hybrid_view *v = p->state;
+    bool shown = refresh_once(p);
+
+    while (p->scene->now_ms <= 0 && v->starts)
+        shown = refresh_once(p);
+    return shown;
+}
+
+/* ---- drawing ---- */
+
+static void draw_part(const struct hybrid_shown *s, enum hybrid_part part, const struct pane *p)
+{
+    static void (*const draw[PART_COUNT])(const struct hybrid_shown *, const struct pane *) = {
+        [PART_MEMORY] = hybrid_draw_memory, [PART_MESHES] = hybrid_draw_meshes,
+        [PART_KINDS] = hybrid_draw_kinds,   [PART_PINS] = hybrid_draw_pins,
+        [PART_WHY] = hybrid_draw_words,
+    };
+
+    if (p->height < 2)
+        return;
+    if (part == PART_TIMELINE)
+        hybrid_draw_timeline(s, p, false);
+    else
+        draw[part](s, p);
+}
+
+/* Memory and meshes beside each other, where there is room. */
+static void draw_pair(const struct hybrid_shown *s, const struct pane *p)
+{
+    int left = p->width - 52;
+    struct pane a = pane_part(p, 0, 0, left - 3, p->height);
+    struct pane b = pane_part(p, left, 0, p->width - left, p->height);
+
+    hybrid_draw_memory(s, &a);
+    hybrid_draw_meshes(s, &b);
+}
+
+enum { PAIR_WIDTH = 110, KINDS_ROWS = 8, LOW_LEAST = 6 };
+
+static void draw_low(const struct hybrid_view *v, const struct pane *p)
+{
+    const struct hybrid_shown *s = &v->shown;
+    bool pair = p->width >= PAIR_WIDTH && (v->part <= PART_MESHES);
+    bool both = p->height >= KINDS_ROWS + 9 && v->part != PART_KINDS && v->part != PART_WHY;
+    int upper = both ? p->height - KINDS_ROWS - 1 : p->height;
+    struct pane top = pane_part(p, 0, 0, p->width, upper);
+    struct pane bottom = pane_part(p, 0, upper + 1, p->width, p->height - upper - 1);
+
+    if (pair)
+        draw_pair(s, &top);
+    else
+        draw_part(s, v->part == PART_TIMELINE ? PART_MEMORY : v->part, &top);
+    if (both)
+        draw_part(s, PART_KINDS, &bottom);
+}
+
+static void draw_parts(const struct hybrid_view *v, const struct pane *pane)
+{
+    const struct hybrid_shown *s = &v->shown;
+    int gap = pane->height >= 34, y = 1 + gap;
+    int roles = (int)s->picture->roles, most = pane->height / 6;
+    int stages = HYBRID_STAGE_ROWS + (roles < most ? roles : most);
+    struct pane part = pane_part(pane, 0, y, pane->width, stages);
+
+    hybrid_draw_stages(s, &part);
+    y += stages + gap;
+    int left = pane->height - y, groups = (int)s->picture->groups;
+    int timeline = 3 + (groups < 16 ? groups : 16);
+    bool has_low = left - timeline - gap >= LOW_LEAST;
+    bool spaced = left - 2 * groups - 2 >= 30 && groups <= 8;
+    if (!has_low) {
+        part = pane_part(pane, 0, y, pane->width, left);
+        draw_part(s, v->part, &part);
+        return;
+    }
+    timeline = spaced ? 2 * groups + 2 : timeline;
+    part = pane_part(pane, 0, y, pane->width, timeline);
+    hybrid_draw_timeline(s, &part, spaced);
+    y += timeline + gap;
+    part = pane_part(pane, 0, y, pane->width, pane->height - y);
+    draw_low(v, &part);
+}
+
+static void draw_nothing(const struct hybrid_view *v, const struct pane *p)
+{
+    const struct hybrid_seen *seen = &v->shown.seen;
+    char text[400];
+
+    if (!v->job || v->starts || !seen->done) {
+        pane_text(p, 0, 0, ROLE_DIM, "pricing stages on every sub-mesh ..");
+        return;
+    }
+    pane_cut(p, 0, 0, p->width, ROLE_ERR,
+             seen->trouble[0] ? seen->trouble : "no hybrid plan was found");
+    if (seen->clashes)
+        pane_text(p, 0, 2, ROLE_TEXT,
+                  seen->clashes > 1 ? "these pins together leave none:" : "this pin leaves none:");
+    for (uint32_t n = 0; n < seen->clashes; n++) {
+        hybrid_pin_text(&v->asked.held[seen->clash[n]], text, sizeof text);
+        pane_put(p, 0, 3 + (int)n, ROLE_PIN | BOLD, U'P');
+        pane_cut(p, 2, 3 + (int)n, p->width - 2, ROLE_TEXT, text);
+    }
+    if (v->asked.held_count)
+        pane_text(p, 0, 4 + (int)seen->clashes, ROLE_DIM, "u lets the last pin go");
+}
+
+static void draw_hybrid(struct panel *p, const struct pane *pane)
+{
+    struct hybrid_view *v = p->state;
+    struct hybrid_shown *s = &v->shown;
+
+    if (!refresh(p)) {
+        draw_nothing(v, pane);
+        return;
+    }
+    s->ascii = p->scene->ascii;
+    s->signs = s->ascii || p->scene->theme->roles[ROLE_BLOCK_0].bg.kind == COLOUR_DEFAULT;
+    hybrid_draw_sentence(s, pane);
+    draw_parts(v, pane);
+}
+
+/* ---- pins ---- */
+
+static uint32_t find_pin(const struct hybrid_asked *a, enum hybrid_wish_kind kind, const char *text)
+{
+    uint32_t n = 0;
+
+    while (n < a->held_count && (a->held[n].kind != kind || strcmp(a->held[n].text, text) != 0))
+        n++;
+    return n;
+}
+
+static bool toggle(struct panel *p, const struct hybrid_held *pin)
+{
+    struct hybrid_view *v = p->state;
+    struct hybrid_asked *a = &v->asked;
+    uint32_t n = find_pin(a, pin->kind, pin->text);
+    char text[sizeof pin->text + 48];
+
+    hybrid_pin_text(pin, text, sizeof text);
+    if (n == a->held_count && n == HYBRID_PINS_MOST) {
+        host_say(p->scene, "no more than %d pins", HYBRID_PINS_MOST);
+        return true;
+    }
+    if (n < a->held_count) {
+        memmove(&a->held[n], &a->held[n + 1], (--a->held_count - n) * sizeof *a->held);
+        host_say(p->scene, "no longer pinned: %s", text);
+    } else {
+        a->held[a->held_count++] = *pin;
+        host_say(p->scene, "pinned: %s; u lets it go", text);
+    }
+    start(p);
+    return true;
+}
+
+static bool pin_cut(struct panel *p)
+{
+    struct hybrid_view *v = p->state;
+    const struct hybrid_picture_stage *t = &v->shown.picture->stage[v->shown.stage];
+    struct hybrid_held pin = {.kind = HYBRID_WISH_CUT};
+
+    if (!v->shown.stage || !t->first_layer[0]) {
+        host_say(p->scene, v->shown.stage ? "no layer begins here that has a name"
+                                          : "the first stage begins here in any case");
+        return true;
+    }
+    snprintf(pin.text, sizeof pin.text, "%s", t->first_layer);
+    return toggle(p, &pin);
+}
+
+static bool pin_never(struct panel *p)
+{
+    struct hybrid_view *v = p->state;
+    const struct hybrid_picture_stage *t = &v->shown.picture->stage[v->shown.stage];
+    struct hybrid_held pin = {.kind = HYBRID_WISH_KEEP};
+
+    if (!v->shown.stage || !t->first_layer[0] || !t[-1].last_layer[0]) {
+        host_say(p->scene, "there is no cut between two layers here");
+        return true;
+    }
+    snprintf(pin.text, sizeof pin.text, "%s..%s", t[-1].last_layer, t->first_layer);
+    return toggle(p, &pin);
+}
+
+/* The server of a device; UINT32_MAX: the devices are not of one. */
+static uint32_t server_of(const struct cluster *c, uint32_t device, uint32_t end)
+{
+    uint32_t first = 0, server = 0;
+
+    for (uint32_t g = 0; g < c->groups; g++) {
+        uint32_t own = c->group[g].devices, all = own * c->group[g].count;
+        if (device < first + all) {
+            uint32_t in = (device - first) / own;
+            return end <= first + (in + 1) * own ? server + in : UINT32_MAX;
+        }
+        first += all;
+        server += c->group[g].count;
+    }
+    return UINT32_MAX;
+}
+
+static bool pin_stage(struct panel *p, bool is_server)
+{
+    struct hybrid_view *v = p->state;
+    const struct hybrid_picture_stage *t = &v->shown.picture->stage[v->shown.stage];
+    uint32_t server = server_of(&p->scene->problem->cluster, t->device, t->end_device);
+    struct hybrid_held pin = {.kind = HYBRID_WISH_STAGE};
+
+    if (!t->first_layer[0] || (is_server && server == UINT32_MAX)) {
+        host_say(p->scene, t->first_layer[0] ? "the stage has several servers"
+                                             : "no layer of this stage has a name");
+        return true;
+    }
+    snprintf(pin.text, sizeof pin.text, is_server ? "%s@%u" : "%s=%u", t->first_layer,
+             is_server ? server : t->end_device - t->device);
+    return toggle(p, &pin);
+}
+
+/* ---- acts ---- */
+
+/* The next divisor of the batch among the powers of two and the batch; 0, any, behind the last. */
+static uint32_t next_batches(const struct hybrid_view *v)
+{
+    uint32_t batch = v->shown.picture->batch, m = v->asked.options.micro_batches;
+
+    for (m = m ? 2 * m : 1; m < batch; m *= 2)
+        if (batch % m == 0)
+            return m;
+    return v->asked.options.micro_batches == batch ? 0 : batch;
+}
+
+static uint32_t next_power(uint32_t n)
+{
+    return n == 8 ? 0 : n ? 2 * n : 1;
+}
+
+static const char *number_or_any(uint32_t n, char out[static 16])
+{
+    if (n)
+        snprintf(out, 16, "%u", n);
+    else
+        snprintf(out, 16, "any");
+    return out;
+}
+
+static void next_schedule(struct panel *p)
+{
+    struct hybrid_options *o = &((struct hybrid_view *)p->state)->asked.options;
+
+    if (!o->is_schedule_given) {
+        o->is_schedule_given = true;
+        o->schedule = PIPE_EAGER;
+    } else if (o->schedule + 1 < PIPE_SCHEDULE_COUNT) {
+        o->schedule = (enum pipe_schedule_kind)(o->schedule + 1);
+    } else {
+        o->is_schedule_given = false;
+    }
+    host_say(p->scene, "schedule: %s",
+             o->is_schedule_given ? pipe_schedule_names[o->schedule] : "any, interleaved too");
+}
+
+/* Options of the search: each begins another one. */
+static bool act_option(struct panel *p, int action)
+{
+    static const char *const recompute[] = {"where it helps", "never", "everywhere"};
+    struct hybrid_view *v = p->state;
+    struct hybrid_options *o = &v->asked.options;
+    char text[16];
+
+    switch (action) {
+    case HYBRID_VIEW_STAGES:
+        o->stages = o->stages ? 0 : v->shown.picture->groups;
+        host_say(p->scene, "stages: %s", number_or_any(o->stages, text));
+        break;
+    case HYBRID_VIEW_BATCHES:
+        o->micro_batches = next_batches(v);
+        host_say(p->scene, "micro-batches: %s", number_or_any(o->micro_batches, text));
+        break;
+    case HYBRID_VIEW_SCHEDULE:
+        next_schedule(p);
+        break;
+    case HYBRID_VIEW_RECOMPUTE:
+        o->recompute = (enum stage_recompute)((o->recompute + 1) % (STAGE_RECOMPUTE_ALL + 1));
+        host_say(p->scene, "forward passes run again %s", recompute[o->recompute]);
+        break;
+    case HYBRID_VIEW_ZERO:
+        o->zero = o->zero == 3 ? -1 : o->zero + 1;
+        host_say(p->scene, "ZeRO %s",
+                 o->zero < 0 ? "as needed" : number_or_any((uint32_t)o->zero, text));
+        break;
+    case HYBRID_VIEW_TENSOR:
+        o->tp = next_power(o->tp);
+        host_say(p->scene, "tensor parallel in every stage: %s", number_or_any(o->tp, text));
+        break;
+    case HYBRID_VIEW_DATA:
+        o->dp = next_power(o->dp);
+        host_say(p->scene, "replicas of every stage: %s", number_or_any(o->dp, text));
+        break;
+    case HYBRID_VIEW_ALIKE:
+        o->is_uniform = !o->is_uniform;
+        host_say(p->scene, o->is_uniform ? "all stages alike" : "every stage in its own way");
+        break;
+    default:
+        return false;
+    }
+    start(p);
+    return true;
+}
+
+static void choose_mesh(struct hybrid_view *v, int by)
+{
+    uint32_t others = waits_for_answer(v) ? 0 : v->shown.seen.stage.others;
+
+    if (v->part != PART_MESHES && v->part != PART_MEMORY)
+        v->part = PART_MESHES;
+    if (others)
+        v->shown.other = (v->shown.other + others + (uint32_t)by) % others;
+}
+
+static void take_mesh(struct panel *p)
+{
+    struct hybrid_view *v = p->state;
+    const struct hybrid_stage_answer *a = &v->shown.seen.stage;
+
+    if (waits_for_answer(v) || v->shown.other >= a->others)
+        host_say(p->scene, "there is no other mesh to take here");
+    else
+        hybrid_job_change(v->job, HYBRID_TAKE_OTHER, v->shown.stage, &a->other[v->shown.other]);
+}
+
+static void move_cut(struct panel *p, enum hybrid_change change)
+{
+    struct hybrid_view *v = p->state;
+
+    if (!v->shown.stage)
+        host_say(p->scene, "the first stage has no cut before it");
+    else
+        hybrid_job_change(v->job, change, v->shown.stage, NULL);
+}
+
+static bool act_on_plan(struct panel *p, int action)
+{
+    struct hybrid_view *v = p->state;
+    struct hybrid_shown *s = &v->shown;
+
+    switch (action) {
+    case HYBRID_VIEW_LEFT:
+    case HYBRID_VIEW_RIGHT:
+        if (action == HYBRID_VIEW_LEFT ? s->stage > 0 : s->stage + 1 < s->picture->stages)
+            s->stage += action == HYBRID_VIEW_LEFT ? -1u : 1u;
+        s->other = 0;
+        break;
+    case HYBRID_VIEW_EARLIER:
+    case HYBRID_VIEW_LATER:
+        move_cut(p, action == HYBRID_VIEW_EARLIER ? HYBRID_CUT_EARLIER : HYBRID_CUT_LATER);
+        break;
+    case HYBRID_VIEW_NEXT_MESH:
+    case HYBRID_VIEW_LAST_MESH:
+        choose_mesh(v, action == HYBRID_VIEW_NEXT_MESH ? 1 : -1);
+        break;
+    case HYBRID_VIEW_TAKE:
+        take_mesh(p);
+        break;
+    case HYBRID_VIEW_CUT:
+        return pin_cut(p);
+    case HYBRID_VIEW_KEEP:
+        return pin_never(p);
+    case HYBRID_VIEW_DEVICES:
+    case HYBRID_VIEW_SERVER:
+        return pin_stage(p, action == HYBRID_VIEW_SERVER);
+    case HYBRID_VIEW_SAVE:
+        host_ask(p->scene, "hybrid-plan ");
+        break;
+    case HYBRID_VIEW_WHY:
+        v->part = v->part == PART_WHY ? PART_TIMELINE : PART_WHY;
+        s->scroll = 0;
+        break;
+    default:
+        return act_option(p, action);
+    }
+    return true;
+}
+
+static bool act_hybrid(struct panel *p, int action)
+{
+    struct hybrid_view *v = p->state;
+
+    if (action == HYBRID_VIEW_BACK) {
+        host_close(p->scene);
+    } else if (action == HYBRID_VIEW_PART) {
+        v->part = (v->part + 1) % PART_COUNT;
+    } else if (action == HYBRID_VIEW_RESET) {
+        start(p);
+    } else if (action == HYBRID_VIEW_UNPIN) {
+        if (v->asked.held_count) {
+            v->asked.held_count--;
+            start(p);
+        }
+    } else if (refresh(p)) {
+        return act_on_plan(p, action);
+    } else if (v->shown.seen.done && action != HYBRID_VIEW_STAGES &&
+               action != HYBRID_VIEW_BATCHES) { /* nothing fits: options may still be changed */
+        return act_option(p, action);
+    }
+    return true;
+}
+
+static bool move_hybrid(struct panel *p, enum list_move move)
+{
+    struct hybrid_view *v = p->state;
+    struct hybrid_shown *s = &v->shown;
+    int by = move == LIST_DOWN ? 1 : move == LIST_UP ? -1 : 0;
+
+    if (!by || !s->picture)
+        return false;
+    if (v->part == PART_WHY)
+        s->scroll = s->scroll + by < 0 ? 0 : s->scroll + by;
+    else if (by > 0 ? s->role + 1 < s->picture->roles : s->role > 0)
+        s->role += (uint32_t)by;
+    return true;
+}
+
+static const char *name_here(const struct panel *p)
+{
+    const struct hybrid_view *v = p->state;
+
+    return v->shown.picture ? v->shown.picture->stage[v->shown.stage].first_layer : NULL;
+}
+
+/* "stage 2: encoder ffn split over 8; cut before it: 4 MB there in 1.4 ms, 4 MB back". */
+static void message_hybrid(const struct panel *p, char *out, size_t room)
+{
+    const struct hybrid_view *v = p->state;
+    const struct hybrid_shown *s = &v->shown;
+    char there[UNITS_ROOM], ms[UNITS_ROOM], once[UNITS_ROOM];
+    size_t at;
+
+    if (!s->picture)
+        return;
+    snprintf(out, room, "stage %u", s->stage);
+    at = strlen(out);
+    if (s->role < s->picture->roles) {
+        const struct hybrid_picture_cell *c = &s->picture->role[s->role].in[s->stage];
+        const char *name = s->picture->role[s->role].name;
+        if (c->class == CLASS_NONE)
+            snprintf(out + at, room - at, ": has no %.60s", name);
+        else if (c->parts > 1)
+            snprintf(out + at, room - at, ": %.60s split in %u%s", name, c->parts,
+                     c->is_mixed ? ", some of it otherwise" : "");
+        else
+            snprintf(out + at, room - at, ": %.60s whole", name);
+    }
+    at = strlen(out);
+    if (s->stage) {
+        const struct hybrid_cut *c = &s->picture->cut[s->stage - 1];
+        snprintf(out + at, room - at, "; cut before it: %s a micro-batch there in %s",
+                 units_bytes(there, c->forward_bytes), units_ms(ms, c->node.forward_ms));
+        at = strlen(out);
+        if (c->once_bytes > 0)
+            snprintf(out + at, room - at, ", once %s", units_bytes(once, c->once_bytes));
+    }
+}
+
+const struct panel_ops view_hybrid = {
+    .name = "hybrid",
+    .title = "Hybrid plan",
+    .place = PLACE_FULL,
+    .anew = true,
+    .keys = &hybrid_keys,
+    .hints = "left down=role earlier mesh take cut keep micro-batches schedule why part reset back",
+    .size = sizeof(struct hybrid_view),
+    .open = open_hybrid,
+    .close = close_hybrid,
+    .draw = draw_hybrid,
+    .act = act_hybrid,
+    .move = move_hybrid,
+    .name_here = name_here,
+    .message = message_hybrid,
+    .is_live = is_live,
+};
