@@ -13,12 +13,14 @@
 #include "engine/place/contiguous.h"
 #include "engine/place/operator_graph.h"
 #include "engine/place/placement.h"
+#include "engine/place/tally.h"
 #include "hlo/support/err.h"
 
 struct place_latency {
     uint32_t pieces; /* of one accelerator; 0: 1 */
     uint64_t seed;
-    uint64_t moves; /* of the search; 0: 400,000,000 node visits worth */
+    uint64_t moves;            /* of the search; 0: 400,000,000 node visits worth */
+    struct place_tally *tally; /* of place_latency_opponent: plans priced; NULL: not counted */
     void (*better)(void *context, const struct placement *p);
     void *context;
     const atomic_bool *stop;
@@ -45,6 +47,14 @@ int place_latency_greedy(const struct place_graph *g, const struct place_latency
  * ERR_INFEASIBLE. */
 int place_latency_best(const struct place_graph *g, const struct place_latency *l,
                        struct placement **out, struct err *e) MUST_CHECK;
+
+/* Searches that know nothing but prices, from random plans that keep memory, kinds and pins:
+ *   "random"  10,000 such plans
+ *   "local"   from ten of them, single moves while they help
+ *   "anneal"  from one, 20,000 moves (Kirkpatrick et al. 1983)
+ * l->moves in place of these numbers; they end with l->tally. ERR_INFEASIBLE. */
+int place_latency_opponent(const struct place_graph *g, const struct place_latency *l,
+                           const char *algorithm, struct placement **out, struct err *e) MUST_CHECK;
 
 /* A lower bound: the longest of a few paths, with every node on its fastest device. Where an
  * accelerator's memory ends, the path leaves it and pays for what crosses, at both ends. O(nodes +

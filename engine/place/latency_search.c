@@ -28,7 +28,8 @@ struct searching {
     uint32_t *node_at, *node;            /* nodes of a position */
     struct rl_rng rng;
     uint64_t runs;
-    bool whole; /* every plan was tried */
+    uint32_t *order, *begun; /* of random plans: positions, pieces begun by accelerator */
+    bool whole;              /* every plan was tried */
 };
 
 static uint32_t host_place(const struct searching *s)
@@ -73,8 +74,10 @@ static int begin(struct searching *s, struct err *e)
     s->place = mem_try((size_t)s->p->nets->positions + 1, sizeof(uint32_t));
     s->b = (struct place_blocks){
         .g = g, .p = s->now, .accelerators = s->accelerators, .pieces = s->pieces};
-    if (!s->now->piece || !s->best->piece || !s->used || !s->place || !list_nodes(s) ||
-        !place_blocks_allocate(&s->b))
+    s->order = mem_try((size_t)s->p->nets->positions + 1, sizeof(uint32_t));
+    s->begun = mem_try((size_t)s->accelerators + 1, sizeof(uint32_t));
+    if (!s->order || !s->begun || !s->now->piece || !s->best->piece || !s->used || !s->place ||
+        !list_nodes(s) || !place_blocks_allocate(&s->b))
         return err_no_memory(e, "for a search");
     s->best->value_ms = INFINITY;
     rl_rng_seed(&s->rng, s->l->seed, 13);
@@ -88,6 +91,8 @@ static void end(struct searching *s)
     placement_free(s->now);
     placement_free(s->best);
     free(s->used);
+    free(s->order);
+    free(s->begun);
     free(s->place);
     free(s->node_at);
     free(s->node);
@@ -143,8 +148,11 @@ static bool allows(const struct searching *s, uint32_t p, uint32_t place)
 
 static double value(struct searching *s)
 {
+    double v = place_blocks_run(&s->b, true);
+
     s->runs++;
-    return place_blocks_run(&s->b, true);
+    place_tally_plan(s->l->tally, fmin(v, s->best->value_ms));
+    return v;
 }
 
 static void note(struct searching *s, double v, const char *algo)
@@ -274,7 +282,7 @@ static void cool(struct searching *s, double hot, double cold, uint64_t runs)
     double factor = pow(cold / hot, 64.0 / (double)(runs > 64 ? runs : 64));
     uint32_t moved[MOVED_MAX], from[MOVED_MAX];
 
-    for (uint64_t i = 0; i < runs; i++) {
+    for (uint64_t i = 0; i < runs && !place_tally_is_spent(s->l->tally); i++) {
         if ((i & 63) == 63) {
             heat *= factor;
             if (is_stopped(s))
@@ -307,6 +315,102 @@ static void anneal(struct searching *s)
             all_on_host(s);
         cool(s, round == 1 ? 0.1 : 0.03 / (1 + round), 1e-5, runs);
     }
+}
+
+/* ---- opponents ---- */
+
+enum { RANDOM_PLANS = 10000, LOCAL_STARTS = 10, LOCAL_TRIES = 8, OPPONENT_MOVES = 20000 };
+
+static bool is_over(const struct searching *s, uint64_t plans)
+{
+    return is_stopped(s) || place_tally_is_spent(s->l->tally) ||
+           s->runs >= (s->l->moves ? s->l->moves : plans);
+}
+
+/* The next stretch of `order` from `at` on, of random length, on a random device: its next piece,
+ * and the host where it has none left or no memory. Returns its end. */
+static uint32_t put_stretch(struct searching *s, uint32_t at)
+{
+    uint32_t m = s->p->nets->positions, end = at + 1 + rl_rng_below(&s->rng, m - at);
+    uint32_t d = rl_rng_below(&s->rng, s->accelerators + 1);
+    uint32_t piece = d < s->accelerators ? s->begun[d]++ : s->pieces;
+
+    for (uint32_t i = at; i < end && piece < s->pieces; i++) {
+        if (allows(s, s->order[i], d * s->pieces + piece))
+            put(s, s->order[i], d * s->pieces + piece);
+    }
+    return end;
+}
+
+/* A random plan: a random depth-first order in stretches, which no path leaves and comes back to
+ * but where memory ends. False: it is none. */
+static bool begin_anywhere(struct searching *s)
+{
+    struct err e = {0};
+    bool all = !place_depth_first(s->p, 1 + rl_rng_below(&s->rng, UINT32_MAX), s->order, &e);
+
+    all_on_host(s);
+    memset(s->begun, 0, s->accelerators * sizeof *s->begun);
+    for (uint32_t at = 0; all && at < s->p->nets->positions;)
+        at = put_stretch(s, at);
+    for (uint32_t p = 0; p < s->p->nets->positions; p++)
+        all &= allows(s, p, s->place[p]);
+    return all;
+}
+
+static void try_random(struct searching *s)
+{
+    for (uint64_t i = 0; i < RANDOM_PLANS && !is_over(s, RANDOM_PLANS); i++) {
+        if (begin_anywhere(s))
+            note(s, value(s), "random");
+    }
+}
+
+/* Single moves until so many in a row do not help. */
+static void descend(struct searching *s, double now)
+{
+    uint32_t m = s->p->nets->positions, failed = 0;
+
+    note(s, now, "local");
+    while (failed < LOCAL_TRIES * m && !is_over(s, OPPONENT_MOVES)) {
+        uint32_t p = rl_rng_below(&s->rng, m), was = s->place[p];
+        uint32_t to = rl_rng_below(&s->rng, host_place(s) + 1);
+        failed++;
+        if (to == was || !allows(s, p, to))
+            continue;
+        put(s, p, to);
+        double then = value(s);
+        if (then < now) {
+            now = then;
+            failed = 0;
+            note(s, now, "local");
+        } else {
+            put(s, p, was);
+        }
+    }
+}
+
+static void try_local(struct searching *s)
+{
+    for (int starts = 0; starts < LOCAL_STARTS && !is_over(s, OPPONENT_MOVES);) {
+        double now = begin_anywhere(s) ? value(s) : INFINITY;
+        s->runs += isfinite(now) ? 0 : 1; /* none is a start: it ends all the same */
+        if (!isfinite(now))
+            continue;
+        descend(s, now);
+        starts++;
+    }
+}
+
+static void try_annealing(struct searching *s)
+{
+    while (isinf(s->best->value_ms) && !is_over(s, OPPONENT_MOVES)) {
+        s->runs++;
+        if (begin_anywhere(s))
+            note(s, value(s), "anneal");
+    }
+    if (isfinite(s->best->value_ms))
+        cool(s, 0.3, 1e-4, 4 * (s->l->moves ? s->l->moves : OPPONENT_MOVES));
 }
 
 /* ---- all plans of a small graph ---- */
@@ -387,6 +491,28 @@ int place_latency_greedy(const struct place_graph *g, const struct place_latency
     rc = greedy(&s, e);
     if (rc)
         goto out;
+    rc = answer(&s, out, e);
+out:
+    end(&s);
+    return rc;
+}
+
+int place_latency_opponent(const struct place_graph *g, const struct place_latency *l,
+                           const char *algorithm, struct placement **out, struct err *e)
+{
+    static const struct {
+        const char *name;
+        void (*search)(struct searching *s);
+    } ways[] = {{"random", try_random}, {"local", try_local}, {"anneal", try_annealing}};
+    struct searching s = {.g = g, .l = l};
+    int rc = begin(&s, e);
+
+    if (rc)
+        goto out;
+    for (size_t k = 0; k < sizeof ways / sizeof *ways && s.p->nets->positions; k++) {
+        if (!strcmp(ways[k].name, algorithm))
+            ways[k].search(&s);
+    }
     rc = answer(&s, out, e);
 out:
     end(&s);

@@ -271,19 +271,51 @@ static int latency_scotch(const struct place_graph *g, const struct place_job *j
     return latency_of_stream(solve_scotch, g, job, out, e);
 }
 
+static int latency_pipedream(const struct place_graph *g, const struct place_job *job,
+                             struct placement **out, struct err *e)
+{
+    return latency_of_stream(solve_pipedream, g, job, out, e);
+}
+
+static int latency_opponent(const struct place_graph *g, const struct place_job *job,
+                            const char *name, struct placement **out, struct err *e)
+{
+    struct place_latency l = latency_of(job);
+
+    l.tally = job->tally;
+    return place_latency_opponent(g, &l, name, out, e);
+}
+static int latency_anneal(const struct place_graph *g, const struct place_job *job,
+                          struct placement **out, struct err *e)
+{
+    return latency_opponent(g, job, "anneal", out, e);
+}
+static int latency_local(const struct place_graph *g, const struct place_job *job,
+                         struct placement **out, struct err *e)
+{
+    return latency_opponent(g, job, "local", out, e);
+}
+static int latency_random(const struct place_graph *g, const struct place_job *job,
+                          struct placement **out, struct err *e)
+{
+    return latency_opponent(g, job, "random", out, e);
+}
+
 /* ---- the list ---- */
 
 const struct place_algorithm place_algorithms[] = {
-    {"exact", "program over ideals; any sets, latency: a search from it", true, true, false},
-    {"dpl", "the program over prefixes of a few depth-first orders", true, true, false},
-    {"anneal", "annealing of any sets from a random plan", true, false, true},
-    {"local", "best single moves from random plans; memory is not looked at", true, false, true},
-    {"greedy", "devices filled in turn along an order", true, true, false},
-    {"pipedream", "biconnected components joined, then dpl", true, false, false},
-    {"scotch", "Scotch's partition of the graph, where gpart is installed", true, true, false},
-    {"dqn", "a learner that places positions in topological order", true, false, true},
-    {"random", "10,000 random plans", true, false, true},
-    {"one", "everything on one accelerator", true, true, false},
+    {"exact", "program over ideals; any sets, latency: a search from it", false, NULL},
+    {"dpl", "the program over prefixes of a few depth-first orders", false, NULL},
+    {"anneal", "annealing of any sets from a random plan", true, NULL},
+    {"local", "best single moves from random plans; memory is not looked at", true, NULL},
+    {"greedy", "devices filled in turn along an order", false, NULL},
+    {"pipedream", "biconnected components joined, then dpl", false, NULL},
+    {"scotch", "Scotch's partition of the graph, where gpart is installed", false, NULL},
+    {"dqn", "a learner that places positions in topological order", true,
+     "its game pays for loads as positions are placed, and the time of a sample is known at the "
+     "end"},
+    {"random", "10,000 random plans", true, NULL},
+    {"one", "everything on one accelerator", false, NULL},
     {0},
 };
 
@@ -291,11 +323,12 @@ static const struct {
     const char *name;
     solver *throughput, *latency;
 } solvers[] = {
+    /* in the order of place_algorithms */
     {"exact", solve_exact, latency_best},     {"dpl", solve_dpl, latency_dpl},
-    {"anneal", solve_anneal, NULL},           {"local", solve_local, NULL},
-    {"greedy", solve_greedy, latency_greedy}, {"pipedream", solve_pipedream, NULL},
+    {"anneal", solve_anneal, latency_anneal}, {"local", solve_local, latency_local},
+    {"greedy", solve_greedy, latency_greedy}, {"pipedream", solve_pipedream, latency_pipedream},
     {"scotch", solve_scotch, latency_scotch}, {"dqn", solve_dqn, NULL},
-    {"random", solve_random, NULL},           {"one", solve_one, latency_one},
+    {"random", solve_random, latency_random}, {"one", solve_one, latency_one},
 };
 
 int place_solve(const struct place_graph *g, const struct place_job *job, const char *algorithm,
@@ -308,8 +341,8 @@ int place_solve(const struct place_graph *g, const struct place_job *job, const 
         if (strcmp(solvers[i].name, algorithm) != 0)
             continue;
         if (!f)
-            return err_set(e, ERR_USAGE, "%s does not answer %s", algorithm,
-                           job->latency ? "latency" : "throughput");
+            return err_set(e, ERR_USAGE, "%s does not answer latency: %s", algorithm,
+                           place_algorithms[i].no_latency);
         int rc = f(g, job, out, e);
         if (!rc)
             (*out)->seconds = clock_seconds() - began;

@@ -31,8 +31,8 @@ void place_job_of_model(struct place_job *job);
 
 struct place_algorithm {
     const char *name, *what;
-    bool throughput, latency; /* what it answers */
-    bool counts;              /* it prices plan after plan, counted in job->tally */
+    bool counts;            /* it prices plan after plan, counted in job->tally */
+    const char *no_latency; /* why it answers throughput alone; NULL: it answers both */
 };
 extern const struct place_algorithm place_algorithms[]; /* ends with name NULL; the first is best */
 

@@ -67,7 +67,9 @@ expect 2 'nodes are called .node999.' place "$bert" --why node999
 expect 1 'expected on or off' place "$bert" --contiguous maybe
 expect 1 'no.* algorithm|expected exact' place "$bert" --algo magic
 expect 1 'which graph' place
-expect 1 'does not answer latency' place "$bert" --objective latency --algo local
+expect 1 'dqn does not answer latency: its game' place "$bert" --objective latency --algo dqn
+expect 0 'dqn +- +dqn does not answer latency: its game' place "$data/latency-inputs/layergraphs/bert24_inference.json.gz" --objective latency --algo race --moves 200
+expect 0 'anneal +[0-9.]+ .* 200 ' place "$data/latency-inputs/layergraphs/bert24_inference.json.gz" --objective latency --algo race --moves 200
 expect 2 'No such file' place "$dir/none.json"
 echo '{"nodes": [' >"$dir/broken.json"
 expect 2 'broken.json:2:1: the file ends here' place "$dir/broken.json"

@@ -466,6 +466,53 @@ static void latencies(void **state)
     }
 }
 
+/* Opponents: plans that keep all rules, worth what they say, never below the optimum; equal again;
+ * no more plans priced than allowed. */
+static void latency_opponents(void **state)
+{
+    static const char *const names[] = {"random", "local", "anneal"};
+    struct rl_rng r;
+    uint32_t met[3] = {0};
+
+    (void)state;
+    rl_rng_seed(&r, 53, 0);
+    for (uint32_t i = 0; i < 100; i++) {
+        struct small_shape s = {.nodes = 2 + rl_rng_below(&r, 6), .kinds = 1};
+        struct place_graph *g = small_graph(&r, &s);
+        for (uint32_t v = 0; v < g->nodes; v++)
+            g->color[v] = v;
+        g->colors = g->nodes;
+        g->type[1].count = 1;
+        double best = best_latency(g);
+        for (uint32_t k = 0; k < 3; k++) {
+            struct place_tally tally[2];
+            struct placement *p[2];
+            struct slow_load load[SMALL_DEVICES];
+            struct err e = {0};
+            int rc[2];
+            for (uint32_t n = 0; n < 2; n++) {
+                struct place_latency l = {.seed = i, .moves = 300, .tally = &tally[n]};
+                place_tally_begin(&tally[n], 100);
+                rc[n] = place_latency_opponent(g, &l, names[k], &p[n], &e);
+            }
+            assert_int_equal(rc[0], rc[1]);
+            if (rc[0])
+                continue;
+            assert_true(tally[0].priced <= 100 && p[0]->value_ms == p[1]->value_ms);
+            assert_true(tally[0].best_ms == p[0]->value_ms);
+            slow_loads(g, p[0]->device, load);
+            assert_true(slow_fits(g, p[0]->device, load));
+            assert_true(fabs(slow_latency(g, p[0]->device) - p[0]->value_ms) < 1e-9);
+            assert_true(p[0]->value_ms >= best * (1 - 1e-9));
+            met[k] += p[0]->value_ms <= best * (1 + 1e-9);
+            placement_free(p[0]);
+            placement_free(p[1]);
+        }
+    }
+    print_message("optimum met by random %u, local %u, anneal %u of 100\n", met[0], met[1], met[2]);
+    assert_true(met[0] > 30 && met[1] > 30 && met[2] > 30);
+}
+
 /* Several pieces of an accelerator, by definition: a piece starts when its inputs are made and the
  * one before it on its accelerator has ended. `place` by node: device * pieces + piece. */
 static double slow_pieces(const struct place_graph *g, const uint32_t *place, uint32_t pieces)
@@ -674,7 +721,7 @@ int main(void)
         cmocka_unit_test(moves_keep_loads), cmocka_unit_test(cuts),
         cmocka_unit_test(least_cuts),       cmocka_unit_test(looks),
         cmocka_unit_test(latencies),        cmocka_unit_test(pieces),
-        cmocka_unit_test(latency_looks),
+        cmocka_unit_test(latency_looks),    cmocka_unit_test(latency_opponents),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,7 +52,7 @@ static void check(const struct place_graph *g, const struct small_pin *pin, uint
     for (const struct place_algorithm *a = place_algorithms; a->name; a++) {
         struct placement *p;
         struct err e = {0};
-        if (!a->throughput || !strcmp(a->name, "scotch")) /* it may not be installed */
+        if (!strcmp(a->name, "scotch")) /* it may not be installed */
             continue;
         job.moves = !strcmp(a->name, "dqn") ? 20 : 3000;
         int rc = place_solve(g, &job, a->name, &p, &e);

@@ -197,8 +197,7 @@ void place_run_next_algorithm(struct place_view *v)
         v->asked.algorithm++;
         if (!place_algorithms[v->asked.algorithm].name)
             v->asked.algorithm = 0;
-    } while (!(latency ? place_algorithms[v->asked.algorithm].latency
-                       : place_algorithms[v->asked.algorithm].throughput));
+    } while (latency && place_algorithms[v->asked.algorithm].no_latency);
 }
 
 /* One after the other, until it is the first one's turn again. */
