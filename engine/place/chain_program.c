@@ -469,6 +469,62 @@ static int answer(const struct run *r, struct place_chain **out, struct err *e)
     return 0;
 }
 
+static bool fill_band(struct run *r, struct place_band *b)
+{
+    size_t m = r->n->positions, rows = r->states;
+
+    b->done = mem_try(rows, sizeof *b->done);
+    b->left = mem_try(rows, sizeof *b->left);
+    b->done_a_cut = mem_try(rows, sizeof *b->done_a_cut);
+    b->left_a_cut = mem_try(rows, sizeof *b->left_a_cut);
+    b->work = mem_try(m + 1, sizeof *b->work);
+    if (!b->done || !b->left || !b->done_a_cut || !b->left_a_cut || !b->work)
+        return false;
+    for (uint32_t p = 0; p < m; p++) {
+        b->work[p] = run_measure_time(r, 0, r->base, p);
+        b->total += b->work[p];
+    }
+    b->slack = 2 * RUN_SLACK * b->total; /* sums in another order than the program's */
+    b->rows = r->states;
+    r->cut_ms[0] = 1;
+    for (uint32_t d = 0; d < r->states; d++) {
+        b->done[d] = r->capacity[d];
+        b->left[d] = r->room[d];
+        b->done_a_cut[d] = cut_work(r, 0, d, false);
+        b->left_a_cut[d] = cut_work(r, 0, d, true);
+    }
+    return true;
+}
+
+int place_program_band(const struct place_prepared *p, const struct place_question *q,
+                       struct place_band *out, struct err *e)
+{
+    static const struct place_family none = {.count = 1};
+    struct place_effort effort;
+    struct run r = {
+        .p = p, .n = p->nets, .f = &none, .q = q, .effort = &effort, .words = 1, .measures = 1};
+    int rc = 0;
+
+    *out = (struct place_band){0};
+    if (q->rules->apart || !isfinite(q->below_ms))
+        return 0;
+    r.cap[0] = q->below_ms;
+    rc = count_states(&r, e);
+    if (rc)
+        goto out;
+    rc = allocate(&r) ? 0 : err_no_memory(e, "for the program over ideals");
+    if (rc)
+        goto out;
+    restrict_types(&r);
+    fill_bounds(&r);
+    rc = fill_band(&r, out) ? 0 : err_no_memory(e, "for the program over ideals");
+out:
+    if (rc)
+        place_band_release(out);
+    release(&r);
+    return rc;
+}
+
 int place_program(const struct place_prepared *p, const struct place_family *f,
                   const struct place_question *q, struct place_chain **out,
                   struct place_effort *effort, struct err *e)

@@ -54,6 +54,12 @@ struct place_effort {
     bool complete; /* the question was answered within its limits */
 };
 
+/* The band of a question (family.h). Passes apart, or any value will do: every ideal may be a
+ * border, and *out stays zeroed. Released with place_band_release. Errors as place_program's.
+ * O(positions x types + states). */
+int place_program_band(const struct place_prepared *p, const struct place_question *q,
+                       struct place_band *out, struct err *e) MUST_CHECK;
+
 /* Sets *out to NULL when it finds no plan below the bound; with a complete family and
  * effort->complete that proves there is none. ERR_MEMORY; ERR_LIMIT: too many kinds and devices for
  * a table. */

@@ -27,6 +27,7 @@ struct seeking {
     uint64_t *looks; /* left, of the whole search */
     uint32_t part;   /* of them one question may use: 1 / part */
     bool exact;      /* best is the optimum of p, or there is none */
+    bool banded;     /* proven by the ideals of a band */
     bool limited;    /* something was given up */
 };
 
@@ -219,8 +220,8 @@ static int try_near(struct seeking *s, uint32_t *order, struct err *e)
     return rc;
 }
 
-/* True in `exact` when all ideals were seen. */
-static int try_all(struct seeking *s, struct err *e)
+/* True in `exact` when all ideals were seen, or with `band` all that a better plan could use. */
+static int try_all(struct seeking *s, const struct place_band *band, struct err *e)
 {
     struct place_limits limits = s->a->limits;
     struct place_family *f;
@@ -230,7 +231,7 @@ static int try_all(struct seeking *s, struct err *e)
 
     *s->looks -= kept;
     limits.stop = s->a->stop;
-    int rc = place_family_all(s->p, &limits, &f, &why);
+    int rc = place_family_all(s->p, &limits, band, &f, &why);
     if (rc)
         *s->looks += kept;
     if (rc == ERR_LIMIT) {
@@ -248,6 +249,27 @@ static int try_all(struct seeking *s, struct err *e)
     *s->looks += kept;
     s->exact = !rc && !s->limited;
     place_family_free(f);
+    return rc;
+}
+
+/* More ideals than the limits allow: those between which a better plan's devices could be. */
+static int try_band(struct seeking *s, struct err *e)
+{
+    struct place_question q = question_of(s);
+    struct place_band band;
+    int rc;
+
+    if (s->a->target_ms > 0) {
+        q.below_ms = s->a->target_ms * (1 + 1e-12);
+        q.fewest = true;
+    }
+    rc = place_program_band(s->p, &q, &band, e);
+    if (rc)
+        return rc;
+    if (band.rows)
+        rc = try_all(s, &band, e);
+    s->banded = band.rows && s->exact;
+    place_band_release(&band);
     return rc;
 }
 
@@ -276,11 +298,15 @@ static int seek(struct seeking *s, uint32_t *order, struct err *e)
 
     if (rc || s->a->dpl_only || is_stopped(s->a))
         return rc;
-    rc = try_all(s, e);
+    rc = try_all(s, NULL, e);
     if (rc)
         return rc;
     if (!s->exact && !is_stopped(s->a))
         rc = try_near(s, order, e);
+    if (rc)
+        return rc;
+    if (!s->exact && !is_stopped(s->a))
+        rc = try_band(s, e);
     if (rc)
         return rc;
     if (!s->exact && !is_stopped(s->a))
@@ -406,7 +432,9 @@ static int fill_bound(const struct place_graph *g, const struct seeking *s, stru
     p->proven = s->exact;
     p->bound_ms =
         s->exact && !(s->a->target_ms > 0) ? p->value_ms : place_work_bound(g, &s->a->rules);
-    p->bound_by = s->exact ? "all ideals" : "work shared out";
+    p->bound_by = s->banded  ? "all ideals that a better plan could use"
+                  : s->exact ? "all ideals"
+                             : "work shared out";
     if (!s->exact && s->p->nets->positions <= FLOWS_MOST &&
         place_cut_bound(s->p->nets, &s->a->rules, &flow, e))
         return e->code;

@@ -16,6 +16,28 @@ void place_family_free(struct place_family *f)
     free(f);
 }
 
+bool place_band_holds(const struct place_band *b, double done, double cut_ms)
+{
+    double left = b->total - done;
+
+    for (uint32_t d = 0; d < b->rows; d++) {
+        if (done + b->done_a_cut[d] * cut_ms <= b->done[d] + b->slack &&
+            left + b->left_a_cut[d] * cut_ms <= b->left[d] + b->slack)
+            return true;
+    }
+    return false;
+}
+
+void place_band_release(struct place_band *b)
+{
+    free(b->done);
+    free(b->left);
+    free(b->done_a_cut);
+    free(b->left_a_cut);
+    free(b->work);
+    *b = (struct place_band){0};
+}
+
 static struct place_family *new_family(const struct place_prepared *p)
 {
     struct place_family *f = mem_try(1, sizeof *f);
@@ -59,14 +81,16 @@ int place_family_prefixes(const struct place_prepared *p, const uint32_t *order,
 /* The ideals of one size. Beside each its minimal missing positions, which may come next. */
 struct level {
     uint64_t *set, *next;
-    double *cut; /* of a beam: weight of the nets a set cuts */
+    double *cut;  /* of a beam or band: weight of the nets a set cuts */
+    double *done; /* of a band: work of the set */
     uint32_t count;
-    size_t set_room, next_room, cut_room;
+    size_t set_room, next_room, cut_room, done_room;
 };
 
 struct growing {
     const struct place_prepared *p;
     const struct place_limits *limits;
+    const struct place_band *band; /* NULL: all are kept */
     struct place_family *f;
     size_t room;
     struct level now, then;
@@ -84,9 +108,11 @@ static void free_growing(struct growing *w)
     free(w->now.set);
     free(w->now.next);
     free(w->now.cut);
+    free(w->now.done);
     free(w->then.set);
     free(w->then.next);
     free(w->then.cut);
+    free(w->then.done);
     free(w->slot);
     free(w->rank);
     free(w->chain);
@@ -98,7 +124,8 @@ static bool grow_level(struct level *l, uint32_t words)
 
     return mem_grow(&l->set, &l->set_room, used, words) &&
            mem_grow(&l->next, &l->next_room, used, words) &&
-           mem_grow(&l->cut, &l->cut_room, l->count, 1);
+           mem_grow(&l->cut, &l->cut_room, l->count, 1) &&
+           mem_grow(&l->done, &l->done_room, l->count, 1);
 }
 
 static bool grow_slots(struct growing *w)
@@ -175,7 +202,9 @@ static bool extend(struct growing *w, uint32_t i, uint32_t p)
     uint64_t *next = then->next + (size_t)then->count * words;
     memcpy(next, w->now.next + (size_t)i * words, words * sizeof *next);
     fill_next(w, set, next, p);
-    if (w->chain)
+    if (w->band)
+        then->done[then->count] = w->now.done[i] + w->band->work[p];
+    if (w->chain || w->band)
         then->cut[then->count] = w->now.cut[i] + added_cut(w->p->nets, set, p);
     w->slot[at] = ++then->count;
     return true;
@@ -208,8 +237,14 @@ static bool extend_all(struct growing *w)
     return true;
 }
 
-/* The level becomes part of the family. */
-static int keep_level(struct growing *w, struct err *e)
+/* Set i of `now` may be a border; the empty and the full one always are. */
+static bool is_kept(const struct growing *w, uint32_t i, bool is_end)
+{
+    return !w->band || is_end || place_band_holds(w->band, w->now.done[i], w->now.cut[i]);
+}
+
+/* What the band holds of the level becomes part of the family. */
+static int keep_level(struct growing *w, bool is_end, struct err *e)
 {
     struct place_family *f = w->f;
     uint32_t most = w->limits->ideals ? w->limits->ideals : 2000000;
@@ -223,8 +258,13 @@ static int keep_level(struct growing *w, struct err *e)
         return err_set(e, ERR_LIMIT, "stopped while the ideals were counted");
     if (!mem_grow(&f->set, &w->room, used, more))
         return err_no_memory(e, "for the ideals of this graph");
-    memcpy(f->set + used, w->now.set, more * sizeof *f->set);
-    f->count += w->now.count;
+    for (uint32_t i = 0; i < w->now.count; i++) {
+        if (!is_kept(w, i, is_end))
+            continue;
+        memcpy(f->set + (size_t)f->count * f->words, w->now.set + (size_t)i * f->words,
+               f->words * sizeof *f->set);
+        f->count++;
+    }
     return 0;
 }
 
@@ -318,9 +358,9 @@ static int begin_growing(struct growing *w, struct err *e)
         if (w->p->before_at[v] == w->p->before_at[v + 1])
             add_position(w->now.next, v);
     }
-    w->now.cut[0] = 0;
+    w->now.cut[0] = w->now.done[0] = 0;
     w->now.count = 1;
-    return keep_level(w, e);
+    return keep_level(w, true, e);
 }
 
 static int grow_family(struct growing *w, const uint32_t *order, struct place_family **out,
@@ -344,7 +384,7 @@ static int grow_family(struct growing *w, const uint32_t *order, struct place_fa
             rc = err_no_memory(e, "for the ideals of this graph");
             goto out;
         }
-        rc = keep_level(w, e);
+        rc = keep_level(w, size + 1 == w->f->positions, e);
         if (rc)
             goto out;
     }
@@ -360,9 +400,9 @@ out:
 }
 
 int place_family_all(const struct place_prepared *p, const struct place_limits *l,
-                     struct place_family **out, struct err *e)
+                     const struct place_band *band, struct place_family **out, struct err *e)
 {
-    struct growing w = {.p = p, .limits = l, .f = new_family(p)};
+    struct growing w = {.p = p, .limits = l, .band = band, .f = new_family(p)};
 
     return grow_family(&w, NULL, out, e);
 }

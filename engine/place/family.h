@@ -21,7 +21,7 @@ struct place_family {
     uint32_t positions, words;
     uint32_t count;
     uint64_t *set; /* [count * words]; the empty set is the first, the full one the last */
-    bool complete; /* all ideals are in it */
+    bool complete; /* all ideals are in it, or all of a band */
 };
 
 struct place_limits {
@@ -32,10 +32,26 @@ struct place_limits {
     const atomic_bool *stop; /* NULL: cannot be stopped */
 };
 
-/* All ideals, by size. ERR_LIMIT when there are more than the limits allow or it was stopped; then
- * *out is not set. O(ideals x width of the graph). */
+/* Where a border between two devices may be in a plan below a value: what is done on this side of
+ * it, and left on the other, fits the devices of some state of the program, with the nets it cuts
+ * paid on both sides. Work is in ms of one kind of device; place_program_band makes it. */
+struct place_band {
+    uint32_t rows;                   /* states */
+    double *done, *left;             /* by state: work it may have, at most */
+    double *done_a_cut, *left_a_cut; /* by state: work that a ms of cut nets is */
+    double *work;                    /* by position */
+    double total, slack;
+};
+bool place_band_holds(const struct place_band *b, double done, double cut_ms);
+void place_band_release(struct place_band *b);
+
+/* All ideals, by size, or with `band` those that a border may be at, and the empty and the full
+ * set: enough to prove that no plan is below the band's value. All of one size are held at a time,
+ * and two sizes must keep the limits, too. ERR_LIMIT when there are more than the limits allow or
+ * it was stopped; then *out is not set. O(ideals x width of the graph). */
 int place_family_all(const struct place_prepared *p, const struct place_limits *l,
-                     struct place_family **out, struct err *e) MUST_CHECK;
+                     const struct place_band *band /* or NULL */, struct place_family **out,
+                     struct err *e) MUST_CHECK;
 
 /* Prefixes of `order`, a topological order of the positions. */
 int place_family_prefixes(const struct place_prepared *p, const uint32_t *order,

@@ -6,6 +6,7 @@
 #include "engine/place/operator_graph.h"
 #include "engine/place/placement.h"
 #include "engine/place/prepare.h"
+#include "engine/place/tally.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 

@@ -140,7 +140,7 @@ static int try_all(struct climbing *c, struct err *e)
     struct err why = {0};
 
     limits.stop = c->a->stop;
-    int rc = place_family_all(c->p, &limits, &f, &why);
+    int rc = place_family_all(c->p, &limits, NULL, &f, &why);
     if (rc == ERR_LIMIT)
         return 0;
     if (rc) {
