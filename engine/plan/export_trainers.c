@@ -238,16 +238,16 @@ static void write_degrees(const struct plan *p, const struct degrees *g, struct 
                "\"gradient_accumulation_steps\": %u, \"tensor_parallel\": {\"autotp_size\": %u}}\n",
                zero, p->batching.micro_batches, tensor);
     if (sequence > 1)
-        str_format(out, "# sequence: Ulysses, sequence_parallel_size %u of its own API\n",
-                   sequence);
+        str_format(out, "# sequence: Ulysses, \"sequence_parallel_size\": %u\n", sequence);
     if (zero == 3 && tensor > 1)
         str_add(out, "# AutoTP goes with stages 0 to 2\n");
-    str_format(out,
-               "\n# ---- MaxText: YAML ----\nici_data_parallelism: %u\nici_fsdp_parallelism: %u\n"
-               "ici_sequence_parallelism: %u\nici_tensor_parallelism: %u\n"
-               "# logical_axis_rules: activation_batch to ['data', 'fsdp'], activation_length to "
-               "['sequence'], and the logical axes of these dims:\n",
-               data, fsdp, sequence, tensor);
+    str_format(
+        out,
+        "\n# ---- MaxText: YAML ----\nici_data_parallelism: %u\nici_fsdp_parallelism: %u\n"
+        "ici_context_parallelism: %u\nici_tensor_parallelism: %u\nici_pipeline_parallelism: 1\n"
+        "# logical_axis_rules: activation_batch to ['data', 'fsdp'], activation_length to "
+        "['context'], and the logical axes of these dims:\n",
+        data, fsdp, sequence, tensor);
 }
 
 static void write_levanter(const struct degrees *g, struct str *out)
@@ -279,6 +279,8 @@ static void write_not_said(const struct degrees *g, struct str *out)
         str_format(out, "# %u of %u variables are split over the axes of the batch, in use too\n",
                    g->across_data, g->variables);
     str_format(out, "# %u of %u variables are split\n", g->variables_split, g->variables);
+    str_add(out, "# pipelines: a hybrid plan that is uniform, --format megatron, torchtitan, "
+                 "deepspeed\n");
 }
 
 int export_flags(const struct plan *p, struct str *out, struct err *e)

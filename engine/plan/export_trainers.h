@@ -6,8 +6,9 @@
  * variables to split, except for MaxText and Levanter, which take logical axes: groups of variables
  * whose names differ in numbers only. Comments add what settings cannot express, and every decision
  * of the plan after `# --set`, so that `--pins-from` recovers the plan from the file. Names of
- * settings: Megatron-LM's arguments.py, torchtitan's JobConfig, DeepSpeed's config-json and AutoTP
- * pages, MaxText's base.yml, Levanter's Trainer-Details page. */
+ * settings as in the sources of megatron-core 0.16.1 (ModelParallelConfig), torchtitan 0.3.0
+ * (config/configs.py), DeepSpeed 0.19.8 (runtime/config.py, tensor_parallel/config.py), MaxText
+ * 0.2.5 (configs/base.yml) and Levanter 1.1 (trainer.py); no trainer was run. */
 #ifndef AUTOMAP_ENGINE_PLAN_EXPORT_TRAINERS_H
 #define AUTOMAP_ENGINE_PLAN_EXPORT_TRAINERS_H
 

@@ -69,7 +69,7 @@ def main():
         text = round_trip("mlp", folder, "--set", "batch*:0=x", "--set", "*layer_0*kernel:1=y", "--micro-batches", "2", "--zero", "1")
         for name, wanted in (("--tensor-model-parallel-size", 4), ("data_parallel_shard_degree", 2), ("tensor_parallel_degree", 4),
                              ('"stage"', 1), ('"gradient_accumulation_steps"', 2), ("ici_tensor_parallelism", 4),
-                             ("ici_data_parallelism", 2), ("model_axis_size", 4)):
+                             ("ici_data_parallelism", 2), ("ici_context_parallelism", 1), ("model_axis_size", 4)):
             assert setting(text, name) == wanted, f"{name} is {setting(text, name)}, expected {wanted}"
         assert "kernel dim 1 -> tensor" in text, text
         bad = os.path.join(folder, "bad")
