@@ -89,6 +89,7 @@ void app_free(struct app *a)
 {
     if (!a)
         return;
+    app_leave_loading(a);
     while (a->depth > 0)
         app_free_panel(a->stack[--a->depth]);
     for (int i = 0; i < PANEL_COUNT; i++)
@@ -341,6 +342,7 @@ double app_next_ms(const struct app *a)
 
     if (a->dirty)
         return a->scene.now_ms;
+    next = first_of(next, app_loading_next_ms(a));
     if (a->woken && !a->frozen)
         next = first_of(next, a->looked_ms + look_ms(a));
     if (app_tour_is_busy(a))
@@ -452,6 +454,9 @@ int app_tell(struct app *a, const char *line, struct err *e)
 
 const struct grid *app_frame(struct app *a)
 {
+    app_finish_loading(a);
+    if (a->done)
+        return NULL;
     if (a->woken && !a->frozen && (a->looked_ms + look_ms(a) <= a->scene.now_ms))
         app_look(a);
     app_tour_tick(a);

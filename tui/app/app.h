@@ -24,6 +24,7 @@ struct app_setup {
     int64_t today;                 /* seconds since 1970, for "yesterday" */
     struct problem_args problem;   /* options for every model opened; its file names are ignored */
     uint64_t seed;                 /* of searches */
+    bool reads_beside;             /* a large file is read in a thread, while the screen is there */
     bool keep_recent;              /* add opened models to the list of recent ones */
     bool keep_journal;             /* keep a journal of every search, in sessions/ of state_dir */
 };

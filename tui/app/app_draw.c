@@ -426,7 +426,12 @@ void app_draw(struct app *a)
     a->grid.ms_scale = step_scale_ms(a->scene.watch);
     a->hint_count = 0;
     a->height -= rows; /* a tour's caption stands below all else */
-    draw_all(a);
+    if (a->loading) {
+        struct pane whole = pane_whole(&a->grid);
+        app_draw_loading(a, &whole);
+    } else {
+        draw_all(a);
+    }
     a->height = height;
     if (!rows)
         return;

@@ -26,6 +26,8 @@ void app_key(struct app *a, uint32_t key)
 
     a->message[0] = 0;
     app_touch(a);
+    if (app_loading_key(a, key))
+        return;
     if (a->prompt != PROMPT_NONE) {
         app_prompt_key(a, key);
         return;

@@ -44,6 +44,8 @@ struct hint_spot {
 };
 enum { HINTS_MOST = 24 };
 
+struct loading;
+
 struct app {
     struct app_setup setup;
     struct theme theme;
@@ -98,8 +100,10 @@ struct app {
     struct {
         char path[PATH_MAX], cluster[PATH_MAX], before[PATH_MAX]; /* "": none */
     } dump;                                                       /* that the doctor's view shows */
-    bool is_journaled;   /* the session keeps all acts by itself */
-    uint32_t saved_acts; /* of the session, when its pins were last saved */
+    struct loading *loading; /* a file that is being read (loading.c); NULL: none */
+    struct err load_error;   /* code 0: none */
+    bool is_journaled;       /* the session keeps all acts by itself */
+    uint32_t saved_acts;     /* of the session, when its pins were last saved */
 };
 
 /* Names of shipped models and clusters, read when they are first asked for. */
@@ -132,6 +136,13 @@ void app_drop_placed(struct app *a, enum panel_id id);
 
 int app_unsaved_pins(const struct app *a);
 void app_set_filter(struct app *a, struct panel *p, const char *pattern); /* "": none */
+
+/* tui/app/loading.c */
+void app_finish_loading(struct app *a); /* puts what was read in place, when it is all there */
+void app_leave_loading(struct app *a);  /* does not wait */
+bool app_loading_key(struct app *a, uint32_t key);
+double app_loading_next_ms(const struct app *a);
+void app_draw_loading(struct app *a, const struct pane *p);
 
 /* tui/app/app_prompt.c */
 void app_prompt_open(struct app *a, enum prompt kind);

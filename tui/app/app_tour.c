@@ -41,6 +41,7 @@ static int open_model(struct app *a, struct err *e)
     a->setup.problem.options.classes.paper_rules = t->paper_rules;
     a->setup.seed = t->seed;
     a->setup.keep_journal = false;
+    a->setup.reads_beside = false; /* its acts follow at once */
     a->setup.state_dir = NULL;
     int rc = app_load(a, t->model, t->cluster, e);
     a->setup = mine;

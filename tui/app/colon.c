@@ -94,6 +94,16 @@ static const char *cluster_values(struct app *a, size_t i)
     return i < (size_t)s->clusters ? s->cluster[i] : NULL;
 }
 
+static int say_moved(struct app *a, const void *context, struct err *e)
+{
+    (void)context;
+    (void)e;
+    if (a->problem)
+        app_say(a, "%s on %s; pins and options of before are not taken along", a->scene.model_name,
+                a->problem->cluster.name);
+    return 0;
+}
+
 /* "network.bandwidth=10 Gbit/s" edits the cluster there is; a name or a file opens the model on
  * another. */
 static void run_cluster(struct app *a, const char *args)
@@ -118,11 +128,8 @@ static void run_cluster(struct app *a, const char *args)
     }
     snprintf(model, sizeof model, "%s", a->model_path);
     snprintf(cluster, sizeof cluster, "%s", args);
-    if (app_load(a, model, cluster, &e))
+    if (app_load(a, model, cluster, &e) || app_when_loaded(a, say_moved, NULL, &e))
         app_say_err(a, &e);
-    else
-        app_say(a, "%s on %s; pins and options of before are not taken along", a->scene.model_name,
-                a->problem->cluster.name);
 }
 
 /* Back to the start screen: what is open stays below it. */

@@ -73,6 +73,8 @@ int app_loop(struct app *a, struct term *t)
         const struct grid *g = term_is_ready(t) ? app_frame(a) : NULL;
         if (g && term_show(t, g) < 0)
             return (ended = take_events(a, t)) ? ended : SIGHUP;
+        if (app_is_done(a)) /* what was to be read was no model */
+            return 0;
         double next = app_next_ms(a), now = now_ms();
         int wait = next < 0 ? -1 : next <= now ? 10 : (int)(next - now) + 1;
         if (term_wait(t, app_wake_fd(a), wait))

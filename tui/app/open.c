@@ -9,6 +9,7 @@
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 #include "tui/app/app_internal.h"
+#include "tui/app/opening.h"
 #include "tui/app/script.h"
 #include "tui/files/examples.h"
 #include "tui/files/policy_file.h"
@@ -32,11 +33,6 @@
 #include <string.h>
 #include <time.h>
 
-/* Paths of what was asked for: a file, or the name of a shipped one. */
-struct found {
-    char model[PATH_MAX], cluster[PATH_MAX];
-};
-
 static int find_files(struct app *a, const char *model, const char *cluster, struct found *f,
                       struct err *e)
 {
@@ -54,15 +50,6 @@ struct opened {
     struct problem *problem;
     struct session *session;
     struct watch *watch;
-};
-
-/* What is to be opened, and the journal of its search. */
-struct opening {
-    struct found f;
-    struct problem_args args;
-    struct search_options search;
-    char journal[PATH_MAX];        /* "": none */
-    const struct journal_log *log; /* what it holds already; NULL: it is new */
 };
 
 /* Where nothing can be written, a search goes without a journal: said, and no reason to stay. */
@@ -122,18 +109,62 @@ static void drop(struct opened *o)
     free(held);
 }
 
-static int open_all(struct app *a, struct opening *g, struct opened *o, struct err *e)
+/* ---- reading ---- */
+
+/* The module is there: said, and left here when nobody waits any more. */
+static bool note_module(void *context, uint32_t instructions)
 {
+    struct opening_progress *r = context;
+
+    atomic_store(&r->instructions, instructions);
+    atomic_store(&r->phase, READING_ROLES);
+    return !atomic_load(&r->stop);
+}
+
+static int read_dump(struct opening *g, struct err *e)
+{
+    if (!g->before[0] && !file_before_dump(g->before, sizeof g->before, g->f.model))
+        g->before[0] = 0;
+    return doctored_open(g->f.model, g->before[0] ? g->before : NULL,
+                         g->f.cluster[0] ? g->f.cluster : NULL, &g->dump, e);
+}
+
+void opening_read(struct opening *g)
+{
+    if (!g->resumed && !g->f.cluster[0])
+        g->rc = placing_graph_read(g->f.model, &g->graph, &g->err);
+    if (g->rc || g->graph)
+        return;
+    struct held *held = mem_alloc(sizeof *held);
     g->args.model = g->f.model;
     g->args.cluster = g->f.cluster[0] ? g->f.cluster : NULL;
-    struct held *held = mem_alloc(sizeof *held);
-    if (problem_args_read(&g->args, &held->problem, e)) {
-        free(held);
-        return e->code;
+    g->args.module_read = note_module;
+    g->args.read_context = &g->reading;
+    g->rc = problem_args_read(&g->args, &held->problem, &g->err);
+    g->args.module_read = NULL;
+    if (!g->rc) {
+        held->problem.stop = &held->left;
+        g->held = held;
+        return;
     }
-    held->problem.stop = &held->left;
-    o->problem = &held->problem;
-    return start_session(a, o, g, e);
+    free(held);
+    if (g->rc == ERR_INPUT && !g->resumed && !atomic_load(&g->reading.stop) &&
+        doctored_is(g->f.model))
+        g->rc = read_dump(g, &g->err);
+}
+
+void opening_free(struct opening *g)
+{
+    struct opened o = {.problem = g->held ? &g->held->problem : NULL};
+
+    drop(&o);
+    doctored_free(g->dump);
+    placing_graph_release(g->graph);
+    if (g->resumed)
+        search_args_release(g->resumed);
+    free(g->resumed);
+    journal_log_release(&g->own_log);
+    free(g);
 }
 
 /* The row on the start screen learns how far the search came. */
@@ -294,14 +325,13 @@ static void remember(struct app *a, const struct opening *g, const char *cluster
     }
 }
 
-/* Opens it in place of what is open; `cluster` as it was asked for. */
-static int replace(struct app *a, struct opening *g, const char *cluster, struct err *e)
+/* What was read, in place of what is open. */
+static int replace(struct app *a, struct opening *g, struct err *e)
 {
-    struct opened o = {0};
-    char asked[256]; /* the view that gave it goes */
+    struct opened o = {.problem = &g->held->problem};
 
-    snprintf(asked, sizeof asked, "%s", cluster ? cluster : "");
-    if (open_all(a, g, &o, e)) {
+    g->held = NULL;
+    if (start_session(a, &o, g, e)) {
         drop(&o);
         return e->code;
     }
@@ -325,38 +355,39 @@ static int replace(struct app *a, struct opening *g, const char *cluster, struct
     snprintf(a->cluster_path, sizeof a->cluster_path, "%s", g->f.cluster);
     a->scene.model_name = file_stem(a->model_name, sizeof a->model_name, g->f.model);
     a->focus = PANEL_GRAPH;
-    remember(a, g, asked);
+    remember(a, g, g->asked);
     return open_panels(a, e);
+}
+
+/* A dump that was read, in the doctor's view over what is open. */
+static int show_dump(struct app *a, struct opening *g, struct err *e)
+{
+    if (app_top(a) && app_top(a)->ops == &view_doctor)
+        app_drop_top(a);
+    if (app_open(a, &view_doctor, &g->dump, e))
+        return e->code;
+    g->dump = NULL; /* the view's */
+    snprintf(a->dump.path, sizeof a->dump.path, "%s", g->f.model);
+    snprintf(a->dump.cluster, sizeof a->dump.cluster, "%s", g->f.cluster);
+    snprintf(a->dump.before, sizeof a->dump.before, "%s", g->before);
+    return 0;
 }
 
 int app_open_dump(struct app *a, const char *path, const char *cluster, const char *before,
                   struct err *e)
 {
-    struct found *f = mem_alloc(sizeof *f);
-    char again[PATH_MAX];
-    struct doctored *d = NULL;
+    struct opening *g = mem_alloc(sizeof *g);
 
-    snprintf(again, sizeof again, "%s", before ? before : "");
-    int rc = find_files(a, path, cluster, f, e);
+    snprintf(g->before, sizeof g->before, "%s", before ? before : "");
+    int rc = find_files(a, path, cluster, &g->f, e);
     if (rc)
         goto out;
-    if (!again[0] && !file_before_dump(again, sizeof again, f->model))
-        again[0] = 0;
-    rc = doctored_open(f->model, again[0] ? again : NULL, f->cluster[0] ? f->cluster : NULL, &d, e);
+    rc = read_dump(g, e);
     if (rc)
         goto out;
-    if (app_top(a) && app_top(a)->ops == &view_doctor)
-        app_drop_top(a);
-    rc = app_open(a, &view_doctor, &d, e);
-    if (rc) {
-        doctored_free(d);
-        goto out;
-    }
-    snprintf(a->dump.path, sizeof a->dump.path, "%s", f->model);
-    snprintf(a->dump.cluster, sizeof a->dump.cluster, "%s", f->cluster);
-    snprintf(a->dump.before, sizeof a->dump.before, "%s", again);
+    rc = show_dump(a, g, e);
 out:
-    free(f);
+    opening_free(g);
     return rc;
 }
 
@@ -390,27 +421,23 @@ static int show_graph(struct app *a, struct placing_graph *g, struct placing *jo
     return rc;
 }
 
-static int replace_by_graph(struct app *a, struct placing_graph *g, const struct found *f,
-                            struct err *e)
+static int replace_by_graph(struct app *a, struct opening *g, struct err *e)
 {
-    int rc = show_graph(a, g, NULL, e);
-
-    if (rc) {
-        placing_graph_release(g);
-        return rc;
-    }
+    if (show_graph(a, g->graph, NULL, e))
+        return e->code;
     app_drop_problem(a);
-    a->graph = g;
-    a->scene.graph_words = g->words;
+    a->graph = g->graph;
+    g->graph = NULL; /* the application's */
+    a->scene.graph_words = a->graph->words;
     a->model_path[0] = a->cluster_path[0] = 0;
-    a->scene.model_name = file_stem(a->model_name, sizeof a->model_name, f->model);
+    a->scene.model_name = file_stem(a->model_name, sizeof a->model_name, g->f.model);
     return 0;
 }
 
 /* What cannot be planned can be explained: the doctor, in place of what is open. */
-static int replace_by_dump(struct app *a, const struct opening *g, struct err *e)
+static int replace_by_dump(struct app *a, struct opening *g, struct err *e)
 {
-    if (app_open_dump(a, g->f.model, g->f.cluster, NULL, e))
+    if (show_dump(a, g, e))
         return e->code;
     struct panel *doctor = a->stack[a->depth - 1];
     a->depth--;
@@ -457,6 +484,17 @@ static void say_doubts(struct app *a)
     free(wishes);
 }
 
+static int finish_load(struct app *a, struct opening *g, struct err *e)
+{
+    if (g->graph  ? replace_by_graph(a, g, e)
+        : g->dump ? replace_by_dump(a, g, e)
+                  : replace(a, g, e))
+        return e->code;
+    if (a->problem)
+        say_doubts(a);
+    return 0;
+}
+
 int app_load(struct app *a, const char *model, const char *cluster, struct err *e)
 {
     struct opening *g = mem_alloc(sizeof *g);
@@ -464,23 +502,12 @@ int app_load(struct app *a, const char *model, const char *cluster, struct err *
     g->args = a->setup.problem;
     g->search = (struct search_options){
         .algorithm = SEARCH_DQN, .seed = a->setup.seed, .policy = policy_shipped()};
-    int rc = find_files(a, model, cluster, &g->f, e);
-    if (rc)
-        goto out;
-    struct placing_graph *graph = NULL;
-    rc = g->f.cluster[0] ? 0 : placing_graph_read(g->f.model, &graph, e);
-    if (!rc && graph)
-        rc = replace_by_graph(a, graph, &g->f, e);
-    if (rc || graph)
-        goto out;
-    rc = replace(a, g, cluster, e);
-    if (rc == ERR_INPUT && doctored_is(g->f.model))
-        rc = replace_by_dump(a, g, e);
-    else if (a->problem)
-        say_doubts(a);
-out:
-    free(g);
-    return rc;
+    g->finish = finish_load;
+    snprintf(g->asked, sizeof g->asked, "%s", cluster ? cluster : "");
+    if (!find_files(a, model, cluster, &g->f, e))
+        return loading_begin(a, g, e);
+    opening_free(g);
+    return e->code;
 }
 
 /* What a headless search would do beyond its journal. */
@@ -536,31 +563,42 @@ int app_load_plan(struct app *a, const char *path, struct err *e)
     return 0;
 }
 
-int app_resume(struct app *a, const char *journal, struct err *e)
+static int finish_resume(struct app *a, struct opening *g, struct err *e)
 {
-    struct opening *g = mem_alloc(sizeof *g);
-    struct search_args *s = mem_alloc(sizeof *s);
-    struct journal_log log = {0};
-    int rc = journal_read(journal, &log, e);
+    if (replace(a, g, e))
+        return e->code;
+    say_resumed(a, g->resumed, &g->own_log);
+    return 0;
+}
 
-    if (!rc && (!log.arg_count || search_args_parse(log.arg_count, log.args, s)))
-        rc = err_set(e, ERR_INPUT, "%.200s was made by another version", journal);
-    if (!rc && (s->race || s->seeds > 1))
-        rc = err_set(e, ERR_INPUT, "%.200s is of several searches", journal);
+/* What the journal says is to be read. */
+static int open_journal(struct app *a, struct opening *g, const char *journal, struct err *e)
+{
+    struct search_args *s = mem_alloc(sizeof *s);
+
+    g->resumed = s;
+    if (journal_read(journal, &g->own_log, e))
+        return e->code;
+    if (!g->own_log.arg_count || search_args_parse(g->own_log.arg_count, g->own_log.args, s))
+        return err_set(e, ERR_INPUT, "%.200s was made by another version", journal);
+    if (s->race || s->seeds > 1)
+        return err_set(e, ERR_INPUT, "%.200s is of several searches", journal);
     g->args = s->problem;
     g->args.is_mesh_given = false; /* the journal's */
     g->search = s->search;
-    g->log = &log;
+    g->log = &g->own_log;
+    g->finish = finish_resume;
     snprintf(g->journal, sizeof g->journal, "%s", journal);
-    if (!rc)
-        rc = find_files(a, s->problem.model, s->problem.cluster, &g->f, e);
-    if (!rc)
-        rc = replace(a, g, s->problem.cluster, e);
-    if (!rc)
-        say_resumed(a, s, &log);
-    search_args_release(s);
-    journal_log_release(&log);
-    free(s);
-    free(g);
-    return rc;
+    snprintf(g->asked, sizeof g->asked, "%s", s->problem.cluster ? s->problem.cluster : "");
+    return find_files(a, s->problem.model, s->problem.cluster, &g->f, e);
+}
+
+int app_resume(struct app *a, const char *journal, struct err *e)
+{
+    struct opening *g = mem_alloc(sizeof *g);
+
+    if (!open_journal(a, g, journal, e))
+        return loading_begin(a, g, e);
+    opening_free(g);
+    return e->code;
 }

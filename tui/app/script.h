@@ -10,13 +10,19 @@
 #include "tui/watch/watch.h"
 
 /* Opens a model on a cluster (NULL or "": the default), each a path or the name of a shipped one,
- * instead of what is open; on an error nothing changes. */
+ * instead of what is open; on an error nothing changes. Where app_setup.reads_beside says so, a
+ * large file is read while the screen shows how far that is: then this returns at once. */
 int app_load(struct app *a, const char *model, const char *cluster, struct err *e) MUST_CHECK;
-/* Reads a plan of the open model from a file, and opens the view that shows it. */
+/* Calls `then`, at once or when what is being read has taken its place; never if that fails. */
+int app_when_loaded(struct app *a, int (*then)(struct app *a, const void *context, struct err *e),
+                    const void *context, struct err *e) MUST_CHECK;
+/* What was wrong with the file that the program was to begin with; false: nothing. */
+bool app_loading_error(const struct app *a, struct err *e);
 /* A partitioned or compiled module, in the doctor's view over what is open. `cluster`, `before`
  * (the program before partitioning) NULL or "": none. */
 int app_open_dump(struct app *a, const char *path, const char *cluster, const char *before,
                   struct err *e) MUST_CHECK;
+/* Reads a plan of the open model from a file, and opens the view that shows it. */
 int app_load_plan(struct app *a, const char *path, struct err *e) MUST_CHECK;
 
 /* As app_load for what a journal holds; its search continues where it stopped, bit for bit. */

@@ -194,6 +194,16 @@ static int resume_stage(struct stage *s, const char *journal, struct err *e)
     return app_resume(s->app, path, e);
 }
 
+/* What the command line asks for beside the model. */
+static int after_load(struct app *a, const void *context, struct err *e)
+{
+    const struct request *r = context;
+
+    if (tell_all(a, r->commands, e) || (r->plan && app_load_plan(a, r->plan, e)))
+        return e->code;
+    return r->run && app_watch(a) ? app_tell(a, "run", e) : 0;
+}
+
 static int set_stage(struct stage *s, const struct request *r, const char *theme, struct err *e)
 {
     if (theme_load(&s->setup.theme, theme, e))
@@ -213,9 +223,7 @@ static int set_stage(struct stage *s, const struct request *r, const char *theme
         return app_open(s->app, &view_start, NULL, e);
     int rc = r->resume ? resume_stage(s, r->resume, e)
                        : app_load(s->app, r->problem.model, r->problem.cluster, e);
-    if (rc || tell_all(s->app, r->commands, e) || (r->plan && app_load_plan(s->app, r->plan, e)))
-        return e->code;
-    return r->run && app_watch(s->app) ? app_tell(s->app, "run", e) : 0;
+    return rc ? rc : app_when_loaded(s->app, after_load, r, e);
 }
 
 static void strike_stage(struct stage *s)
@@ -249,9 +257,10 @@ static int open_explorer(const struct request *r)
     s.setup.state_dir = file_state_dir(s.state_dir, sizeof s.state_dir, true) ? s.state_dir : NULL;
     s.setup.keep_journal = s.setup.state_dir && !r->no_journal;
     s.setup.keep_recent = s.setup.state_dir != NULL;
+    s.setup.reads_beside = true;
     s.setup.ascii = r->ascii || !term_shows_utf8();
     if (config_load(&s.config, r->config, &e) || set_stage(&s, r, theme_name(r, &s), &e) ||
-        (ended = run_in_terminal(&s, r, &e)) < 0) {
+        (ended = run_in_terminal(&s, r, &e)) < 0 || app_loading_error(s.app, &e)) {
         err_print(&e, stderr);
         code = exit_code_of(&e);
     }

@@ -23,6 +23,10 @@ struct problem_args {
     const char
         *figures[PROBLEM_FIGURES_MOST]; /* PATH=VALUE: figures of the cluster to change first */
     uint32_t figure_count;
+    /* Called when the module is read, before the rest is worked out; false: to go no further. NULL:
+     * nobody asks. */
+    bool (*module_read)(void *context, uint32_t instructions);
+    void *read_context;
 };
 
 /* The sort of an option, for commands that do not always use it. */
