@@ -287,17 +287,17 @@ static int search_batch(struct ask *a, int64_t from, int64_t unit, bool up,
 
 static int move_batch(struct ask *a, struct stability *out)
 {
-    const struct training *t = &a->p->training;
-    int64_t size = t->batch_divisor, unit = problem_batch_and_zero(a->p).micro_batches;
+    int64_t size = problem_batch_size(a->p), asked = a->p->options.batch_size,
+            unit = problem_batch_and_zero(a->p).micro_batches;
     struct err lost;
 
-    if (t->batch == CLASS_NONE)
+    if (!size)
         return 0;
     out->now[STABILITY_BATCH] = (double)size;
     int rc = search_batch(a, size, unit, false, &out->down[STABILITY_BATCH]);
     if (!rc)
         rc = search_batch(a, size, unit, true, &out->up[STABILITY_BATCH]);
-    int back = problem_set_batch_size(a->p, 0, &lost);
+    int back = problem_set_batch_size(a->p, asked, &lost);
     return rc ? rc : back;
 }
 

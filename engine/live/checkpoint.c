@@ -3,6 +3,7 @@
 #include "engine/cluster/cluster.h"
 #include "engine/decide/classes.h"
 #include "engine/decide/strict.h"
+#include "engine/live/command.h"
 #include "engine/live/journal.h"
 #include "engine/live/pins_and_undo.h"
 #include "engine/live/problem_edits.h"
@@ -26,7 +27,7 @@
 
 enum {
     KIND_SEARCH_STATE = 3,
-    FORMAT = 5,            /* with every change of a walk */
+    FORMAT = 6,            /* with every change of a walk */
     BYTES_PER_S = 2000000, /* written on average, at most */
     BYTES_MOST = 1 << 30
 };
@@ -118,6 +119,36 @@ static void serialize_edits(struct rl_serializer *w, struct search_state *c, str
     free(lines);
 }
 
+static void serialize_plan(struct rl_serializer *w, const struct problem *p, struct live_plan **at)
+{
+    class_id count = p->classes.count;
+    bool there = *at;
+
+    rl_serialize_flag(w, &there);
+    if (w->pass == RL_READ) {
+        live_plan_replace(at, NULL);
+        if (there && !w->failed && (*at = mem_try(1, sizeof **at + count * sizeof(label)))) {
+            atomic_init(&(*at)->references, 1);
+            (*at)->count = count;
+        }
+        w->failed |= there && !*at;
+    }
+    if (!there || w->failed)
+        return;
+    struct live_plan *plan = *at;
+    serialize_text(w, plan->found_by, sizeof plan->found_by);
+    step_cost_serialize(w, &plan->cost);
+    RL_ONE(w, plan->score);
+    RL_ONE(w, plan->episode);
+    rl_serialize_flag(w, &plan->proven);
+    rl_serialize_flag(w, &plan->fits);
+    RL_ONE(w, plan->seconds);
+    RL_ONE(w, plan->nodes);
+    RL_MANY(w, plan->on, count);
+    for (class_id k = 0; w->pass == RL_READ && k < count; k++)
+        w->failed |= plan->on[k] >= p->labels.count;
+}
+
 static void serialize_pinned(struct rl_serializer *w, struct pinned *p)
 {
     RL_ONE(w, p->pin.class);
@@ -141,6 +172,27 @@ static void serialize_act(struct rl_serializer *w, struct search_state *c, struc
     serialize_options(w, &a->options);
     serialize_text(w, a->text, sizeof a->text);
     w->failed |= w->pass == RL_READ && !pins_are_sound(c, a);
+    RL_ONE(w, a->verb);
+    RL_ONE(w, a->about);
+    RL_ONE(w, a->row);
+    RL_ONE(w, a->from);
+    RL_ONE(w, a->next);
+    w->failed |= a->verb > COMMAND_VERB_COUNT;
+    if (!w->failed)
+        serialize_plan(w, a->edited ? &a->edited->problem : c->base, &a->optimum);
+}
+
+/* A tree: every act but the start is from an earlier one, and has a later number. */
+static bool acts_are_sound(const struct search_state *c)
+{
+    for (uint32_t n = 0; n < c->act_count; n++) {
+        const struct act *a = &c->acts[n];
+        bool later = !n || (a->from < n && a->row > a[-1].row);
+        if (!later || a->row > c->last_row || (!n && (a->from || a->row)) ||
+            (a->next != ACT_NONE && (a->next <= n || a->next >= c->act_count)))
+            return false;
+    }
+    return true;
 }
 
 static void serialize_acts(struct rl_serializer *w, struct search_state *c)
@@ -157,6 +209,7 @@ static void serialize_acts(struct rl_serializer *w, struct search_state *c)
     }
     RL_ONE(w, c->act);
     RL_ONE(w, c->act_number);
+    RL_ONE(w, c->last_row);
     RL_ONE(w, count);
     w->failed |= c->act >= count;
     if (w->pass == RL_READ && !w->failed) {
@@ -172,37 +225,9 @@ static void serialize_acts(struct rl_serializer *w, struct search_state *c)
         }
         serialize_act(w, c, &c->acts[n]);
     }
-}
-
-static void serialize_plan(struct rl_serializer *w, const struct search_state *c,
-                           struct live_plan **at)
-{
-    class_id count = c->problem->classes.count;
-    bool there = *at;
-
-    rl_serialize_flag(w, &there);
-    if (w->pass == RL_READ) {
-        live_plan_replace(at, NULL);
-        if (there && !w->failed && (*at = mem_try(1, sizeof **at + count * sizeof(label)))) {
-            atomic_init(&(*at)->references, 1);
-            (*at)->count = count;
-        }
-        w->failed |= there && !*at;
-    }
-    if (!there || w->failed)
-        return;
-    struct live_plan *p = *at;
-    serialize_text(w, p->found_by, sizeof p->found_by);
-    step_cost_serialize(w, &p->cost);
-    RL_ONE(w, p->score);
-    RL_ONE(w, p->episode);
-    rl_serialize_flag(w, &p->proven);
-    rl_serialize_flag(w, &p->fits);
-    RL_ONE(w, p->seconds);
-    RL_ONE(w, p->nodes);
-    RL_MANY(w, p->on, count);
-    for (class_id k = 0; w->pass == RL_READ && k < count; k++)
-        w->failed |= p->on[k] >= c->problem->labels.count;
+    w->failed |= w->pass == RL_READ && !w->failed && !acts_are_sound(c);
+    if (w->pass == RL_READ && !w->failed)
+        state_renew_ledger(c);
 }
 
 static void serialize_series(struct rl_serializer *w, struct series *s)
@@ -300,11 +325,11 @@ static void serialize_state(struct rl_serializer *w, struct search_state *c, uin
     if (!w->failed)
         serialize_last(w, c);
     serialize_counts(w, c);
-    serialize_plan(w, c, &c->best);
-    serialize_plan(w, c, &c->exact);
-    serialize_plan(w, c, &c->batch);
-    serialize_plan(w, c, &c->stage_1);
-    serialize_plan(w, c, &c->before);
+    serialize_plan(w, c->problem, &c->best);
+    serialize_plan(w, c->problem, &c->exact);
+    serialize_plan(w, c->problem, &c->batch);
+    serialize_plan(w, c->problem, &c->stage_1);
+    serialize_plan(w, c->problem, &c->before);
     serialize_series(w, &c->reward);
     serialize_series(w, &c->best_ms);
     serialize_series(w, &c->loss_curve);

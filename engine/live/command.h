@@ -4,12 +4,12 @@
  * `:` line:
  *     run | pause | decide [N] | episode [N] | pace PER_SECOND
  *     pin NAME:DIM=0|1 | unpin NAME:DIM | forbid NAME:DIM | backtrack NAME:DIM | force 0|1
- *     undo | redo | set OPTION VALUE
+ *     undo | redo | row N | set OPTION VALUE
  *     cluster PATH=VALUE | mesh AxB | micro-batches K | zero 0..3 | role NAME=ROLE | batch NAME:DIM
- *     loss NAME | quit
+ *     batch N | batch xN | batch /N | loss NAME | quit
  * NAME:DIM is as in setting_apply and means the move that decides that dim. PATH is as in
  * cluster_set, ROLE one of hlo_role_names; loss as in hlo_vars; "mesh one" is one axis over all
- * devices. */
+ * devices; "batch x2" is twice as many samples; row N goes back to a row of the ledger. */
 #ifndef AUTOMAP_ENGINE_LIVE_COMMAND_H
 #define AUTOMAP_ENGINE_LIVE_COMMAND_H
 
@@ -31,6 +31,7 @@
     X(FORCE, "force", NUMBER)       \
     X(UNDO, "undo", NONE)           \
     X(REDO, "redo", NONE)           \
+    X(ROW, "row", NUMBER)           \
     X(SET, "set", TEXT)             \
     X(CLUSTER, "cluster", TEXT)     \
     X(MESH, "mesh", TEXT)           \
@@ -53,7 +54,7 @@ enum { COMMAND_TEXT_ROOM = 512 };
 struct live_command {
     uint8_t verb;  /* enum command_verb */
     double number; /* decide, episode: how many; pace: decisions a second, 0: full speed; force: 0
-                      or 1 */
+                      or 1; row: its number */
     char text[COMMAND_TEXT_ROOM]; /* pin, unpin, forbid, backtrack, set */
 };
 

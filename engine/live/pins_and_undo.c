@@ -4,6 +4,8 @@
 #include "engine/decide/labels.h"
 #include "engine/decide/strict.h"
 #include "engine/live/clash.h"
+#include "engine/live/command.h"
+#include "engine/live/ledger.h"
 #include "engine/live/options.h"
 #include "engine/live/problem_edits.h"
 #include "engine/live/search_state.h"
@@ -32,11 +34,15 @@ void act_release(struct act *a)
 {
     free(a->pins);
     live_problem_release(a->edited);
+    live_plan_release(a->optimum);
 }
 
 bool act_copy(const struct act *from, struct act *out)
 {
     *out = *from;
+    out->optimum = NULL;
+    out->next = ACT_NONE;
+    out->about = CLASS_NONE;
     live_problem_share(out->edited);
     out->pins = mem_try(from->pin_count, sizeof *out->pins);
     if (!out->pins) {
@@ -118,18 +124,38 @@ static int enforce(struct search_state *c, struct act *a, struct err *e)
     return 0;
 }
 
-/* Puts an act behind the one in force; the oldest is forgotten when there are too many. */
+/* Takes act `k` out of the tree: what was made from it now starts from where it started. */
+static void forget_act(struct search_state *c, uint32_t k)
+{
+    uint32_t to = c->acts[k].from;
+
+    act_release(&c->acts[k]);
+    memmove(c->acts + k, c->acts + k + 1, (--c->act_count - k) * sizeof *c->acts);
+    for (uint32_t n = 0; n < c->act_count; n++) {
+        struct act *a = &c->acts[n];
+        a->from = a->from == k ? to : a->from;
+        a->from -= a->from > k;
+        if (a->next == k)
+            a->next = ACT_NONE;
+        else if (a->next != ACT_NONE)
+            a->next -= a->next > k;
+    }
+    c->act -= c->act > k;
+}
+
+/* Makes an act from the one in force; the oldest that is not is forgotten when there are too many.
+ */
 static void append_act(struct search_state *c, const struct act *next)
 {
-    while (c->act_count > c->act + 1)
-        act_release(&c->acts[--c->act_count]);
-    if (c->act_count == ACTS_MOST) {
-        act_release(&c->acts[0]);
-        memmove(c->acts, c->acts + 1, --c->act_count * sizeof *c->acts);
-        c->act--;
-    }
-    c->acts[c->act_count++] = *next;
-    c->act++;
+    if (c->act_count == ACTS_MOST)
+        forget_act(c, c->act == 1 ? 2 : 1);
+    struct act *made = &c->acts[c->act_count++];
+    *made = *next;
+    made->row = ++c->last_row;
+    made->from = c->act;
+    made->next = ACT_NONE;
+    c->acts[c->act].next = c->act_count - 1;
+    c->act = c->act_count - 1;
     c->act_number++;
     state_say(c, LOG_PERSON, "you %s", next->text);
 }
@@ -151,6 +177,53 @@ int act_push(struct search_state *c, struct act *next, struct err *e)
     append_act(c, next);
     state_solve_exactly(c);
     return 0;
+}
+
+/* ---- the ledger ---- */
+
+static void fill_row(const struct search_state *c, const struct act *a, struct ledger_row *row)
+{
+    struct err e;
+
+    row->number = a->row;
+    row->from = c->acts[a->from].row;
+    row->verb = a->verb;
+    row->about = a->about;
+    memcpy(row->text, a->text, sizeof row->text);
+    row->pins = a->pin_count;
+    row->edited = live_problem_share(a->edited);
+    row->problem = a->edited ? &a->edited->problem : c->base;
+    if (a->optimum && !ledger_figures_of(row->problem, a->optimum->on, &row->figures, &e))
+        row->optimum = live_plan_share(a->optimum);
+}
+
+/* A row as before, of what the ledger that is no longer true has worked out. */
+static void copy_row(const struct ledger_row *from, struct ledger_row *row)
+{
+    *row = *from;
+    live_problem_share(row->edited);
+    live_plan_share(row->optimum);
+}
+
+struct ledger *acts_ledger(const struct search_state *c)
+{
+    struct ledger *l = mem_try(1, sizeof *l + c->act_count * sizeof *l->rows);
+
+    if (!l)
+        return NULL;
+    atomic_init(&l->references, 1);
+    for (uint32_t n = 0; n < c->act_count; n++) {
+        const struct act *a = &c->acts[n];
+        const struct ledger_row *known = c->ledger ? ledger_find(c->ledger, a->row) : NULL;
+        struct ledger_row *row = &l->rows[l->count++];
+        if (known && known->optimum == a->optimum)
+            copy_row(known, row);
+        else
+            fill_row(c, a, row);
+        row->from = c->acts[a->from].row;
+    }
+    l->now = c->act;
+    return l;
 }
 
 /* ---- pins ---- */
@@ -206,6 +279,7 @@ static int pin_class(struct search_state *c, struct act *a, const struct game_pi
     uint32_t move = g->move_of[(size_t)pin->class * c->problem->mesh.axes + pin->axis];
     uint32_t count = move == UINT32_MAX ? 1 : g->moves[move].class_count;
 
+    a->about = pin->class;
     for (uint32_t n = 0; n < count; n++) {
         struct game_pin one = *pin;
         if (move != UINT32_MAX)
@@ -368,6 +442,7 @@ int obey_pin(struct search_state *c, const struct live_command *command, struct 
         !act_copy(&c->acts[c->act], &next))
         return err_no_memory(e, MEMORY_FOR);
     snprintf(c->wishes[c->wish_count++].text, sizeof c->wishes->text, "%s", text);
+    next.verb = command->verb;
     snprintf(next.text, sizeof next.text, "%s %.80s", live_command_names[command->verb],
              command->text);
     if (!drop)
@@ -431,27 +506,58 @@ int obey_backtrack(struct search_state *c, const struct live_command *command, s
         return err_no_memory(e, MEMORY_FOR);
     }
     snprintf(next.text, sizeof next.text, "backtrack %.80s", command->text);
+    next.verb = COMMAND_BACKTRACK;
+    next.about = search_game(c->search)->pool[search_game(c->search)->moves[move].classes];
+    next.optimum = live_plan_share(c->acts[c->act].optimum); /* nothing of the problem changes */
     append_act(c, &next);
+    state_renew_ledger(c);
     search_backtrack(c->search, move);
     if (c->state == LIVE_DONE)
         c->state = LIVE_PAUSED;
     return 0;
 }
 
-int obey_undo(struct search_state *c, int by, struct err *e)
+/* Puts a former act in force again. */
+static int go_to_act(struct search_state *c, uint32_t to, const char *how, const char *text,
+                     struct err *e)
 {
-    if (by < 0 ? c->act == 0 : c->act + 1 == c->act_count)
-        return err_set(e, ERR_INPUT, "nothing to %s", by < 0 ? "undo" : "redo");
-    uint32_t to = c->act + (uint32_t)by;
     int rc = enforce(c, &c->acts[to], e);
+
     if (rc)
         return rc;
     c->act_number++;
-    state_say(c, LOG_PERSON, "you %s %.80s", by < 0 ? "undo" : "redo",
-              c->acts[by < 0 ? c->act : to].text);
+    state_say(c, LOG_PERSON, "you %s %.80s", how, text);
     c->act = to;
     state_solve_exactly(c);
     return 0;
+}
+
+int obey_undo(struct search_state *c, int by, struct err *e)
+{
+    const struct act *now = &c->acts[c->act];
+    uint32_t to = by < 0 ? now->from : now->next;
+
+    if (to == ACT_NONE || to == c->act)
+        return err_set(e, ERR_INPUT, "nothing to %s", by < 0 ? "undo" : "redo");
+    if (by < 0)
+        c->acts[to].next = c->act; /* redo comes back the way undo went */
+    return go_to_act(c, to, by < 0 ? "undo" : "redo", by < 0 ? now->text : c->acts[to].text, e);
+}
+
+int obey_row(struct search_state *c, const struct live_command *command, struct err *e)
+{
+    char text[128];
+
+    for (uint32_t n = 0; n < c->act_count; n++) {
+        if ((double)c->acts[n].row != command->number)
+            continue;
+        if (n == c->act)
+            return err_set(e, ERR_INPUT, "row %u is where you are", c->acts[n].row);
+        snprintf(text, sizeof text, "%u%s%s", c->acts[n].row, c->acts[n].row ? ": " : "",
+                 c->acts[n].row ? c->acts[n].text : "");
+        return go_to_act(c, n, "go back to row", text, e);
+    }
+    return err_set(e, ERR_INPUT, "no row %.0f in the ledger", command->number);
 }
 
 int obey_set(struct search_state *c, const struct live_command *command, struct err *e)
@@ -470,5 +576,6 @@ int obey_set(struct search_state *c, const struct live_command *command, struct 
         return rc;
     }
     snprintf(next.text, sizeof next.text, "set %s %.24s", name, value);
+    next.verb = COMMAND_SET;
     return act_push(c, &next, e);
 }

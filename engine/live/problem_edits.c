@@ -95,6 +95,31 @@ static int read_roles(const struct problem *p, const char *text, uint8_t *roles,
     return changes ? 0 : err_set(e, ERR_INPUT, "role %.80s: it is so already", text);
 }
 
+/* "64", "x2" or "/2": how many samples. False: it is a NAME:DIM. */
+static bool is_batch_size(const char *text)
+{
+    size_t at = *text == 'x' || *text == '/';
+
+    return text[at] && strspn(text + at, "0123456789") == strlen(text + at);
+}
+
+static int read_batch_size(const struct problem *p, const char *text, int64_t *out, struct err *e)
+{
+    bool times = *text == 'x', part = *text == '/';
+    const char *digits = text + (times || part);
+    int64_t now = problem_batch_size(p), n;
+
+    if (!now)
+        return err_set(e, ERR_INPUT, "batch %.40s: no dim of the inputs is the batch", text);
+    if (!hlo_parse_int(digits, strlen(digits), &n) || n < 1 || n > BATCH_MOST)
+        return err_set(e, ERR_INPUT, "batch %.40s, expected 1 to %d samples", text, BATCH_MOST);
+    if (part && now % n)
+        return err_set(e, ERR_INPUT, "batch %.40s: %lld samples are not divisible by it", text,
+                       (long long)now);
+    *out = times ? now * n : part ? now / n : n;
+    return *out == now ? err_set(e, ERR_INPUT, "batch %.40s: it is so already", text) : 0;
+}
+
 static int read_batch(const struct problem *p, const char *text, struct problem_change *out,
                       struct err *e)
 {
@@ -197,7 +222,9 @@ static int derive(const struct problem *from, const struct live_command *command
     } else if (command->verb == COMMAND_LOSS) {
         change.loss = command->text;
     } else if (command->verb == COMMAND_BATCH) {
-        rc = read_batch(from, command->text, &change, e);
+        rc = is_batch_size(command->text)
+                 ? read_batch_size(from, command->text, &change.batch_size, e)
+                 : read_batch(from, command->text, &change, e);
     } else {
         change.mesh = strcmp(command->text, "one") ? command->text : "";
         if (strlen(change.mesh) >= sizeof from->options.mesh)
@@ -256,6 +283,7 @@ int edits_apply(struct search_state *c, const struct live_command *command, stru
     next.options = c->options;
     live_problem_release(next.edited);
     next.edited = edited;
+    next.verb = command->verb;
     snprintf(next.text, sizeof next.text, "%s %.80s", live_command_names[command->verb],
              command->text);
     rc = carry_pins(c->problem, &edited->problem, &next, e);

@@ -5,6 +5,7 @@
 #include "engine/live/checkpoint.h"
 #include "engine/live/command.h"
 #include "engine/live/journal.h"
+#include "engine/live/ledger.h"
 #include "engine/live/pins_and_undo.h"
 #include "engine/live/problem_edits.h"
 #include "engine/live/search_state_internal.h"
@@ -97,6 +98,20 @@ static void say_optimum(struct search_state *c)
                   x->nodes == 1 ? "case" : "cases");
 }
 
+void state_renew_ledger(struct search_state *c)
+{
+    struct ledger *next = acts_ledger(c);
+
+    ledger_release(c->ledger);
+    c->ledger = next;
+}
+
+static void keep_optimum(struct search_state *c)
+{
+    live_plan_replace(&c->acts[c->act].optimum, live_plan_share(c->exact));
+    state_renew_ledger(c);
+}
+
 /* The proven optimum of what this search can reach, under the pins. */
 void state_solve_exactly(struct search_state *c)
 {
@@ -125,6 +140,7 @@ void state_solve_exactly(struct search_state *c)
         optimum_release(&r);
     }
     strict_release(&pinned);
+    keep_optimum(c);
 }
 
 /* Data parallelism, to compare with. */
@@ -339,7 +355,11 @@ int search_state_new(const struct problem *p, const struct search_options *o,
         search_state_release(c);
         return rc;
     }
-    c->acts[0] = (struct act){.options = c->options};
+    c->acts[0] = (struct act){.options = c->options,
+                              .verb = COMMAND_VERB_COUNT,
+                              .about = CLASS_NONE,
+                              .next = ACT_NONE,
+                              .text = "opened"};
     c->act_count = 1;
     state_find_baseline(c);
     char ms[UNITS_ROOM];
@@ -365,6 +385,7 @@ void search_state_release(struct search_state *c)
     live_plan_release(c->stage_1);
     live_plan_release(c->batch);
     live_plan_release(c->before);
+    ledger_release(c->ledger);
     series_release(&c->reward);
     series_release(&c->best_ms);
     series_release(&c->loss_curve);
@@ -422,6 +443,8 @@ static int apply(struct search_state *c, const struct live_command *command, str
         return obey_undo(c, -1, e);
     case COMMAND_REDO:
         return obey_undo(c, 1, e);
+    case COMMAND_ROW:
+        return obey_row(c, command, e);
     case COMMAND_SET:
         return obey_set(c, command, e);
     case COMMAND_CLUSTER:

@@ -8,6 +8,7 @@
 
 #include "engine/live/command.h"
 #include "engine/live/journal.h"
+#include "engine/live/ledger.h"
 #include "engine/live/pins_and_undo.h"
 #include "engine/live/series.h"
 #include "engine/live/snapshot.h"
@@ -29,7 +30,9 @@ struct search_state {
     struct pin_wish *wishes;
     uint32_t wish_count;
     size_t wish_room;
-    uint32_t act_number; /* acts made so far: the markers on the curves */
+    uint32_t act_number;   /* acts made so far: the markers on the curves */
+    uint32_t last_row;     /* of the ledger */
+    struct ledger *ledger; /* of the acts as they are */
 
     enum live_state state;
     char trouble[160];

@@ -16,6 +16,7 @@ static inline bool state_found_best(const struct search_state *c)
 
 void state_say(struct search_state *c, enum log_kind kind, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+void state_renew_ledger(struct search_state *c); /* after a change of the acts */
 struct live_plan *state_make_plan(const struct search_state *c, const label *on,
                                   const char *found_by);
 /* Solves for the proven optimum within reach of this search, under the current pins. */

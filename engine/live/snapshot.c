@@ -1,5 +1,6 @@
 #include "engine/live/snapshot.h"
 #include "engine/decide/classes.h"
+#include "engine/live/ledger.h"
 #include "engine/live/pins_and_undo.h"
 #include "engine/live/search_state.h"
 #include "engine/live/series.h"
@@ -118,6 +119,7 @@ void snapshot_release(const struct snapshot *shared)
     series_release(&s->loss_curve);
     series_release(&s->epsilon_curve);
     log_release(&s->log);
+    ledger_release(s->ledger);
     live_problem_release(s->edited);
     free(s);
 }
@@ -140,8 +142,10 @@ static void fill_counts(const struct search_state *c, struct snapshot *s)
     s->epsilon = agent ? rl_agent_epsilon(agent) : 0;
     s->baseline_ms = c->baseline_ms;
     s->acts = c->act_number;
-    s->undoable = c->act;
-    s->redoable = c->act_count - 1 - c->act;
+    for (uint32_t n = c->act; n; n = c->acts[n].from)
+        s->undoable++;
+    for (uint32_t n = c->acts[c->act].next; n != ACT_NONE; n = c->acts[n].next)
+        s->redoable++;
 }
 
 /* What either decision would cost now: played and taken back. */
@@ -249,6 +253,7 @@ struct snapshot *search_state_snapshot(struct search_state *c)
     s->loss_curve = series_share(&c->loss_curve);
     s->epsilon_curve = series_share(&c->epsilon_curve);
     s->log = log_share(&c->log);
+    s->ledger = ledger_share(c->ledger);
     fill_counts(c, s);
     fill_plans(c, s);
     if (fill_position(c, s) && fill_pins(c, s))

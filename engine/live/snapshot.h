@@ -69,6 +69,7 @@ struct live_problem {
 };
 
 enum { PLANS_MOST = 8 };
+struct ledger;
 
 struct snapshot {
     atomic_int references;
@@ -110,6 +111,7 @@ struct snapshot {
     struct live_pin *pins;
     uint32_t pin_count;
     uint32_t acts, undoable, redoable;
+    struct ledger *ledger; /* of all acts (ledger.h); NULL out of memory */
     struct series reward, best_ms, loss_curve, epsilon_curve; /* x: episode; loss: update */
     struct live_log log;
 };

@@ -211,6 +211,8 @@ static int complete_options(struct pipeline *l, struct err *e)
 {
     struct pipeline_options *o = &l->options;
 
+    if (!o->batch)
+        o->batch = (uint32_t)l->problem->options.batch_size;
     if (!o->batch && l->order.steps.batch_size <= UINT32_MAX)
         o->batch = (uint32_t)l->order.steps.batch_size;
     if (!o->point_count)

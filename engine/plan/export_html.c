@@ -447,7 +447,8 @@ static void add_contents(struct str *out, const struct str *md)
     str_add(out, "</nav>\n");
 }
 
-/* `md` is the report: its title and first paragraph, then sections. */
+/* `md`: a title and a first paragraph, then sections. A plan's report has a lead of its own; in
+ * another page (plan NULL) the first paragraph is the lead. */
 static int add_report(struct str *out, const struct str *md, const struct plan *plan,
                       const struct report_about *about, struct err *e)
 {
@@ -460,7 +461,7 @@ static int add_report(struct str *out, const struct str *md, const struct plan *
             str_add(out, "<h1>");
             add_inline(out, l.at + 2, l.end);
             str_add(out, "</h1>\n");
-            int rc = add_lead(out, plan, about, e);
+            int rc = plan ? add_lead(out, plan, about, e) : 0;
             if (rc)
                 return rc;
         } else if (begins(&l, "## ")) {
@@ -479,7 +480,7 @@ static int add_report(struct str *out, const struct str *md, const struct plan *
             more = add_code(out, &l);
             continue;
         } else if (l.end > l.at) {
-            str_add(out, has_lead ? "<p>" : "<p class=\"proof\">");
+            str_add(out, has_lead ? "<p>" : plan ? "<p class=\"proof\">" : "<p class=\"lead\">");
             has_lead = true;
             add_inline(out, l.at, l.end);
             str_add(out, "</p>\n");
@@ -488,6 +489,26 @@ static int add_report(struct str *out, const struct str *md, const struct plan *
     }
     str_add(out, in_section ? "</section>\n" : "");
     return 0;
+}
+
+static void begin_page(const char *title, struct str *out)
+{
+    for (size_t n = 0; n < sizeof head / sizeof *head; n++)
+        str_add(out, head[n]);
+    str_add(out, "<title>");
+    add_plain(out, title, title + strlen(title));
+}
+
+int export_html_page(const char *title, const struct str *md, struct str *out, struct err *e)
+{
+    begin_page(title, out);
+    str_add(out, "</title>\n</head>\n<body>\n<main>\n");
+    int rc = add_report(out, md, NULL, NULL, e);
+    if (rc)
+        return rc;
+    str_add(out, "<footer>Written by automap. Times are modelled; what the model leaves out stands "
+                 "in its documentation.</footer>\n</main>\n</body>\n</html>\n");
+    return out->failed ? err_no_memory(e, "for the page") : 0;
 }
 
 int export_html(const struct plan *p, const struct report_about *about, struct str *out,
@@ -501,10 +522,7 @@ int export_html(const struct plan *p, const struct report_about *about, struct s
     rc = export_report_check(p, md.text, md.size, e);
     if (rc)
         goto out;
-    for (size_t n = 0; n < sizeof head / sizeof *head; n++)
-        str_add(out, head[n]);
-    str_add(out, "<title>");
-    add_plain(out, about->model, about->model + strlen(about->model));
+    begin_page(about->model, out);
     str_add(out, ", planned</title>\n</head>\n<body>\n<main>\n");
     rc = add_report(out, &md, p, about, e);
     if (rc)

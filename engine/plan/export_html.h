@@ -17,4 +17,9 @@ enum { EXPORT_HTML_MOST = 2000000 }; /* bytes; rows of tables beyond are counted
 int export_html(const struct plan *p, const struct report_about *about, struct str *out,
                 struct err *e) MUST_CHECK;
 
+/* Any Markdown (a title, one sentence, sections, tables) as such a page; its first paragraph is the
+ * lead. ERR_MEMORY. O(size of it). */
+int export_html_page(const char *title, const struct str *md, struct str *out,
+                     struct err *e) MUST_CHECK;
+
 #endif

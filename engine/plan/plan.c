@@ -202,6 +202,10 @@ void plan_write_batching(const struct plan *p, struct str *out)
         "", "optimizer state", "optimizer state and gradients",
         "optimizer state, gradients and variables"};
 
+    if (p->problem->options.batch_size)
+        str_format(out, "the plan is for a batch of %lld; the module was made with %lld\n",
+                   (long long)problem_batch_size(p->problem),
+                   (long long)p->problem->training.batch_divisor);
     if (p->batching.micro_batches > 1)
         str_format(out,
                    "the plan runs the batch in %u micro-batches and sums their gradients: "

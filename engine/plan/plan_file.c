@@ -68,6 +68,7 @@ static const struct json_field plan_keys[] = {
     {"options", JSON_OBJECT, option_keys},
     {"devices", JSON_WHOLE, NULL},
     {"axes", JSON_OBJECTS, axis_keys},
+    {"batch_size", JSON_WHOLE | JSON_OPTIONAL, NULL},
     {"micro_batches", JSON_WHOLE | JSON_OPTIONAL, NULL},
     {"zero", JSON_WHOLE | JSON_OPTIONAL, NULL},
     {"overlap", JSON_NUMBER | JSON_OPTIONAL, NULL},
@@ -284,8 +285,12 @@ static int parse_options(const cJSON *root, struct problem_options *out, struct 
 static int parse_batching(const cJSON *root, struct problem_options *out, struct err *e)
 {
     const cJSON *k = json_get(root, "micro_batches"), *zero = json_get(root, "zero"),
-                *overlap = json_get(root, "overlap");
+                *overlap = json_get(root, "overlap"), *size = json_get(root, "batch_size");
 
+    if (size && (size->valuedouble < 1 || size->valuedouble > BATCH_MOST))
+        return err_set(e, ERR_INPUT, "batch_size: %.0f, expected 1 to %d", size->valuedouble,
+                       BATCH_MOST);
+    out->batch_size = size ? (int64_t)size->valuedouble : 0;
     out->micro_batches = 1;
     out->zero = 0;
     if (k && (k->valuedouble < 1 || k->valuedouble > MICRO_BATCHES_MOST))
@@ -313,6 +318,13 @@ static int check_batching(const struct problem *p, const cJSON *root, struct err
 
     if (rc)
         return rc;
+    if ((there.batch_size ? there.batch_size : p->training.batch_divisor) !=
+        (p->options.batch_size ? p->options.batch_size : p->training.batch_divisor))
+        return err_set(e, ERR_INPUT,
+                       "batch_size: the plan is for %lld samples, this problem has %lld; "
+                       "--batch-size N",
+                       (long long)(there.batch_size ? there.batch_size : p->training.batch_divisor),
+                       (long long)problem_batch_size(p));
     if (there.micro_batches != here.micro_batches)
         return err_set(e, ERR_INPUT,
                        "micro_batches: the plan runs %u, this problem %u; --micro-batches %u",

@@ -289,6 +289,8 @@ static void add_setup(const struct plan *p, cJSON *o)
     add_options(p, o);
     cJSON_AddNumberToObject(o, "devices", p->problem->mesh.devices);
     add_axes(p, o);
+    if (p->problem->options.batch_size)
+        cJSON_AddNumberToObject(o, "batch_size", (double)p->problem->options.batch_size);
     cJSON_AddNumberToObject(o, "micro_batches", p->batching.micro_batches);
     cJSON_AddNumberToObject(o, "zero", p->batching.zero);
     cJSON_AddNumberToObject(o, "overlap", p->batching.overlap);

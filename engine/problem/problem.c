@@ -89,11 +89,37 @@ static int new_terms(const struct problem *p, const struct cluster *cluster,
                            &r, out, e);
 }
 
+int64_t problem_batch_size(const struct problem *p)
+{
+    if (p->training.batch == CLASS_NONE)
+        return 0;
+    return p->options.batch_size ? p->options.batch_size : p->training.batch_divisor;
+}
+
+static int check_batch_size(const struct problem *p, uint32_t micro_batches, struct err *e)
+{
+    int64_t size = p->options.batch_size;
+
+    if (!size)
+        return 0;
+    if (p->training.batch == CLASS_NONE)
+        return err_set(e, ERR_INPUT, "a batch of %lld, but no dim of the inputs is the batch",
+                       (long long)size);
+    if (size < 0 || size > BATCH_MOST || size % micro_batches)
+        return err_set(e, ERR_INPUT,
+                       "a batch of %lld, expected a multiple of the %u micro-batches, at most %d",
+                       (long long)size, micro_batches, BATCH_MOST);
+    return 0;
+}
+
 static int price(struct problem *p, struct err *e)
 {
     struct batch_and_zero r = problem_batch_and_zero(p);
     int rc = training_check(&p->training, &r, e);
 
+    if (rc)
+        return rc;
+    rc = check_batch_size(p, r.micro_batches, e);
     if (rc)
         return rc;
     rc = new_labels(p, &p->mesh, &p->labels, e);
@@ -250,6 +276,8 @@ int problem_derive(const struct problem *from, const struct problem_change *chan
         out->options.zero = change->batching->zero;
         out->options.overlap = change->batching->overlap;
     }
+    if (change->batch_size)
+        out->options.batch_size = change->batch_size;
     bool same_batch = change->batch_param == BATCH_AS_FOUND;
     out->batch_param = same_batch ? from->batch_param : change->batch_param;
     out->batch_dim = same_batch ? from->batch_dim : change->batch_dim;
@@ -375,12 +403,7 @@ int problem_set_batch_and_zero(struct problem *p, const struct batch_and_zero *r
 int problem_set_batch_size(struct problem *p, int64_t size, struct err *e)
 {
     struct problem_options o = p->options;
-    int64_t k = problem_batch_and_zero(p).micro_batches;
 
-    if (size && (p->training.batch == CLASS_NONE || size < 0 || size > 1 << 20 || size % k))
-        return err_set(e, ERR_INPUT,
-                       "a batch of %lld, expected a multiple of the %lld micro-batches",
-                       (long long)size, (long long)k);
     o.batch_size = size;
     return reprice(p, &o, e);
 }

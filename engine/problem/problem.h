@@ -43,7 +43,7 @@ struct problem_options {
     double overlap;          /* hidden share of the gradients' all-reduces, 0 to 1 */
 };
 
-enum { BATCH_AS_FOUND = UINT32_MAX };
+enum { BATCH_AS_FOUND = UINT32_MAX, BATCH_MOST = 1 << 20 };
 
 /* Share of a device's memory that the limit "device" leaves free, for what the memory model misses
  * and for schedulers that need more (engine/cost/README.md, Memory). */
@@ -94,8 +94,11 @@ int problem_set_batch_and_zero(struct problem *p, const struct batch_and_zero *r
                                struct err *e) MUST_CHECK;
 struct batch_and_zero problem_batch_and_zero(const struct problem *p);
 
-/* Prices the step for another batch, 1 .. 2^20 (a multiple of the micro-batches; 0: the module's):
- * every dim tied to the batch grows with it, all else stays. ERR_INPUT as above. */
+/* Samples of a step: options.batch_size or the module's; 0: no dim of the inputs is the batch. */
+int64_t problem_batch_size(const struct problem *p);
+
+/* Prices the step for another batch, 1 .. BATCH_MOST (a multiple of the micro-batches; 0: the
+ * module's): every dim tied to the batch grows with it, all else stays. ERR_INPUT as above. */
 int problem_set_batch_size(struct problem *p, int64_t size, struct err *e) MUST_CHECK;
 
 /* What a person may change about a problem during a search. */
@@ -106,6 +109,7 @@ struct problem_change {
     const char *loss; /* as hlo_vars.loss; roles no person set are found anew. NULL: as it is */
     uint32_t batch_param, batch_dim;       /* param BATCH_AS_FOUND: as it is */
     const struct batch_and_zero *batching; /* micro-batches and ZeRO level; NULL: as they are */
+    int64_t batch_size;                    /* samples of a step; 0: as they are */
 };
 
 /* Makes a new problem from `from` with a change applied; ids of instructions, values and parameters

@@ -42,6 +42,11 @@ done
 awk "BEGIN { exit !($now > $best) }" || { echo "slower links, optimum $best, then $now"; screen; exit 1; }
 type u; gone "v100-1x4+"; see "to redo"
 
+# Twice the batch: what the step and the memory become, and back.
+key V; key w; key x; see "batch 32 to 64"; see "Row 2 against row 0"; took "batch x2" 3
+matches "2 +0 +batch 32 to 64 +[0-9.]+ +[0-9.]+ +\+[0-9.]+ .*proven now"
+key g; key Enter; see "back to row 0"; took "and back" 3; back; see "go back to row 0"
+
 # One decision; the learner without one of its parts.
 key ,; see "next"; took "one decision" 3
 key :; word "set double_q off"; key Enter; see "you set double_q off"; took "ablation" 3; type u; see "you undo set"
@@ -55,6 +60,15 @@ back
 # Two plans compared, in one sentence.
 key V; key p; see "by step time"; key j; key c; see "than A:"; took "compare and say why" 6
 matches "B is [0-9.]+ ms (slower|faster) than A: .* instead of"
+key e; key Enter; see "wrote t5-base6.plans.md"; took "and write it" 3
+sed -n 3p "$home/t5-base6.plans.md" | grep -Eq "^B is [0-9.]+ ms (slower|faster) than A: " || { echo "the page does not begin with the sentence"; exit 1; }
+grep -q "^| encoder/layers 0–[0-9]" "$home/t5-base6.plans.md" || { echo "no layers in the page"; exit 1; }
+back
+
+# All that was tried, for somebody else.
+key V; key w; key e; key Enter; see "wrote t5-base6.what-if.md"; took "the ledger as a page" 6
+grep -q "^| 2 | 0 | batch 32 to 64 |" "$home/t5-base6.what-if.md" || { echo "no batch in the page"; exit 1; }
+type : ; type -l "page $home/w.html"; type Enter; see "wrote"; grep -q '<p class="lead">' "$home/w.html" || { echo "no lead"; exit 1; }
 back
 type Q; see "code 0"
 

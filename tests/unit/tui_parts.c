@@ -303,6 +303,8 @@ static void test_problem_words(void **state)
                                "exact",
                                "--zero",
                                "2",
+                               "--batch-size",
+                               "64",
                                "--micro-batches",
                                "4",
                                "--no-reductions=add,maximum",

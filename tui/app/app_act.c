@@ -14,6 +14,8 @@
 #include "tui/views/views.h"
 #include "tui/watch/watch.h"
 
+#include <stdio.h>
+
 /* ---- the focus ---- */
 
 /* Keys of the panels do nothing while a view is over them: it says so. */
@@ -203,6 +205,22 @@ struct handler {
         about; /* what the view is opened with: nothing, the panel that had the key, its plan */
 };
 
+static void open_over(struct app *a, const struct handler *h);
+
+/* What is on the screen as a page, where a view has one; else a plan. */
+static void export_or_page(struct app *a)
+{
+    const struct panel *p = app_top(a);
+    char line[EDIT_ROOM];
+
+    if (p && p->ops->page && p->ops->page(p, NULL)) {
+        snprintf(line, sizeof line, "page %.100s.%s.md", a->scene.model_name, p->ops->name);
+        app_ask(a, line);
+        return;
+    }
+    open_over(a, &(struct handler){.view = &view_export, .about = ABOUT_PANEL});
+}
+
 static const struct handler handlers[ACT_COUNT] = {
     [ACT_RUN] = {.act_with = app_steer, .argument = ACT_RUN},
     [ACT_DECIDE] = {.act_with = app_steer, .argument = ACT_DECIDE},
@@ -223,7 +241,7 @@ static const struct handler handlers[ACT_COUNT] = {
     [ACT_SEARCH_LAST] = {.act_with = find, .argument = -1},
     [ACT_FILTER] = {.act = ask_filter},
     [ACT_JUMP] = {.act = app_jump_begin},
-    [ACT_EXPORT] = {.view = &view_export, .about = ABOUT_PANEL},
+    [ACT_EXPORT] = {.act = export_or_page},
     [ACT_COPY] = {.act = app_copy_name},
     [ACT_COPY_LINE] = {.act = app_copy_line},
     [ACT_COPY_COMMAND] = {.act = app_copy_command},
@@ -242,6 +260,7 @@ static const struct handler handlers[ACT_COUNT] = {
     [ACT_PANEL_LAST] = {.act_with = focus_next, .argument = -1},
     [ACT_GRAPH_VIEW] = {.act = next_graph_view},
     [ACT_PLANS] = {.view = &view_plans},
+    [ACT_WHAT_IF] = {.view = &view_ledger},
     [ACT_MEMORY] = {.view = &view_memory, .about = ABOUT_PLAN},
     [ACT_COST] = {.act_with = show_alone, .argument = PANEL_COST},
     [ACT_DEVICES] = {.act_with = show_alone, .argument = PANEL_DEVICES},

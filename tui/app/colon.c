@@ -1,6 +1,7 @@
 #include "tui/app/colon.h"
 
 #include "engine/live/options.h"
+#include "engine/plan/export_html.h"
 #include "engine/plan/file_wishes.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
@@ -293,6 +294,47 @@ static void run_hybrid_plan_over(struct app *a, const char *args)
     save_hybrid(a, args, true);
 }
 
+/* What the view on top has to say, in a file: Markdown, or HTML by its name. */
+static void save_page(struct app *a, const char *path, bool overwrite)
+{
+    const struct panel *p = app_top(a);
+    struct str md = {0}, html = {0};
+    struct err e = {0};
+
+    if (!*path || !p || !p->ops->page || !p->ops->page(p, &md)) {
+        app_say(a, *path ? "this view has no page; V w and two plans compared have"
+                         : ":page FILE.md or FILE.html");
+        str_release(&md);
+        return;
+    }
+    const struct str *page = ends_with(path, ".html") ? &html : &md;
+    int rc = md.failed ? err_no_memory(&e, "for the page") : 0;
+    if (rc)
+        goto out;
+    rc = page == &html ? export_html_page(a->scene.model_name, &md, &html, &e) : 0;
+    if (rc)
+        goto out;
+    rc = file_write(path, page->text, page->size, overwrite, &e);
+    if (rc)
+        goto out;
+    app_say(a, "wrote %s", path);
+out:
+    if (rc)
+        app_say_err(a, &e);
+    str_release(&md);
+    str_release(&html);
+}
+
+static void run_page(struct app *a, const char *args)
+{
+    save_page(a, args, false);
+}
+
+static void run_page_over(struct app *a, const char *args)
+{
+    save_page(a, args, true);
+}
+
 static void run_quit(struct app *a, const char *args)
 {
     (void)args;
@@ -370,6 +412,9 @@ static const struct colon_command colon_commands[] = {
      NULL, true},
     {"save-screen!", "[FILE]", "the same, over a file that is there", run_save_screen_over, NULL,
      true},
+    {"page", "FILE", "what is shown as a page: the ledger, two plans compared; .md or .html",
+     run_page, NULL, true},
+    {"page!", "FILE", "the same, over a file that is there", run_page_over, NULL, true},
     {"quit", "", "leave the program", run_quit, NULL, false},
     {"theme", "[NAME]", "change the colours", run_theme, theme_values, false},
     {0},

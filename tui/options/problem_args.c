@@ -133,6 +133,10 @@ const struct option problem_options[] = {
      .sort = SORT_PROBLEM, .take = take_reductions, .tell = tell_reductions,
      .names = plan_reduction_names + 1, .name_count = HLO_COMBINE_COUNT - 1,
      .expected = "some of add,multiply,maximum,minimum,and,or"},
+    {"batch-size", "N",
+     "price a batch of N samples: every dim tied to the batch is as much larger or smaller",
+     .sort = SORT_PROBLEM, .kind = OPTION_WHOLE, ARG(options.batch_size), .least = 1,
+     .most = BATCH_MOST},
     {"micro-batches", "K", "run the batch in K parts, one after another, and sum their gradients",
      .sort = SORT_PROBLEM, .kind = OPTION_WHOLE, ARG(options.micro_batches), .least = 1,
      .most = MICRO_BATCHES_MOST, .expected = "a number that divides the batch"},
@@ -356,6 +360,8 @@ int problem_args_follow_plan(struct problem_args *a, const char *plan, struct er
     for (int k = 0; k < HLO_COMBINE_COUNT; k++)
         o->classes.reduce_off[k] |= setup.options.classes.reduce_off[k];
     o->exact_divisibility |= setup.options.exact_divisibility;
+    if (!o->batch_size)
+        o->batch_size = setup.options.batch_size;
     if (!o->micro_batches)
         o->micro_batches = setup.options.micro_batches;
     if (!o->zero)

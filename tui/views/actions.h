@@ -35,6 +35,7 @@ enum common_action {
     ACT_PANEL_LAST,
     ACT_GRAPH_VIEW,
     ACT_PLANS,
+    ACT_WHAT_IF,
     ACT_MEMORY,
     ACT_COST,
     ACT_DEVICES,

@@ -9,6 +9,7 @@
 
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 #include "tui/screen/grid.h"
 #include "tui/screen/keys.h"
 #include "tui/screen/layout.h"
@@ -107,11 +108,13 @@ struct panel_ops {
     const struct live_plan *(*plan_here)(
         const struct panel *p); /* what e takes away; NULL: the best */
     const struct relaxed_plan *(*relaxed_here)(
-        const struct panel *p);                      /* the same, before that; NULL: plan_here */
-    void (*go_to)(struct panel *p, hlo_id id);       /* shows that instruction */
-    void (*go_to_node)(struct panel *p, int node);   /* that node of the tree */
-    void (*go_to_move)(struct panel *p, int move);   /* that decision */
-    const char *(*name_here)(const struct panel *p); /* what Y copies; NULL: nothing */
+        const struct panel *p); /* the same, before that; NULL: plan_here */
+    bool (*page)(const struct panel *p, struct str *out); /* what e writes instead of a plan, as
+                               Markdown; false: nothing now; NULL: asked only whether */
+    void (*go_to)(struct panel *p, hlo_id id);            /* shows that instruction */
+    void (*go_to_node)(struct panel *p, int node);        /* that node of the tree */
+    void (*go_to_move)(struct panel *p, int move);        /* that decision */
+    const char *(*name_here)(const struct panel *p);      /* what Y copies; NULL: nothing */
     void (*message)(const struct panel *p, char *out, size_t room); /* about the cursor row */
     int (*dialog_rows)(const struct panel *p, int width);           /* PLACE_DIALOG */
     bool (*is_live)(const struct panel *p); /* wants frames while nothing is typed */

@@ -11,18 +11,19 @@
 #include "tui/screen/list.h"
 #include "tui/screen/theme.h"
 #include "tui/watch/class_look.h"
+#include "tui/watch/layer_diff.h"
+#include "tui/watch/versus.h"
 #include "tui/watch/watch.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { PARTS = 10, BARS_WIDTH = 96 };
+enum { BARS_WIDTH = 96 };
 
 /* ---- the list ---- */
 
-/* "exact, 45 cases"; "dqn, episode 353". */
-static void write_found_by(const struct plan_row *r, char *out, size_t room)
+void plans_found_by(const struct plan_row *r, char *out, size_t room)
 {
     char count[UNITS_ROOM];
 
@@ -91,7 +92,7 @@ static void draw_plan(const struct panel *p, const struct pane *pane, int y, int
     pane_format(pane, 0, y, ROLE_DIM, "%d", n + 1);
     if (r->marked)
         pane_text(pane, 1, y, ROLE_PIN | BOLD, "*");
-    write_found_by(r, text, sizeof text);
+    plans_found_by(r, text, sizeof text);
     pane_cut(pane, 3, y, c->step - 12, own ? ROLE_TITLE | BOLD : ROLE_TEXT, text);
     pane_right_ms(pane, c->step, y, own ? ROLE_TITLE | BOLD : ROLE_TEXT, f->cost.step_ms);
     if (n)
@@ -320,16 +321,8 @@ static void draw_bar(const struct pane *p, int y, double change, double most)
                  U'█');
 }
 
-struct part {
-    const char *name;
-    double a, b;
-    int decimals;
-};
-
-static int list_parts(const struct panel *p, int decimals,
-                      struct part out[static PARTS + 2 * HLO_PHASE_COUNT])
+int plans_parts(const struct plans *v, int decimals, struct plans_part out[static PLANS_PARTS])
 {
-    const struct plans *v = p->state;
     const struct plan_figures *a = &v->rows[v->a].figures, *b = &v->rows[v->b].figures;
     static const char *const compute[] = {"compute forward", "compute backward", "compute update",
                                           "compute other"};
@@ -341,32 +334,37 @@ static int list_parts(const struct panel *p, int decimals,
     bool relaxed =
         v->rows[v->a].relaxed || v->rows[v->b].relaxed; /* whose time is not known by phase */
 
-    out[count++] = (struct part){"step, ms", a->cost.step_ms, b->cost.step_ms, decimals};
+    out[count++] = (struct plans_part){"step, ms", a->cost.step_ms, b->cost.step_ms, decimals};
     if (relaxed) {
-        out[count++] = (struct part){"compute", a->cost.compute_ms, b->cost.compute_ms, decimals};
         out[count++] =
-            (struct part){"network", a->cost.communication_ms, b->cost.communication_ms, decimals};
+            (struct plans_part){"compute", a->cost.compute_ms, b->cost.compute_ms, decimals};
+        out[count++] = (struct plans_part){"network", a->cost.communication_ms,
+                                           b->cost.communication_ms, decimals};
     }
     for (int i = 0; i < HLO_PHASE_COUNT && !relaxed; i++) {
         if (a->compute_ms[i] >= least || b->compute_ms[i] >= least)
-            out[count++] = (struct part){compute[i], a->compute_ms[i], b->compute_ms[i], decimals};
+            out[count++] =
+                (struct plans_part){compute[i], a->compute_ms[i], b->compute_ms[i], decimals};
     }
     for (int i = 0; i < HLO_PHASE_COUNT && !relaxed; i++) {
         if (a->network_ms[i] >= least || b->network_ms[i] >= least)
-            out[count++] = (struct part){network[i], a->network_ms[i], b->network_ms[i], decimals};
+            out[count++] =
+                (struct plans_part){network[i], a->network_ms[i], b->network_ms[i], decimals};
     }
-    out[count++] = (struct part){"all-reduces", a->reduces, b->reduces, 0};
-    out[count++] = (struct part){"reshards", v->rows[v->a].reshards, v->rows[v->b].reshards, 0};
+    out[count++] = (struct plans_part){"all-reduces", a->reduces, b->reduces, 0};
     out[count++] =
-        (struct part){"collective MB", a->reduced_bytes / 1e6, b->reduced_bytes / 1e6, 0};
-    out[count++] = (struct part){"memory, GB", a->memory / 1e9, b->memory / 1e9, 1};
+        (struct plans_part){"reshards", v->rows[v->a].reshards, v->rows[v->b].reshards, 0};
+    out[count++] =
+        (struct plans_part){"collective MB", a->reduced_bytes / 1e6, b->reduced_bytes / 1e6, 0};
+    out[count++] = (struct plans_part){"memory, GB", a->memory / 1e9, b->memory / 1e9, 1};
     return count;
 }
 
 static int draw_parts(const struct panel *p, const struct pane *pane, int y, int most_rows)
 {
-    struct part parts[PARTS + 2 * HLO_PHASE_COUNT];
-    int count = list_parts(p, pane_ms_decimals(pane), parts), last = count - 4;
+    const struct plans *v = p->state;
+    struct plans_part parts[PLANS_PARTS];
+    int count = plans_parts(v, pane_ms_decimals(pane), parts), last = count - 4;
     double most = 0;
     bool bars = pane->width >= BARS_WIDTH;
     int first = pane->width >= 64 ? 34 : 29, second = first + 13, third = second + 13;
@@ -381,7 +379,7 @@ static int draw_parts(const struct panel *p, const struct pane *pane, int y, int
         pane_right(pane, bars_end(pane) - 1, y, ROLE_DIM, "B slower");
     }
     for (int i = 0; i < count && i < most_rows; i++) {
-        const struct part *part = &parts[i];
+        const struct plans_part *part = &parts[i];
         double change = part->b - part->a;
         y++;
         pane_text(pane, 0, y, i ? ROLE_DIM : ROLE_TITLE | BOLD, part->name);
@@ -396,9 +394,7 @@ static int draw_parts(const struct panel *p, const struct pane *pane, int y, int
     return y + 1;
 }
 
-/* "models.py:15–16  ffn"; "line 2264" where the file has no sources. */
-static void write_where(const struct watch *w, const struct plan_difference *d, char *out,
-                        size_t room)
+void plans_where(const struct watch *w, const struct plan_difference *d, char *out, size_t room)
 {
     const struct hlo_module *m = w->problem->m;
     char scope[64];
@@ -439,7 +435,7 @@ static void draw_difference(const struct panel *p, const struct pane *pane, int 
     if (pane->width < WHERE_WIDTH)
         return;
     char where[128];
-    write_where(w, d, where, sizeof where);
+    plans_where(w, d, where, sizeof where);
     pane_cut(pane, price + 3, y, pane->width - price - 3, ROLE_DIM, where);
 }
 
@@ -492,31 +488,85 @@ static void draw_differences(struct panel *p, const struct pane *pane)
         draw_equal(p, pane, 2 + (int)(v->below.count - v->below.top), decisions);
 }
 
-/* "B is 30.5 ms slower than A: 3,095 MB of collectives instead of 773 MB": the part that differs
- * most the way the step does. */
-static void write_verdict(const struct plans *v, char *out, size_t room)
+char *plans_verdict(const struct plans *v, char *out, size_t room)
 {
     const struct plan_figures *a = &v->rows[v->a].figures, *b = &v->rows[v->b].figures;
-    double step = b->cost.step_ms - a->cost.step_ms,
-           compute = b->cost.compute_ms - a->cost.compute_ms,
-           network = b->cost.communication_ms - a->cost.communication_ms;
-    char by[UNITS_ROOM], now[UNITS_ROOM], was[UNITS_ROOM];
 
-    if (fabs(step) < 1e-9 * a->cost.step_ms) {
-        snprintf(out, room, "B takes as long as A.");
-        return;
+    return versus_sentence(&(struct versus_side){"A", a->cost, a->reduced_bytes},
+                           &(struct versus_side){"B", b->cost, b->reduced_bytes}, out, room);
+}
+
+/* ---- per layer ---- */
+
+/* One bar a plan: computing, then what is sent. */
+static void draw_layer_bar(const struct pane *p, int x, int y, int width, double compute,
+                           double network, double most)
+{
+    int first = (int)(compute / most * width + 0.5),
+        all = (int)((compute + network) / most * width + 0.5);
+
+    for (int i = 0; i < all && i < width; i++)
+        pane_put(p, x + i, y, i < first ? ROLE_PLOT_0 : ROLE_WARN, i < first ? U'█' : U'▒');
+}
+
+enum { LAYER_NAME = 30 };
+
+static void draw_layer(const struct pane *p, int y, const struct layer_difference *d, double most)
+{
+    int end = p->width < 126 ? p->width : 126, bars = end - LAYER_NAME - 28;
+    char text[NAME_ROOM];
+
+    text_cut_middle(text, sizeof text, d->name, LAYER_NAME - 6);
+    int x = pane_text(p, 0, y, ROLE_TEXT, text);
+    if (d->times > 1)
+        pane_format(p, x + 1, y, ROLE_DIM, "×%u", d->times);
+    for (int k = 0; k < 2; k++) {
+        if (bars >= 10 && y + k < p->height)
+            draw_layer_bar(p, LAYER_NAME + k * (bars / 2 + 1), y, bars / 2, d->compute[k],
+                           d->network[k], most);
+        pane_right_ms(p, end - 18 + 9 * k, y, ROLE_TEXT, d->compute[k] + d->network[k]);
     }
-    bool slower = step > 0, sends = slower ? network > compute : network < compute;
-    int size = snprintf(out, room, "B is %s %s than A: ", units_ms(by, fabs(step)),
-                        slower ? "slower" : "faster");
-    if (sends && b->reduced_bytes > 0 && a->reduced_bytes > 0)
-        snprintf(out + size, room - (size_t)size, "%s of collectives instead of %s.",
-                 units_bytes(now, b->reduced_bytes), units_bytes(was, a->reduced_bytes));
-    else
-        snprintf(out + size, room - (size_t)size, "%s of %s instead of %s.",
-                 units_ms(now, sends ? b->cost.communication_ms : b->cost.compute_ms),
-                 sends ? "collectives" : "computing",
-                 units_ms(was, sends ? a->cost.communication_ms : a->cost.compute_ms));
+    draw_change(p, end, y, layer_change(d) / d->times, pane_ms_decimals(p), true);
+}
+
+/* As many as there is room for, then one line about the rest. Returns the rows used. */
+static int draw_layers(const struct plans *v, const struct pane *pane, int rows)
+{
+    int shown = 0, end = pane->width < 126 ? pane->width : 126, bars = end - LAYER_NAME - 28;
+    size_t equal = 0, differ = 0;
+    double most = 0;
+
+    for (size_t n = 0; n < v->layer_count; n++) {
+        const struct layer_difference *d = &v->layers[n];
+        equal += layer_change(d) == 0;
+        differ += layer_change(d) != 0;
+        most = layer_change(d) == 0
+                   ? most
+                   : fmax(most, fmax(d->compute[0] + d->network[0], d->compute[1] + d->network[1]));
+    }
+    if (!differ || rows < 4)
+        return 0;
+    pane_head(pane, 0,
+              &(struct head){0, "Per layer",
+                             pane->width >= 80
+                                 ? "ms of one, forward and backward · █ computing ▒ all-reduce"
+                                 : "ms of one",
+                             false});
+    if (bars >= 10) {
+        pane_text(pane, LAYER_NAME, 1, ROLE_DIM, "A");
+        pane_text(pane, LAYER_NAME + bars / 2 + 1, 1, ROLE_DIM, "B");
+    }
+    pane_right(pane, end - 18, 1, ROLE_DIM, "A");
+    pane_right(pane, end - 9, 1, ROLE_DIM, "B");
+    pane_right(pane, end, 1, ROLE_DIM, "B - A");
+    for (; (size_t)shown < differ && shown < rows - 3; shown++)
+        draw_layer(pane, shown + 2, &v->layers[shown], most);
+    size_t left = differ - (size_t)shown;
+    if (left)
+        pane_format(pane, 0, shown + 2, ROLE_DIM, "%zu more differ, %zu equal", left, equal);
+    else if (equal)
+        pane_format(pane, 0, shown + 2, ROLE_DIM, "%zu equal", equal);
+    return shown + 2 + (left || equal);
 }
 
 void plans_draw_compare(struct panel *p, const struct pane *pane)
@@ -524,15 +574,18 @@ void plans_draw_compare(struct panel *p, const struct pane *pane)
     struct plans *v = p->state;
     char a[48], b[48], note[112], verdict[256];
 
-    write_found_by(&v->rows[v->a], a, sizeof a);
-    write_found_by(&v->rows[v->b], b, sizeof b);
+    plans_found_by(&v->rows[v->a], a, sizeof a);
+    plans_found_by(&v->rows[v->b], b, sizeof b);
     snprintf(note, sizeof note, "A %s   B %s", a, b);
     pane_head(pane, 0, &(struct head){0, "Compare", note, true});
     int gap = pane->height >= 22, below = (int)v->difference_count + 2;
     int most = pane->height - 3 - 2 * gap - (below < 6 ? below : 6);
-    write_verdict(v, verdict, sizeof verdict);
-    pane_cut(pane, 0, 1, pane->width, ROLE_TITLE | BOLD, verdict);
+    pane_cut(pane, 0, 1, pane->width, ROLE_TITLE | BOLD, plans_verdict(v, verdict, sizeof verdict));
     int y = draw_parts(p, pane, 2 + gap, most > 2 ? most - 1 : 1) + gap;
+    int room = pane->height - y - gap - (below < 8 ? below : 8);
+    struct pane middle = pane_part(pane, 0, y, pane->width, room > 0 ? room : 0);
+    int layers = draw_layers(v, &middle, room < 12 ? room : 12);
+    y += layers ? layers + gap : 0;
     struct pane low = pane_part(pane, 0, y, pane->width, pane->height - y);
     if (low.height > 2)
         draw_differences(p, &low);

@@ -6,9 +6,12 @@
 #include "engine/decide/labels.h"
 #include "engine/live/snapshot.h"
 #include "engine/relaxed/relaxed.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/support/mem.h"
 #include "tui/screen/grid.h"
 #include "tui/screen/list.h"
 #include "tui/views/panel.h"
+#include "tui/watch/layer_diff.h"
 #include "tui/watch/plan_diff.h"
 #include "tui/watch/plan_load.h"
 #include "tui/watch/relaxed_job.h"
@@ -33,14 +36,36 @@ struct plans {
     int a, b;
     struct plan_difference *differences;
     size_t difference_count;
+    struct layer_difference *layers;
+    size_t layer_count;
     const struct live_moves *moves; /* the differences are of these; only compared */
 };
+
+/* One line of what two plans cost. */
+struct plans_part {
+    const char *name;
+    double a, b;
+    int decimals;
+};
+enum { PLANS_PARTS = 10 + 2 * HLO_PHASE_COUNT };
 
 label *plans_labels(const struct plans *v, int row); /* not of the relaxed plan */
 double plans_memory_limit(const struct panel *p);    /* bytes */
 bool plans_compare_relaxed(const struct plans *v); /* one of the two compared is the relaxed plan */
 /* NULL: not solved. */
 const struct relaxed_plan *plans_relaxed(const struct watch *w, struct relaxed_look *look);
+
+/* Parts of the two that are compared, the step first, times under half a last decimal left out.
+ * Returns how many. */
+int plans_parts(const struct plans *v, int decimals, struct plans_part out[static PLANS_PARTS]);
+/* "exact, 45 cases"; "dqn, episode 353". */
+void plans_found_by(const struct plan_row *r, char *out, size_t room);
+/* "models.py:15–16  ffn"; "line 2264" where the file has no sources. */
+void plans_where(const struct watch *w, const struct plan_difference *d, char *out, size_t room);
+/* The two compared in one sentence. Returns out. */
+char *plans_verdict(const struct plans *v, char *out, size_t room);
+/* The comparison as Markdown, which begins with that sentence. Appended. */
+void plans_page(const struct panel *p, struct str *out);
 
 void plans_draw_list(struct panel *p, const struct pane *pane);
 void plans_draw_compare(struct panel *p, const struct pane *pane);

@@ -15,6 +15,7 @@
 #include "tui/views/panel.h"
 #include "tui/views/plans_draw.h"
 #include "tui/views/views.h"
+#include "tui/watch/layer_diff.h"
 #include "tui/watch/plan_diff.h"
 #include "tui/watch/plan_load.h"
 #include "tui/watch/relaxed_job.h"
@@ -210,6 +211,7 @@ static void close_plans(struct panel *p)
     drop_rows(v);
     free(v->whole);
     free(v->differences);
+    free(v->layers);
 }
 
 static void draw_plans(struct panel *p, const struct pane *pane)
@@ -251,7 +253,7 @@ static bool find_differences(struct panel *p)
     struct plan_difference *items;
     struct err e = {0};
 
-    v->difference_count = 0;
+    v->difference_count = v->layer_count = 0;
     v->moves = p->scene->watch->moves;
     v->below = (struct list){0};
     if (plans_compare_relaxed(v))
@@ -263,6 +265,14 @@ static bool find_differences(struct panel *p)
     }
     free(v->differences);
     v->differences = items;
+    free(v->layers);
+    v->layers = NULL;
+    v->layer_count = 0;
+    if (layer_differences(p->scene->watch, plans_labels(v, v->a), plans_labels(v, v->b), &v->layers,
+                          &v->layer_count, &e)) {
+        host_say_err(p->scene, &e);
+        return false;
+    }
     list_fit(&v->below, (int64_t)v->difference_count, 1);
     return true;
 }
@@ -456,6 +466,15 @@ static void message_plans(const struct panel *p, char *out, size_t room)
                  p->scene->watch->shot->options.game.kind == GAME_ADP ? "inputs" : "variables");
 }
 
+static bool page_plans(const struct panel *p, struct str *out)
+{
+    const struct plans *v = p->state;
+
+    if (v->comparing && out)
+        plans_page(p, out);
+    return v->comparing;
+}
+
 const struct panel_ops view_plans = {
     .name = "plans",
     .title = "Plans",
@@ -474,5 +493,6 @@ const struct panel_ops view_plans = {
     .move_here = move_here,
     .plan_here = plan_here,
     .relaxed_here = relaxed_here,
+    .page = page_plans,
     .message = message_plans,
 };

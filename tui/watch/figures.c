@@ -129,6 +129,11 @@ static const struct row {
     {{"servers", "cluster servers.0.count=", "equal ones"}, servers, UNIT_COUNT, 0, 0},
     {{"devices", "cluster servers.*.devices=", "in a server"}, devices, UNIT_COUNT, 0, 0},
     {{"mesh", "mesh ", "axes over the devices: 4, 2x2; one: a single axis"}, NULL, UNIT_TEXT, 0, 0},
+    {{"batch", "batch ", "samples of a step: 64, x2, /2; what is tied to the batch grows with it"},
+     NULL,
+     UNIT_TEXT,
+     0,
+     0},
     {{"micro-batches", "micro-batches ", "parts of the batch, one after the other"},
      NULL,
      UNIT_TEXT,
@@ -140,13 +145,14 @@ static const struct row {
      0,
      0},
 };
-enum { ROWS = sizeof rows / sizeof *rows, MESH = ROWS - 3, MICRO, ZERO };
+enum { ROWS = sizeof rows / sizeof *rows, MESH = ROWS - 4, BATCH, MICRO, ZERO };
 
 static const struct row *row_at(const struct problem *p, size_t i)
 {
     for (size_t n = 0; n < ROWS; n++) {
         bool there = (!rows[n].several_servers || p->cluster.servers > 1) &&
-                     (!rows[n].links || p->cluster.group[0].link.bandwidth > 0);
+                     (!rows[n].links || p->cluster.group[0].link.bandwidth > 0) &&
+                     (n != BATCH || problem_batch_size(p));
         if (there && i-- == 0)
             return &rows[n];
     }
@@ -162,17 +168,40 @@ bool figure_at(const struct problem *p, size_t i, struct figure *out)
     return r;
 }
 
-void figure_print(const struct problem *p, size_t i, char *out, size_t room)
+static void print_row(const struct problem *p, const struct row *r, char *out, size_t room)
 {
-    const struct row *r = row_at(p, i);
-
     if (r->value)
         print_value(r->value(&p->cluster), r->unit, out, room);
     else if (r == &rows[MESH])
         mesh_format(&p->mesh, out, room);
+    else if (r == &rows[BATCH])
+        snprintf(out, room, "%lld", (long long)problem_batch_size(p));
     else
         snprintf(out, room, "%u",
                  r == &rows[ZERO]           ? p->options.zero
                  : p->options.micro_batches ? p->options.micro_batches
                                             : 1);
+}
+
+void figure_print(const struct problem *p, size_t i, char *out, size_t room)
+{
+    print_row(p, row_at(p, i), out, room);
+}
+
+bool figure_change(const struct problem *a, const struct problem *b, char *out, size_t room)
+{
+    size_t size = 0;
+
+    out[0] = 0;
+    for (size_t n = 0; n < ROWS; n++) {
+        char was[96], now[96];
+        size_t k = n < MESH ? n : n + 1 < ROWS ? n + 1 : MESH; /* the mesh follows the devices */
+        print_row(a, &rows[k], was, sizeof was);
+        print_row(b, &rows[k], now, sizeof now);
+        if (!strcmp(was, now) || (k == MESH && size) || size + 1 >= room)
+            continue;
+        size += (size_t)snprintf(out + size, room - size, "%s%s %s to %s", size ? ", " : "",
+                                 rows[k].figure.name, was, now);
+    }
+    return size > 0;
 }

@@ -16,4 +16,8 @@ bool figure_at(const struct problem *p, size_t i, struct figure *out);
 /* Its value as the command takes it: "25 Gbit/s". */
 void figure_print(const struct problem *p, size_t i, char *out, size_t room);
 
+/* What differs from problem `a` to `b`: "network bandwidth 25 Gbit/s to 100 Gbit/s", several with
+ * commas; a mesh only where nothing else does. False: no figure does. */
+bool figure_change(const struct problem *a, const struct problem *b, char *out, size_t room);
+
 #endif
