@@ -12,16 +12,25 @@ static const size_t FILE_MOST = (size_t)1 << 30;
 static const char FOR[] = "for a trace";
 
 struct event {
-    const char *op, *run;
-    double us;
+    const char *op, *run, *device;
+    double process, us;
 };
+
+/* One device's part of a run: whose events of one operation add up. */
+static int compare_parts(const struct event *a, const struct event *b)
+{
+    int order = strcmp(a->run, b->run);
+
+    order = order ? order : (a->process > b->process) - (a->process < b->process);
+    return order ? order : strcmp(a->device, b->device);
+}
 
 static int by_op_and_run(const void *x, const void *y)
 {
     const struct event *a = x, *b = y;
     int order = strcmp(a->op, b->op);
 
-    order = order ? order : strcmp(a->run, b->run);
+    order = order ? order : compare_parts(a, b);
     return order ? order : a->us < b->us ? -1 : a->us > b->us;
 }
 
@@ -45,12 +54,16 @@ static int list_events(const cJSON *root, struct event **out, uint32_t *count, s
     {
         const cJSON *args = cJSON_GetObjectItemCaseSensitive(at, "args"),
                     *dur = cJSON_GetObjectItemCaseSensitive(at, "dur");
-        const char *op = word_of(args, "hlo_op"), *run = word_of(args, "run_id");
+        const char *op = word_of(args, "hlo_op"), *run = word_of(args, "run_id"),
+                   *device = word_of(args, "device_ordinal");
+        const cJSON *process = cJSON_GetObjectItemCaseSensitive(at, "pid");
         if (!op || !cJSON_IsNumber(dur) || !(dur->valuedouble >= 0))
             continue;
         if (!mem_grow(out, &room, *count, 1))
             return err_no_memory(e, FOR);
-        (*out)[(*count)++] = (struct event){op, run ? run : "", dur->valuedouble};
+        (*out)[(*count)++] =
+            (struct event){op, run ? run : "", device ? device : "",
+                           cJSON_IsNumber(process) ? process->valuedouble : 0, dur->valuedouble};
     }
     if (!*count)
         return err_set(e, ERR_INPUT, "no event of an HLO operation (args.hlo_op) in the trace");
@@ -69,39 +82,39 @@ static uint32_t count_runs(const struct event *events, uint32_t count)
     return most;
 }
 
-/* Median over runs of the sum over a run's events. */
+/* Median over runs and devices of the sum over one device's events of a run. */
 static int sum_up(const struct event *events, uint32_t count, struct trace *t, struct err *e)
 {
-    double *runs = mem_try((size_t)count + 1, sizeof *runs);
+    double *parts = mem_try((size_t)count + 1, sizeof *parts);
     uint32_t of_op = 0;
 
     t->ops = mem_try((size_t)count + 1, sizeof *t->ops);
     t->runs = count_runs(events, count);
     t->events = count;
-    if (!runs || !t->ops) {
-        free(runs);
+    if (!parts || !t->ops) {
+        free(parts);
         return err_no_memory(e, FOR);
     }
     for (uint32_t k = 0; k < count; k++) {
         bool new_op = !k || strcmp(events[k].op, events[k - 1].op) != 0;
-        bool new_run = new_op || strcmp(events[k].run, events[k - 1].run) != 0;
+        bool new_part = new_op || compare_parts(&events[k], &events[k - 1]) != 0;
         bool last = k + 1 == count || strcmp(events[k].op, events[k + 1].op) != 0;
         of_op = new_op ? 0 : of_op;
-        if (new_run)
-            runs[of_op++] = 0;
-        runs[of_op - 1] += events[k].us / 1e3;
+        if (new_part)
+            parts[of_op++] = 0;
+        parts[of_op - 1] += events[k].us / 1e3;
         if (!last)
             continue;
-        sort_doubles(runs, of_op);
+        sort_doubles(parts, of_op);
         struct trace_op *op = &t->ops[t->count++];
         op->name = arena_text(&t->arena, events[k].op, strlen(events[k].op));
-        op->ms = (runs[(of_op - 1) / 2] + runs[of_op / 2]) / 2;
+        op->ms = (parts[(of_op - 1) / 2] + parts[of_op / 2]) / 2;
         if (!op->name) {
-            free(runs);
+            free(parts);
             return err_no_memory(e, FOR);
         }
     }
-    free(runs);
+    free(parts);
     return 0;
 }
 

@@ -2,8 +2,9 @@
  *
  * Chrome's trace format as the JAX profiler writes it (NAME.trace.json, gzipped or not): complete
  * events (ph X) with args.hlo_op, the instruction of the compiled module, and args.run_id; dur in
- * microseconds. Times of one operation within a run add up (a loop's body runs often); over several
- * runs the median counts, so a warm-up run does no harm. */
+ * microseconds. Times of one operation on one device (pid and args.device_ordinal) within a run add
+ * up (a loop's body runs often); over several runs and devices the median counts, so a warm-up run
+ * does no harm. */
 #ifndef AUTOMAP_ENGINE_COST_TRACE_H
 #define AUTOMAP_ENGINE_COST_TRACE_H
 

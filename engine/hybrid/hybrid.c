@@ -66,6 +66,7 @@ static int tables_new(const struct search *s, uint32_t m, uint8_t zero, uint64_t
                                   .slots = slots,
                                   .is_uniform = slots != 0,
                                   .is_plain = o->is_uniform,
+                                  .whole_layers = o->whole_layers,
                                   .tp = o->tp,
                                   .dp = o->dp,
                                   .stop = o->stop};

@@ -35,8 +35,9 @@ struct hybrid_options {
     enum stage_recompute recompute;
     int zero; /* ZeRO level; -1: 1, and 2 and 3 where nothing fits */
     double overlap;
-    uint32_t tp, dp; /* of every stage; 0: any */
-    uint32_t chunks; /* of uniform plans: 1 not interleaved, 2 .. exactly so many; 0: any */
+    uint32_t tp, dp;   /* of every stage; 0: any */
+    uint32_t chunks;   /* of uniform plans: 1 not interleaved, 2 .. exactly so many; 0: any */
+    bool whole_layers; /* see stage_options */
     bool no_limit, half_duplex;
     bool is_uniform;    /* all stages alike: devices, axes, labels that are data and tensor
                            parallelism; 1F1B unless a schedule is given, interleaved too */

@@ -35,6 +35,8 @@ static void add_options(const struct hybrid *h, cJSON *to)
     cJSON_AddNumberToObject(o, "zero", h->zero);
     cJSON_AddNumberToObject(o, "overlap", h->options.overlap);
     cJSON_AddBoolToObject(o, "half_duplex", h->options.half_duplex);
+    if (h->options.whole_layers)
+        cJSON_AddBoolToObject(o, "whole_layers", true);
     cJSON_AddBoolToObject(o, "memory_limit", !h->options.no_limit);
     if (h->options.limit_bytes > 0)
         cJSON_AddNumberToObject(o, "memory_limit_bytes", h->options.limit_bytes);
@@ -165,6 +167,7 @@ static const struct json_field option_keys[] = {
     {"zero", JSON_WHOLE, NULL},
     {"overlap", JSON_NUMBER, NULL},
     {"half_duplex", JSON_TRUTH, NULL},
+    {"whole_layers", JSON_TRUTH | JSON_OPTIONAL, NULL},
     {"memory_limit", JSON_TRUTH, NULL},
     {"memory_limit_bytes", JSON_NUMBER | JSON_OPTIONAL, NULL},
     {0}};
@@ -243,6 +246,7 @@ static int read_options(const cJSON *root, struct hybrid *h, struct err *e)
     h->zero = (uint8_t)zero;
     h->options.overlap = json_number(o, "overlap");
     h->options.half_duplex = cJSON_IsTrue(json_get(o, "half_duplex"));
+    h->options.whole_layers = cJSON_IsTrue(json_get(o, "whole_layers"));
     h->options.no_limit = cJSON_IsFalse(json_get(o, "memory_limit"));
     h->options.limit_bytes = limit ? limit->valuedouble : 0;
     if (!(h->options.overlap >= 0 && h->options.overlap <= 1))

@@ -31,6 +31,7 @@ static int table_new(const struct hybrid *h, const struct hybrid_stage *s, struc
     struct stage_options so = {.batch = o->batch,
                                .micro_batches = h->micro_batches,
                                .zero = h->zero,
+                               .whole_layers = o->whole_layers,
                                .overlap = o->overlap};
 
     p.schedule = h->schedule;

@@ -169,6 +169,7 @@ int hybrid_price(struct hybrid *h, struct err *e)
     struct stage_options so = {.batch = h->options.batch,
                                .micro_batches = h->micro_batches,
                                .zero = h->zero,
+                               .whole_layers = h->options.whole_layers,
                                .overlap = h->options.overlap};
     struct uniform_plan u = {.chunks = h->chunks};
     struct hybrid_instance in;

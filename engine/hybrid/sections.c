@@ -5,6 +5,7 @@
 #include "engine/cost/step_tables.h"
 #include "engine/cost/training.h"
 #include "engine/decide/classes.h"
+#include "engine/hybrid/left_out.h"
 #include "engine/pipeline/tabulate.h"
 #include "engine/pipeline/unroll.h"
 #include "engine/problem/problem.h"
@@ -238,6 +239,11 @@ static int list_operations(struct maker *k)
             s->op[at[section_of_op(k, n)]++] = n;
     free(at);
     return 0;
+}
+
+static int compare_passes(struct maker *k)
+{
+    return left_out_new(k->s, &k->s->is_left_out, k->e);
 }
 
 /* ---- classes ---- */
@@ -591,6 +597,7 @@ static int hash_section(struct maker *k, struct namer *n, uint32_t section)
             return err_set(k->e, ERR_LIMIT, "%.100s can be split in more than %d ways",
                            hlo_name(k->p->m, k->u->ops[s->op[m]].id), TERM_CLASSES_MOST);
         mix(n, own, sizeof own);
+        mix(n, &s->is_left_out[s->op[m]], 1);
         for (uint32_t c = 0; c < count && !rc; c++)
             rc = name_class(k, n, list[c]);
     }
@@ -643,9 +650,9 @@ int sections_new(const struct order *order, struct sections *out, struct err *e)
     s.state_bytes = pipe_variable_state(s.problem);
     if (!k.section_of || !s.state_bytes)
         rc = err_no_memory(e, MEMORY_FOR);
-    int (*const parts[])(struct maker *) = {cut_order,     find_gradients, list_operations,
-                                            share_classes, find_needs,     list_values,
-                                            find_kinds};
+    int (*const parts[])(struct maker *) = {cut_order,      find_gradients, list_operations,
+                                            compare_passes, share_classes,  find_needs,
+                                            list_values,    find_kinds};
     for (size_t n = 0; n < sizeof parts / sizeof *parts && !rc; n++)
         rc = parts[n](&k);
     free(k.section_of);
@@ -662,6 +669,7 @@ void sections_release(struct sections *s)
     order_cuts_release(&s->cuts);
     free(s->position);
     free(s->pass);
+    free(s->is_left_out);
     free(s->gradient);
     free(s->op_base);
     free(s->op);

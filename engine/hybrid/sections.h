@@ -59,9 +59,11 @@ struct sections {
     const struct problem *problem;
     const struct order *order;
     uint32_t count;
-    uint32_t *position; /* [count + 1] of the forward order */
-    uint8_t *pass;      /* [ops] enum section_pass */
-    uint8_t *gradient;  /* [values] order_gradients; a sum that leaves the passes is a variable's */
+    uint32_t *position;   /* [count + 1] of the forward order */
+    uint8_t *pass;        /* [ops] enum section_pass */
+    uint8_t *is_left_out; /* [ops] forward ones of a layer that the module recomputes and that its
+                             backward pass does not repeat: see stage_options.whole_layers */
+    uint8_t *gradient; /* [values] order_gradients; a sum that leaves the passes is a variable's */
     uint32_t *op_base, *op;       /* [count + 1]: operations of a section */
     uint32_t *value_base;         /* [count + 1] into values */
     struct section_value *values; /* of one section each */

@@ -196,6 +196,8 @@ bool bill_add_operation(struct stage_costs *k, size_t first, uint32_t n)
     for (uint32_t e = 0; e < t->entries; e++) {
         double *to = k->figures + t->table + (size_t)e * ROW_FIGURES;
         to[stage_costs_figure[k->s->pass[n]]] += costs[e * COSTS + COST_IN_PASS];
+        if (stage_costs_runs_again(k, n))
+            to[ROW_BACKWARD] += costs[e * COSTS + COST_IN_PASS];
         to[ROW_SUMS] += costs[e * COSTS + COST_AT_END];
     }
     return true;

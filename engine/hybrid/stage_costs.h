@@ -55,6 +55,11 @@ void stage_costs_release(struct stage_costs *k);
  * reductions that wait for the last. By k->on. */
 enum { COST_IN_PASS, COST_COLLECTIVE, COST_AT_END, COSTS };
 void stage_costs_operation(const struct stage_costs *k, uint32_t op, double out[static COSTS]);
+/* It runs once more before the backward pass, which the module leaves out. */
+static inline bool stage_costs_runs_again(const struct stage_costs *k, uint32_t op)
+{
+    return k->o->whole_layers && k->s->is_left_out[op];
+}
 extern const uint8_t stage_costs_figure[SECTION_PASSES]; /* where COST_IN_PASS belongs */
 /* What a value adds to the figures. */
 void stage_costs_value(const struct stage_costs *k, const struct section_value *v, double *to);

@@ -587,6 +587,10 @@ int rows_price(const struct stage_tables *t, const struct stage_shape *shape, co
             stage_costs_operation(&k, s->op[n], ms);
             figure[stage_costs_figure[s->pass[s->op[n]]]] += ms[COST_IN_PASS];
             out->collective[s->pass[s->op[n]]] += ms[COST_COLLECTIVE];
+            if (stage_costs_runs_again(&k, s->op[n])) {
+                figure[ROW_BACKWARD] += ms[COST_IN_PASS];
+                out->collective[SECTION_BACKWARD] += ms[COST_COLLECTIVE];
+            }
             figure[ROW_SUMS] += ms[COST_AT_END];
         }
         for (uint32_t n = s->value_base[m]; n < s->value_base[m + 1]; n++)

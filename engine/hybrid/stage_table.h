@@ -55,6 +55,10 @@ struct stage_options {
     uint32_t dp;     /* parts of the batch; 0: any */
     bool is_uniform; /* fronts hold all rows in order, each twice: as it is, recomputed; what is not
                         possible takes INFINITY. One slot at a time */
+    bool whole_layers; /* a layer that the module recomputes runs again to its end, as under
+                          Megatron-LM's full recomputation (its CheckpointFunction calls the
+                          layer's forward; arXiv 2205.05198, 5). XLA drops what nothing reads: the
+                          last product and its all-reduce */
     bool is_plain; /* data and tensor parallelism alone: what is split, but for the batch, is split
                       over all axes that do not split the batch */
     const atomic_bool *stop;

@@ -7,7 +7,7 @@
  * by slice has the number of the slice, and so has a slice of it in another loop with as many
  * trips; slices of other unchanged stacks are one value whatever the index (one loop runs forward,
  * the other backward). So a forward operation repeated in the backward pass keeps its number, which
- * undoes the module's own recomputation (jax.checkpoint). Private to engine/recompute. */
+ * undoes the module's own recomputation (jax.checkpoint). */
 #ifndef AUTOMAP_ENGINE_RECOMPUTE_NUMBERING_H
 #define AUTOMAP_ENGINE_RECOMPUTE_NUMBERING_H
 

@@ -421,8 +421,8 @@ static bool write_left(struct contracting *s, struct contraction *out)
     return ok;
 }
 
-int energy_contract(const struct energy *g, double forbidden, struct contraction *out,
-                    struct err *e)
+int energy_contract(const struct energy *g, double forbidden, const atomic_bool *stop,
+                    struct contraction *out, struct err *e)
 {
     struct contracting s = {.t = g->tables, .nodes = g->nodes, .forbidden = forbidden};
     int rc;
@@ -434,7 +434,7 @@ int energy_contract(const struct energy *g, double forbidden, struct contraction
     s.failed = !begin(&s, g);
     size_t before = s.t->used;
     while (s.head != s.tail && !s.failed && !s.is_impossible && !s.t->failed &&
-           s.t->used - before < CELLS_MOST) {
+           s.t->used - before < CELLS_MOST && !stop_asked(stop)) {
         uint32_t edge = s.queue[s.head++ % s.lists.edge_count];
         s.is_waiting[edge] = 0;
         visit(&s, edge);

@@ -16,6 +16,7 @@
 #include "engine/relaxed/energy.h"
 #include "engine/relaxed/tables.h"
 #include "hlo/support/err.h"
+#include "hlo/support/stop.h"
 
 #define CONTRACTION_FIXED UINT32_MAX
 
@@ -28,10 +29,11 @@ struct contraction {
     uint16_t *label;
 };
 
-/* ERR_INFEASIBLE: every labelling has a forbidden cost. Every cost is 0 or more. O(nodes + edges)
+/* ERR_INFEASIBLE: every labelling has a forbidden cost. Every cost is 0 or more. Once `stop` (NULL:
+ * never) is set no rule is applied any more: what is left is larger, and as exact. O(nodes + edges)
  * operations on tables times the labels that go. */
-int energy_contract(const struct energy *g, double forbidden, struct contraction *out,
-                    struct err *e) MUST_CHECK;
+int energy_contract(const struct energy *g, double forbidden, const atomic_bool *stop,
+                    struct contraction *out, struct err *e) MUST_CHECK;
 void contraction_release(struct contraction *c);
 /* Labels of the whole. */
 void contraction_expand(const struct contraction *c, const uint16_t *left, uint16_t *x);

@@ -6,6 +6,7 @@
 #include "engine/relaxed/timed_solve.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/stop.h"
 
 #include <math.h>
 #include <string.h>
@@ -73,18 +74,20 @@ int iopddl_solve(struct iopddl *p, const struct iopddl_options *o, struct iopddl
     struct over_time m = {0};
     struct timed_result r = {0};
 
-    *out = (struct iopddl_answer){0};
-    int rc = energy_contract(&p->energy, p->forbidden, &c, e);
+    *out = (struct iopddl_answer){.bound = -INFINITY};
+    int rc = energy_contract(&p->energy, p->forbidden, o->stop, &c, e);
     if (rc)
         return rc;
+    out->nodes_left = c.left.nodes;
+    out->edges_left = c.left.edge_count;
+    if (stop_asked(o->stop))
+        goto out;
     rc = over_time_new(&p->lives, &c, &m, e);
     if (rc)
         goto out;
     rc = timed_solve(&c.left, &m, &options, &r, e);
     if (rc)
         goto out;
-    out->nodes_left = c.left.nodes;
-    out->edges_left = c.left.edge_count;
     out->points = m.points;
     for (uint32_t n = 0; n < c.left.nodes; n++)
         out->labels_left += energy_labels(&c.left, n);

@@ -55,9 +55,9 @@ struct iopddl_options {
 };
 
 struct iopddl_answer {
-    uint16_t *x; /* [nodes] strategies; NULL: none found */
-    double cost, bound;
-    double peak;                                          /* most memory, of all points of time */
+    uint16_t *x;        /* [nodes] strategies; NULL: none found */
+    double cost, bound; /* bound: -INFINITY when it was stopped before there was one */
+    double peak;        /* most memory, of all points of time */
     uint32_t nodes_left, edges_left, labels_left, points; /* after contraction */
     uint64_t work;
 };

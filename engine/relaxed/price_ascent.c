@@ -55,13 +55,13 @@ static void set_costs(struct price_ascent *a, const double *price, double scale)
     }
 }
 
-int price_ascent_new(struct energy *g, const struct over_time *m, struct price_ascent *out,
-                     struct err *e)
+int price_ascent_new(struct energy *g, const struct over_time *m, const atomic_bool *stop,
+                     struct price_ascent *out, struct err *e)
 {
     size_t points = (size_t)m->points + 1;
     int rc;
 
-    *out = (struct price_ascent){.memory = m, .g = *g, .bound = -INFINITY};
+    *out = (struct price_ascent){.memory = m, .g = *g, .bound = -INFINITY, .stop = stop};
     rc = own_costs(out, e);
     if (rc)
         goto out;
@@ -116,9 +116,10 @@ static double sweep(struct price_ascent *a, const double *price, double scale, u
 {
     double away = 0, size = 0;
 
-    for (uint32_t k = 0; k < sweeps; k++) {
+    for (bool is_last = false; !is_last; sweeps--) { /* the last one has a bound and labels */
+        is_last = sweeps <= 1 || stop_asked(a->stop);
         a->trws.bound = -INFINITY;
-        trws_sweep(&a->trws, k + 1 == sweeps);
+        trws_sweep(&a->trws, is_last);
         a->work += a->sweep_work;
     }
     for (uint32_t t = 0; t < a->memory->points; t++) {

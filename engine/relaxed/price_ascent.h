@@ -11,6 +11,7 @@
 #include "engine/relaxed/over_time.h"
 #include "engine/relaxed/trws.h"
 #include "hlo/support/err.h"
+#include "hlo/support/stop.h"
 
 struct price_ascent {
     const struct over_time *memory;
@@ -25,11 +26,12 @@ struct price_ascent {
     double grown;                                          /* of the bound in these steps */
     uint32_t steps;
     uint64_t work, sweep_work;
+    const atomic_bool *stop; /* once set, sweeps end; NULL: never */
 };
 
 /* `g` and its tables must outlive it; a vector per node is added to them. */
-int price_ascent_new(struct energy *g, const struct over_time *m, struct price_ascent *out,
-                     struct err *e) MUST_CHECK;
+int price_ascent_new(struct energy *g, const struct over_time *m, const atomic_bool *stop,
+                     struct price_ascent *out, struct err *e) MUST_CHECK;
 void price_ascent_release(struct price_ascent *a);
 
 /* One step; `known`: the energy of some labelling that fits, INFINITY: none. Leaves a rounding in

@@ -262,7 +262,7 @@ int timed_solve(struct energy *g, const struct over_time *m, const struct timed_
         out->x = mem_try(1, sizeof *out->x);
         return out->x ? 0 : err_no_memory(e, "for a labelling");
     }
-    rc = price_ascent_new(g, m, &s.ascent, e);
+    rc = price_ascent_new(g, m, o->stop, &s.ascent, e);
     if (rc)
         goto out;
     rc = tree_search_new(&s.ascent.trws, m, s.ascent.cost, s.ascent.label_first, o->seed, &s.trees,

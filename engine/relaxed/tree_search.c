@@ -19,6 +19,8 @@ enum {
     PEAK_WORK = 24 /* cells that a change of one span takes as long as */
 };
 
+#define EXACT_MOST 9007199254740992.0 /* 2^53: sums of whole numbers below it are exact */
+
 /* A node of the tree. */
 struct branch {
     uint32_t node, parent; /* parent: into branches */
@@ -130,15 +132,22 @@ static const double *row_of(const struct tree_search *s, const struct trws_end *
     return s->g->tables->data + end->turned + (size_t)s->x[end->other] * labels;
 }
 
+/* The energy of x from nothing: all terms are 0 or more, so a sum below 2^53 has not passed it. */
+static void sum_energy(struct tree_search *s)
+{
+    s->energy = s->g->constant;
+    for (uint32_t n = 0; n < s->g->nodes; n++) {
+        s->energy += s->cost[s->label_first[n] + s->x[n]];
+        for (uint32_t k = s->graph->first[n]; k < s->graph->split[n]; k++)
+            s->energy += row_of(s, &s->graph->ends[k], labels_of(s, n))[s->x[n]];
+    }
+    s->is_rounded = s->energy >= EXACT_MOST;
+}
+
 void tree_search_set(struct tree_search *s, const uint16_t *x)
 {
     memcpy(s->x, x, s->g->nodes * sizeof *x);
-    s->energy = s->g->constant;
-    for (uint32_t n = 0; n < s->g->nodes; n++) {
-        s->energy += s->cost[s->label_first[n] + x[n]];
-        for (uint32_t k = s->graph->first[n]; k < s->graph->split[n]; k++)
-            s->energy += row_of(s, &s->graph->ends[k], labels_of(s, n))[x[n]];
-    }
+    sum_energy(s);
     over_time_profile(s->memory, x, s->own->bytes);
     peaks_set(&s->peaks, s->own->bytes);
     s->work += s->graph->first[s->g->nodes] + s->memory->span_count + 3 * (size_t)s->peaks.leaves;
@@ -293,6 +302,7 @@ static void change(struct tree_search *s, uint32_t node, uint16_t to)
     for (uint32_t k = s->graph->first[node]; k < s->graph->first[node + 1]; k++) {
         const double *row = row_of(s, &s->graph->ends[k], labels);
         more += row[to] - row[from];
+        s->is_rounded |= fabs(more) >= EXACT_MOST;
     }
     s->work += s->graph->first[node + 1] - s->graph->first[node];
     for (uint32_t k = s->memory->first[node]; k < s->memory->first[node + 1]; k++) {
@@ -305,6 +315,7 @@ static void change(struct tree_search *s, uint32_t node, uint16_t to)
         s->work += PEAK_WORK;
     }
     s->energy += more;
+    s->is_rounded |= s->energy >= EXACT_MOST;
     s->x[node] = to;
 }
 
@@ -314,6 +325,10 @@ static void apply(struct tree_search *s, const uint16_t *labels)
         uint32_t node = s->own->branches[i].node;
         if (s->x[node] != labels[i])
             change(s, node, labels[i]);
+    }
+    if (s->is_rounded && s->energy < EXACT_MOST) { /* back from forbidden pairs */
+        sum_energy(s);
+        s->work += s->graph->first[s->g->nodes];
     }
 }
 

@@ -18,6 +18,8 @@
 #include "hlo/support/err.h"
 #include "rl/rng.h"
 
+#include <stdbool.h>
+
 struct tree_search {
     const struct energy *g;
     const struct trws *graph; /* its ends are used, nothing else */
@@ -28,8 +30,9 @@ struct tree_search {
     double limit;              /* of this search: at least the peak of x */
     double temperature;
     struct rl_rng rng;
-    uint16_t *x;   /* [nodes] */
-    double energy; /* of x, without prices */
+    uint16_t *x;     /* [nodes] */
+    double energy;   /* of x, without prices; exact for whole costs while below 2^53 */
+    bool is_rounded; /* a sum passed 2^53 since it was last summed up whole */
     struct peaks peaks;
     uint64_t work; /* cells of tables looked at */
     struct tree_scratch *own;

@@ -25,6 +25,19 @@ profile = json.load(open(sys.argv[2]))
 products = sum(v for k, v in profile.items() if k.startswith('dot'))
 sys.exit(not (abs(sum(profile.values()) - trace) < 1e-3 * trace and products > 0.9 * trace))
 PY
+# Two devices that run the same do not add up, whether one process has both or each its own.
+python3 - "$data/mlp.trace.json.gz" "$work" <<'PY'
+import gzip, json, sys
+trace = json.load(gzip.open(sys.argv[1]))
+ops = [e for e in trace['traceEvents'] if 'hlo_op' in e.get('args', {})]
+second = [dict(e, args=dict(e['args'], device_ordinal='1')) for e in ops]
+json.dump({'traceEvents': ops + second}, open(sys.argv[2] + '/devices.json', 'w'))
+json.dump({'traceEvents': ops + [dict(e, pid=e['pid'] + 1) for e in ops]}, open(sys.argv[2] + '/hosts.json', 'w'))
+PY
+for two in devices hosts; do
+    "$automap" profile "$work/$two.json" "$data/mlp.hlo.txt.gz" --compiled "$data/mlp-compiled.hlo.txt.gz" -o "$work/$two.profile" 2>/dev/null
+    cmp -s "$work/profile.json" "$work/$two.profile" || bad "two $two add up"
+done
 "$automap" plan "$data/mlp.hlo.txt.gz" --devices 1 --profile "$work/profile.json" | grep -q 'step  *2,111.[0-9] ms' || bad "plan does not read it"
 "$automap" profile "$data/mlp.trace.json.gz" "$data/mlp-compiled.hlo.txt.gz" 2>"$work/said" >"$work/compiled.json" || bad "no profile of what ran"
 grep -q '(100.0 %) found in 10 of' "$work/said" || bad "coverage of what ran: $(cat "$work/said")"

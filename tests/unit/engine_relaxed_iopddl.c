@@ -1,6 +1,7 @@
 /* Strategies within memory over time: against all choices of small random instances, and of ones
  * that hide a small problem behind rings of ties, most of whose pairs are forbidden. */
 #include "engine/relaxed/iopddl.h"
+#include "engine/relaxed/timed_solve.h"
 #include "rl/rng.h"
 
 #include <math.h>
@@ -258,6 +259,111 @@ static void rings_of_ties_are_seen_through(void **state)
     assert_int_equal(t.best, t.feasible);
 }
 
+/* A fifth of all pairs are forbidden, but none of one planted choice; one strategy costs nearly as
+ * much as can be read, so that two forbidden pairs are more than a double holds to the unit. */
+static struct str write_huge(struct rl_rng *r)
+{
+    enum { NODES = 150, STRATEGIES = 6, PAIRS = 600, COST = 1000, HUGE_NODE = 0 };
+    uint32_t planted[NODES];
+    struct str s = {0}, ends = {0};
+
+    str_add(&s,
+            "{\"problem\": {\"name\": \"huge\", \"usage_limit\": 200, \"nodes\": {\"costs\": [");
+    for (uint32_t n = 0; n < NODES; n++) {
+        planted[n] = rl_rng_below(r, STRATEGIES - 1);
+        str_add(&s, n ? ", [" : "[");
+        for (uint32_t k = 0; k + 1 < STRATEGIES; k++)
+            str_format(&s, "%u, ", rl_rng_below(r, COST));
+        str_add_int(&s, n == HUGE_NODE ? INT64_C(1) << 51 : 7);
+        str_add(&s, "]");
+    }
+    str_add(&s, "], \"intervals\": [");
+    for (uint32_t n = 0; n < NODES; n++)
+        str_format(&s, "%s[%u, %u]", n ? ", " : "", n, n + 5);
+    str_add(&s, "], \"usages\": [");
+    for (uint32_t n = 0; n < NODES; n++) {
+        str_add(&s, n ? ", [" : "[");
+        for (uint32_t k = 0; k < STRATEGIES; k++)
+            str_format(&s, "%s%u", k ? ", " : "", rl_rng_below(r, 30));
+        str_add(&s, "]");
+    }
+    str_add(&s, "]}, \"edges\": {\"costs\": [");
+    for (uint32_t k = 0; k < PAIRS; k++) {
+        uint32_t a = rl_rng_below(r, NODES), b = (a + 1 + rl_rng_below(r, 20)) % NODES;
+        str_format(&ends, "%s[%u, %u]", k ? ", " : "", a, b);
+        str_add(&s, k ? ", [" : "[");
+        for (uint32_t x = 0; x < STRATEGIES; x++) {
+            for (uint32_t y = 0; y < STRATEGIES; y++) {
+                bool is_out = !rl_rng_below(r, 5) && (x != planted[a] || y != planted[b]);
+                str_add(&s, x + y ? ", " : "");
+                if (is_out)
+                    str_add(&s, FORBIDDEN);
+                else
+                    str_add_int(&s, rl_rng_below(r, COST));
+            }
+        }
+        str_add(&s, "]");
+    }
+    str_format(&s, "], \"nodes\": [%s]}}}", ends.text);
+    str_release(&ends);
+    return s;
+}
+
+static void energies_are_exact(void **state)
+{
+    struct timed_options o = {.work = 20000000, .seed = 3};
+    struct timed_result a;
+    struct contraction c;
+    struct over_time m;
+    struct iopddl *p;
+    struct rl_rng r;
+    struct err e = {0};
+
+    (void)state;
+    rl_rng_seed(&r, 14, 0);
+    for (int k = 0; k < 4; k++) {
+        struct str text = write_huge(&r);
+        if (iopddl_parse(text.text, text.size, &p, &e))
+            fail_msg("%s", e.what);
+        o.forbidden = p->forbidden;
+        assert_int_equal(energy_contract(&p->energy, p->forbidden, NULL, &c, &e), 0);
+        assert_true(c.left.nodes > 50);
+        assert_int_equal(over_time_new(&p->lives, &c, &m, &e), 0);
+        assert_int_equal(timed_solve(&c.left, &m, &o, &a, &e), 0);
+        assert_non_null(a.x);
+        assert_true(a.energy == energy_of(&c.left, a.x));
+        assert_true(a.energy < p->forbidden && a.bound <= a.energy);
+        timed_result_release(&a);
+        over_time_release(&m);
+        contraction_release(&c);
+        iopddl_free(p);
+        str_release(&text);
+    }
+}
+
+/* Rings of ties stay as they are, and nothing is said of them. */
+static void stops(void **state)
+{
+    atomic_bool stop = true;
+    struct iopddl_options o = {.work = UINT64_MAX / 2, .seed = 3, .stop = &stop};
+    struct iopddl_answer a;
+    struct iopddl *p;
+    struct rl_rng r;
+    struct err e = {0};
+
+    (void)state;
+    rl_rng_seed(&r, 15, 0);
+    struct core core = random_core(&r);
+    struct str text = write_instance(&core, COPIES, &r);
+    assert_int_equal(iopddl_parse(text.text, text.size, &p, &e), 0);
+    assert_int_equal(iopddl_solve(p, &o, &a, &e), 0);
+    assert_true(a.nodes_left > p->energy.nodes / 2);
+    assert_true(!a.x && a.bound == -INFINITY);
+    iopddl_answer_release(&a);
+    iopddl_free(p);
+    str_release(&text);
+}
+
 static void same_seed_same_answer(void **state)
 {
     struct iopddl_options o = {.work = 3000000, .seed = 9};
@@ -330,10 +436,9 @@ static void errors_are_located(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_ones_are_solved),
-        cmocka_unit_test(rings_of_ties_are_seen_through),
-        cmocka_unit_test(same_seed_same_answer),
-        cmocka_unit_test(errors_are_located),
+        cmocka_unit_test(small_ones_are_solved), cmocka_unit_test(rings_of_ties_are_seen_through),
+        cmocka_unit_test(energies_are_exact),    cmocka_unit_test(stops),
+        cmocka_unit_test(same_seed_same_answer), cmocka_unit_test(errors_are_located),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,6 +21,7 @@
 /* Cells of tables in a second: the slowest of the instances measured, on a busy server of 2020. */
 #define CELLS_BY_SECOND 5e8
 #define MIB 1048576.0
+enum { FOLDER_MOST = 4096 };
 
 /* Costs of the contest's cheapest team and of the cheapest solution published anywhere by 2026
  * (github.com/ti2-group/iopddl_experiments: iopddl_final_results.csv, later runs, upper bounds in
@@ -81,9 +82,12 @@ static int write_solution(const struct request *q, const char *stem, uint64_t se
                           const struct iopddl *p, const struct iopddl_answer *a, struct err *e)
 {
     struct str text = {0};
-    char path[4600];
+    char path[FOLDER_MOST + 128];
 
-    snprintf(path, sizeof path, "%s/%s.%" PRIu64 ".solution", q->folder, stem, seed);
+    if (snprintf(path, sizeof path, "%s/%s.%" PRIu64 ".solution", q->folder, stem, seed) >=
+        (int)sizeof path)
+        return err_set(e, ERR_LIMIT, "the folder's name is too long, expected at most %d bytes",
+                       FOLDER_MOST);
     for (uint32_t n = 0; n < p->energy.nodes; n++)
         str_format(&text, "%s%u", n ? ", " : "[", a->x[n]);
     str_add(&text, p->energy.nodes ? "]\n" : "[]\n");
@@ -118,8 +122,11 @@ static void print_row(const char *stem, uint64_t seed, const struct known *known
     } else {
         printf(" %15s %9s %9s", "none", "-", "-");
     }
-    printf(" %15.0f", floor(a->bound));
-    if (a->x && a->cost > 0)
+    if (isfinite(a->bound))
+        printf(" %15.0f", floor(a->bound));
+    else
+        printf(" %15s", "none");
+    if (a->x && a->cost > 0 && a->bound > 0)
         printf(" %8.4f %%", 100 * (a->cost / a->bound - 1));
     else
         printf(" %10s", "-");
@@ -148,7 +155,7 @@ static int run_seeds(const struct request *q, struct iopddl *p, const char *stem
         t->none += !a.x;
         t->near +=
             a.x && known && a.cost <= 1.005 * (double)(known->team ? known->team : known->any);
-        t->bounds += known && a.bound <= (double)known->any;
+        t->bounds += known && isfinite(a.bound) && a.bound <= (double)known->any;
         if (a.x && q->folder)
             rc = write_solution(q, stem, o.seed, p, &a, e);
         iopddl_answer_release(&a);

@@ -406,6 +406,22 @@ static int conclude(struct search_pool *pool, struct plan *best, cJSON *runs)
     return rc ? exit_code_of(&e) : fits ? EXIT_OK : EXIT_INFEASIBLE;
 }
 
+/* No run has a plan: `e` is of the last that was asked for it. */
+static int report_none(const struct search_pool *pool, const struct err *e)
+{
+    if (e->code != ERR_INFEASIBLE) {
+        err_print(e, stderr);
+        return exit_code_of(e);
+    }
+    if (stop_asked(pool->problem->stop)) {
+        fprintf(stderr, "automap search: stopped before the first plan\n");
+        return EXIT_STOPPED;
+    }
+    fprintf(stderr, "automap search: no plan was found: no episode came to its end without a "
+                    "conflict; more episodes or seconds may\n");
+    return EXIT_INFEASIBLE;
+}
+
 /* Prints every run that found a plan; the best of them is the plan to write. */
 static int report(struct search_pool *pool)
 {
@@ -413,12 +429,12 @@ static int report(struct search_pool *pool)
     cJSON *runs = cJSON_CreateArray();
     struct plan best = {0};
     double best_score = -INFINITY;
+    struct err e = {.code = ERR_INFEASIBLE}; /* a run that did not begin has no plan */
     int code = EXIT_OK;
 
     for (uint32_t n = 0; n < a->seeds; n++) {
         const struct search_state *c = &pool->runs[n].state;
         struct plan plan;
-        struct err e;
         if (pool->runs[n].rc || !pool->runs[n].began || outcome_plan(c, &plan, &e))
             continue;
         if (a->json)
@@ -440,7 +456,7 @@ static int report(struct search_pool *pool)
         plan_release(&best);
     } else {
         cJSON_Delete(runs);
-        fprintf(stderr, "automap search: stopped before the first plan\n");
+        code = report_none(pool, &e);
     }
     return code;
 }
@@ -617,8 +633,8 @@ const struct command command_search = {
              "its opponents.",
     .options = search_option_sets,
     .notes = "Seconds in results are CPU time of the search thread.\nExit codes: 0, 1 usage, 2 "
-             "input, 3 stopped (the best so far is printed), 4 the pins clash, or no plan found is "
-             "within the memory limit.",
+             "input, 3 stopped (the best so far is printed), 4 the pins clash, no plan "
+             "was found, or none is within the memory limit.",
     .run = run_search,
 };
 

@@ -211,19 +211,23 @@ static void add_word(struct str *out, const char *word)
     str_add_char(out, '\'');
 }
 
-/* Every option of `a` that says more than its default, in the order of the table. */
-static void tell_options(const struct problem_args *a,
+/* Every option of `a` that says more than its default, in the order of the table. False: no memory
+ * for one of them. */
+static bool tell_options(const struct problem_args *a,
                          void (*tell)(void *context, const struct option *o, const char *value),
                          void *context)
 {
     struct str value = {0};
+    bool whole = true;
 
     for (const struct option *o = problem_options; o->name; o++) {
         str_clear(&value);
         if (option_told(o, a, &value))
             tell(context, o, value.text ? value.text : "");
+        whole &= !value.failed;
     }
     str_release(&value);
+    return whole;
 }
 
 static void tell_shell(void *context, const struct option *o, const char *value)
@@ -243,7 +247,7 @@ void problem_args_write(const struct problem_args *a, struct str *out)
     if (a->cluster) /* its file says how many */
         shown.devices = 0;
     str_add(out, "automap plan");
-    tell_options(&shown, tell_shell, out);
+    out->failed |= !tell_options(&shown, tell_shell, out);
 }
 
 void words_add(struct word_list *w, const char *text)
@@ -293,7 +297,7 @@ static void tell_words(void *context, const struct option *o, const char *value)
 
 void problem_args_words(const struct problem_args *a, struct word_list *out)
 {
-    tell_options(a, tell_words, out);
+    out->failed |= !tell_options(a, tell_words, out);
     for (uint32_t n = 0; n < a->figure_count; n++) {
         words_add(out, "--set");
         words_add(out, a->figures[n]);

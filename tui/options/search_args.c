@@ -271,6 +271,11 @@ static const struct option own[] = {
      "tensor "
      "parallelism, 1F1B unless --schedule is given, interleaved too",
      .is_kept = true, .sort = SORT_HYBRID, ARG(uniform)},
+    {"whole-layers", NULL,
+     "hybrid: layers that the module recomputes run again to their end, as in Megatron-LM; XLA "
+     "drops "
+     "the last product",
+     .is_kept = true, .sort = SORT_HYBRID, ARG(whole_layers)},
     {"chunks", "V", "hybrid: uniform and interleaved, V stages on each group of devices; 1: not",
      .is_kept = true, .sort = SORT_HYBRID, .kind = OPTION_WHOLE, ARG(chunks), .least = 1,
      .most = 16},
