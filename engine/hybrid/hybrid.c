@@ -3,6 +3,7 @@
 #include "engine/decide/classes.h"
 #include "engine/hybrid/interleave.h"
 #include "engine/hybrid/pin_wishes.h"
+#include "engine/hybrid/relaxed_stages.h"
 #include "engine/hybrid/uniform.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/stop.h"
@@ -22,13 +23,18 @@
 
 static const char MEMORY_FOR[] = "for a hybrid plan";
 
-enum { DESCENT_MOST = 4000 }; /* plans played on the way down from one */
+enum {
+    DESCENT_MOST = 4000, /* plans played on the way down from one */
+    FORMER_MOST = 3      /* plans that were taken before the last, for relaxed stages */
+};
 
 struct search {
     struct hybrid *h;
     struct err *e;
     double best_ms;
-    double plain_ms; /* of those that are not interleaved */
+    double plain_ms;                   /* of those that are not interleaved */
+    struct hybrid former[FORMER_MOST]; /* of each the plan alone */
+    uint32_t formers;                  /* so far */
 };
 
 static bool is_stopped(const struct hybrid *h)
@@ -197,6 +203,35 @@ static int show(struct search *s)
     return rc;
 }
 
+/* The plan of `from`, without what the problem and the search are. */
+static void move_plan(struct hybrid *from, struct hybrid *to)
+{
+    to->found = from->found;
+    to->micro_batches = from->micro_batches;
+    to->stages = from->stages;
+    to->zero = from->zero;
+    to->schedule = from->schedule;
+    to->chunks = from->chunks;
+    to->stage = from->stage;
+    to->cut = from->cut;
+    from->stage = NULL;
+    from->cut = NULL;
+    from->stages = 0;
+}
+
+/* The plan taken before goes; where stages are relaxed the last few are kept. */
+static void put_aside(struct search *s)
+{
+    struct hybrid *to = &s->former[s->formers % FORMER_MOST];
+
+    hybrid_free_plan(to);
+    move_plan(s->h, to);
+    if (s->h->options.relaxes)
+        s->formers += to->stages > 0;
+    else
+        hybrid_free_plan(to);
+}
+
 static int take_stage(struct search *s, const struct tables *t, const struct hybrid_plan *p,
                       uint32_t n)
 {
@@ -234,7 +269,7 @@ static int take(struct search *s, const struct tables *t, const struct descent *
     const struct hybrid_instance *in = &t->in;
     int rc = 0;
 
-    hybrid_free_plan(h);
+    put_aside(s);
     h->stage = mem_try(d->best.stages, sizeof *h->stage);
     h->cut = mem_try(d->best.stages, sizeof *h->cut);
     if (!h->stage || !h->cut)
@@ -453,6 +488,63 @@ static void sum_up(struct search *s)
         h->bound_ms = 0;
 }
 
+/* ---- relaxed stages ---- */
+
+/* Relaxes a plan made aside; it is taken when its step is shorter then. */
+static int offer_relaxed(struct search *s, struct hybrid *from)
+{
+    struct hybrid *h = s->h, own = {0};
+    double before = h->relaxed_ms;
+
+    move_plan(h, &own);
+    move_plan(from, h);
+    int rc = hybrid_price(h, s->e);
+    rc = rc ? rc : hybrid_relax(h, s->e);
+    if (rc || !(h->relaxed_ms < before)) {
+        hybrid_free_plan(h);
+        move_plan(&own, h);
+        h->relaxed_ms = before;
+        return rc ? rc : hybrid_price(h, s->e);
+    }
+    hybrid_free_plan(&own);
+    return 0;
+}
+
+/* The plan there were without a limit: relaxed, its stages may fit. */
+static int offer_unlimited(struct search *s)
+{
+    struct hybrid *other = mem_try(1, sizeof *other);
+    struct hybrid_options o = s->h->options;
+
+    if (!other)
+        return err_no_memory(s->e, MEMORY_FOR);
+    o.no_limit = o.no_bound = true;
+    o.relaxes = false;
+    o.watch = NULL;
+    int rc = hybrid_new(s->h->problem, &o, other, s->e);
+    if (!rc) {
+        rc = offer_relaxed(s, other);
+        hybrid_release(other);
+    }
+    free(other);
+    return rc == ERR_INFEASIBLE ? 0 : rc;
+}
+
+/* The last round: of the plan taken, of those taken before it and of the one without a limit, the
+ * one that is shortest with relaxed stages. */
+static int relax(struct search *s)
+{
+    struct hybrid *h = s->h;
+    int rc = hybrid_relax(h, s->e);
+
+    for (uint32_t n = 0; n < FORMER_MOST && !rc && !is_stopped(h); n++)
+        if (s->former[n].stages)
+            rc = offer_relaxed(s, &s->former[n]);
+    if (!rc && !h->options.no_limit && !is_stopped(h))
+        rc = offer_unlimited(s);
+    return rc;
+}
+
 static int search_all(struct search *s)
 {
     struct hybrid *h = s->h;
@@ -481,7 +573,8 @@ static int search_all(struct search *s)
                            ? "no hybrid plan keeps the pins within the memory of the devices"
                            : "no hybrid plan fits the memory of the devices");
     sum_up(s);
-    return hybrid_price(h, s->e); /* as a file with this plan will be */
+    rc = hybrid_price(h, s->e); /* as a file with this plan will be */
+    return !rc && h->options.relaxes ? relax(s) : rc;
 }
 
 int hybrid_new(const struct problem *p, const struct hybrid_options *o, struct hybrid *out,
@@ -497,6 +590,8 @@ int hybrid_new(const struct problem *p, const struct hybrid_options *o, struct h
     struct search s = {.h = out, .e = e, .best_ms = INFINITY};
     rc = hybrid_pins_make(&out->sections, &p->cluster, o->pins, o->pin_count, &out->pins, e);
     rc = rc ? rc : search_all(&s);
+    for (uint32_t n = 0; n < FORMER_MOST; n++)
+        hybrid_free_plan(&s.former[n]);
     if (rc)
         hybrid_release(out);
     return rc;

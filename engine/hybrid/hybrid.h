@@ -38,6 +38,7 @@ struct hybrid_options {
     uint32_t tp, dp;   /* of every stage; 0: any */
     uint32_t chunks;   /* of uniform plans: 1 not interleaved, 2 .. exactly so many; 0: any */
     bool whole_layers; /* see stage_options */
+    bool relaxes;      /* stages are solved relaxed, of the last plans found: relaxed_stages.h */
     bool no_limit, half_duplex;
     bool is_uniform;    /* all stages alike: devices, axes, labels that are data and tensor
                            parallelism; 1F1B unless a schedule is given, interleaved too */
@@ -54,7 +55,8 @@ struct hybrid_options {
 
 /* A stage as found; names for people are in hybrid_file.h. */
 struct hybrid_stage {
-    struct hybrid_point point; /* times and bytes */
+    struct hybrid_point point;   /* times and bytes */
+    struct hybrid_point relaxed; /* the same solved relaxed: relaxed_stages.h */
     uint32_t section, end_section, device, end_device;
     uint32_t axes, size[STAGE_AXES_MOST];
     uint32_t dp, in_flight;
@@ -92,9 +94,10 @@ struct hybrid {
     enum pipe_schedule_kind schedule;
     uint32_t chunks;       /* interleaved: so many stages lie on each group of devices; 1: not */
     double interleaved_ms; /* simulated, when chunks > 1 */
-    struct hybrid_stage *stage;              /* [stages] */
-    struct hybrid_cut *cut;                  /* [stages - 1] behind each */
-    double length_ms;                        /* L */
+    struct hybrid_stage *stage; /* [stages] */
+    struct hybrid_cut *cut;     /* [stages - 1] behind each */
+    double relaxed_ms; /* the step with relaxed stages (relaxed_stages.h); 0: not asked for */
+    double length_ms;  /* L */
     double makespan_ms[PIPE_SCHEDULE_COUNT]; /* INFINITY: does not fit */
     double bound_ms;   /* of all strict plans tried for: scope in hybrid_scope; 0: none */
     bool is_certified; /* the bound holds for its whole scope */

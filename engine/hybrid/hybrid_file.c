@@ -4,6 +4,7 @@
 #include "engine/cost/training.h"
 #include "engine/decide/classes.h"
 #include "engine/hybrid/hybrid_instance.h"
+#include "engine/hybrid/relaxed_stages.h"
 #include "engine/hybrid/sections.h"
 #include "engine/hybrid/stage_table.h"
 #include "engine/pipeline/pipe_instance.h"
@@ -37,6 +38,8 @@ static void add_options(const struct hybrid *h, cJSON *to)
     cJSON_AddBoolToObject(o, "half_duplex", h->options.half_duplex);
     if (h->options.whole_layers)
         cJSON_AddBoolToObject(o, "whole_layers", true);
+    if (h->relaxed_ms > 0)
+        cJSON_AddBoolToObject(o, "relaxed_stages", true);
     cJSON_AddBoolToObject(o, "memory_limit", !h->options.no_limit);
     if (h->options.limit_bytes > 0)
         cJSON_AddNumberToObject(o, "memory_limit_bytes", h->options.limit_bytes);
@@ -108,6 +111,12 @@ static cJSON *stage_json(const struct hybrid *h, const struct hybrid_stage *s)
     cJSON_AddNumberToObject(o, "fixed_bytes", s->point.fixed_bytes);
     cJSON_AddNumberToObject(o, "stash_bytes", s->point.stash_bytes);
     cJSON_AddNumberToObject(o, "memory_bytes", s->memory_bytes);
+    if (h->relaxed_ms > 0) {
+        cJSON_AddNumberToObject(o, "relaxed_forward_ms", s->relaxed.forward_ms);
+        cJSON_AddNumberToObject(o, "relaxed_backward_ms",
+                                s->relaxed.both_ms - s->relaxed.forward_ms);
+        cJSON_AddNumberToObject(o, "relaxed_stash_bytes", s->relaxed.stash_bytes);
+    }
     return o;
 }
 
@@ -140,6 +149,10 @@ cJSON *hybrid_json(const struct hybrid *h)
             cJSON_AddItemToArray(transfers, transfer_json(&h->cut[n]));
     }
     cJSON_AddNumberToObject(o, "step_time_ms", hybrid_step_ms(h));
+    if (h->relaxed_ms > 0)
+        cJSON_AddItemToObject(o, "relaxed_step_time_ms",
+                              isfinite(h->relaxed_ms) ? cJSON_CreateNumber(h->relaxed_ms)
+                                                      : cJSON_CreateNull());
     cJSON_AddNumberToObject(o, "L_ms", h->length_ms);
     cJSON *makespan = cJSON_AddObjectToObject(o, "makespan_ms");
     for (int k = 0; k < PIPE_SCHEDULE_COUNT; k++)
@@ -168,6 +181,7 @@ static const struct json_field option_keys[] = {
     {"overlap", JSON_NUMBER, NULL},
     {"half_duplex", JSON_TRUTH, NULL},
     {"whole_layers", JSON_TRUTH | JSON_OPTIONAL, NULL},
+    {"relaxed_stages", JSON_TRUTH | JSON_OPTIONAL, NULL},
     {"memory_limit", JSON_TRUTH, NULL},
     {"memory_limit_bytes", JSON_NUMBER | JSON_OPTIONAL, NULL},
     {0}};
@@ -179,15 +193,27 @@ static const struct json_field decision_keys[] = {{"instruction", JSON_TEXT, NUL
                                                   {"split", JSON_TEXTS, NULL},
                                                   {0}};
 static const struct json_field stage_keys[] = {
-    {"from", JSON_WHOLE, NULL},          {"to", JSON_WHOLE, NULL},
-    {"first_layer", JSON_TEXT, NULL},    {"last_layer", JSON_TEXT, NULL},
-    {"devices", JSON_WHOLES, NULL},      {"axes", JSON_OBJECTS, axis_keys},
-    {"recompute", JSON_TRUTH, NULL},     {"decisions", JSON_OBJECTS, decision_keys},
-    {"data_parallel", JSON_WHOLE, NULL}, {"tensor_parallel", JSON_WHOLE, NULL},
-    {"forward_ms", JSON_NUMBER, NULL},   {"backward_ms", JSON_NUMBER, NULL},
-    {"once_ms", JSON_NUMBER, NULL},      {"in_flight", JSON_WHOLE, NULL},
-    {"fixed_bytes", JSON_NUMBER, NULL},  {"stash_bytes", JSON_NUMBER, NULL},
-    {"memory_bytes", JSON_NUMBER, NULL}, {0}};
+    {"from", JSON_WHOLE, NULL},
+    {"to", JSON_WHOLE, NULL},
+    {"first_layer", JSON_TEXT, NULL},
+    {"last_layer", JSON_TEXT, NULL},
+    {"devices", JSON_WHOLES, NULL},
+    {"axes", JSON_OBJECTS, axis_keys},
+    {"recompute", JSON_TRUTH, NULL},
+    {"decisions", JSON_OBJECTS, decision_keys},
+    {"data_parallel", JSON_WHOLE, NULL},
+    {"tensor_parallel", JSON_WHOLE, NULL},
+    {"forward_ms", JSON_NUMBER, NULL},
+    {"backward_ms", JSON_NUMBER, NULL},
+    {"once_ms", JSON_NUMBER, NULL},
+    {"in_flight", JSON_WHOLE, NULL},
+    {"fixed_bytes", JSON_NUMBER, NULL},
+    {"stash_bytes", JSON_NUMBER, NULL},
+    {"memory_bytes", JSON_NUMBER, NULL},
+    {"relaxed_forward_ms", JSON_NUMBER | JSON_OPTIONAL, NULL},
+    {"relaxed_backward_ms", JSON_NUMBER | JSON_OPTIONAL, NULL},
+    {"relaxed_stash_bytes", JSON_NUMBER | JSON_OPTIONAL, NULL},
+    {0}};
 static const struct json_field transfer_keys[] = {{"forward_bytes", JSON_NUMBER, NULL},
                                                   {"backward_bytes", JSON_NUMBER, NULL},
                                                   {"once_bytes", JSON_NUMBER, NULL},
@@ -199,19 +225,21 @@ static const struct json_field makespan_keys[] = {{"eager", JSON_NUMBER_OR_NULL,
                                                   {"1f1b", JSON_NUMBER_OR_NULL, NULL},
                                                   {"gpipe", JSON_NUMBER_OR_NULL, NULL},
                                                   {0}};
-static const struct json_field plan_keys[] = {{"schema", JSON_TEXT, NULL},
-                                              {"mode", JSON_TEXT, NULL},
-                                              {"model", JSON_OBJECT, file_model_keys},
-                                              {"cluster", JSON_OBJECT, file_cluster_keys},
-                                              {"options", JSON_OBJECT, option_keys},
-                                              {"stages", JSON_OBJECTS, stage_keys},
-                                              {"transfers", JSON_OBJECTS, transfer_keys},
-                                              {"step_time_ms", JSON_NUMBER, NULL},
-                                              {"L_ms", JSON_NUMBER, NULL},
-                                              {"makespan_ms", JSON_OBJECT, makespan_keys},
-                                              {"bound_ms", JSON_NUMBER_OR_NULL, NULL},
-                                              {"certified", JSON_TRUTH, NULL},
-                                              {0}};
+static const struct json_field plan_keys[] = {
+    {"schema", JSON_TEXT, NULL},
+    {"mode", JSON_TEXT, NULL},
+    {"model", JSON_OBJECT, file_model_keys},
+    {"cluster", JSON_OBJECT, file_cluster_keys},
+    {"options", JSON_OBJECT, option_keys},
+    {"stages", JSON_OBJECTS, stage_keys},
+    {"transfers", JSON_OBJECTS, transfer_keys},
+    {"step_time_ms", JSON_NUMBER, NULL},
+    {"relaxed_step_time_ms", JSON_NUMBER_OR_NULL | JSON_OPTIONAL, NULL},
+    {"L_ms", JSON_NUMBER, NULL},
+    {"makespan_ms", JSON_OBJECT, makespan_keys},
+    {"bound_ms", JSON_NUMBER_OR_NULL, NULL},
+    {"certified", JSON_TRUTH, NULL},
+    {0}};
 
 /* A whole number from `least` to `most`. */
 static int read_whole(const cJSON *o, const char *where, const char *key, uint32_t least,
@@ -246,6 +274,7 @@ static int read_options(const cJSON *root, struct hybrid *h, struct err *e)
     h->zero = (uint8_t)zero;
     h->options.overlap = json_number(o, "overlap");
     h->options.half_duplex = cJSON_IsTrue(json_get(o, "half_duplex"));
+    h->options.relaxes = cJSON_IsTrue(json_get(o, "relaxed_stages"));
     h->options.whole_layers = cJSON_IsTrue(json_get(o, "whole_layers"));
     h->options.no_limit = cJSON_IsFalse(json_get(o, "memory_limit"));
     h->options.limit_bytes = limit ? limit->valuedouble : 0;
@@ -384,6 +413,7 @@ int hybrid_file_parse(const struct problem *p, const char *text, size_t size, st
         rc = read_options(root, out, e);
         rc = rc ? rc : read_stages(out, root, e);
         rc = rc ? rc : hybrid_price(out, e);
+        rc = !rc && out->options.relaxes ? hybrid_relax(out, e) : rc;
         if (rc)
             hybrid_release(out);
     }

@@ -181,6 +181,15 @@ int hybrid_instance_add(struct hybrid_instance *in, uint32_t slot, uint32_t i, u
     return 0;
 }
 
+uint32_t hybrid_slot_of(const struct hybrid_instance *in, uint32_t a, uint32_t b)
+{
+    uint32_t s = 0;
+
+    while (s < in->slots && (in->slot[s].devices != b - a || !hybrid_can_begin(in, a, s)))
+        s++;
+    return s;
+}
+
 /* ---- plans ---- */
 
 static double move_ms(const struct pipe_link *l, double bytes)

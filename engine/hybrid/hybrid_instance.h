@@ -93,6 +93,8 @@ static inline bool hybrid_can_begin(const struct hybrid_instance *in, uint32_t d
 {
     return in->can_begin[device] >> slot & 1;
 }
+/* The slot of devices [a, b); in->slots: no stage can have them. */
+uint32_t hybrid_slot_of(const struct hybrid_instance *in, uint32_t a, uint32_t b);
 static inline bool hybrid_may_be(const struct hybrid_instance *in, uint32_t slot, uint32_t i,
                                  uint32_t j, uint32_t device)
 {

@@ -39,9 +39,7 @@ static int table_new(const struct hybrid *h, const struct hybrid_stage *s, struc
     int rc = hybrid_instance_new(&t->in, h->sections.count, &h->problem->cluster, &p, e);
     if (rc)
         return rc;
-    while (t->slot < t->in.slots && (t->in.slot[t->slot].devices != s->end_device - s->device ||
-                                     !hybrid_can_begin(&t->in, s->device, t->slot)))
-        t->slot++;
+    t->slot = hybrid_slot_of(&t->in, s->device, s->end_device);
     if (t->slot == t->in.slots)
         return 0;
     so.slots = (uint64_t)1 << t->slot;

@@ -81,9 +81,7 @@ static int find_slot(const struct hybrid *h, const struct hybrid_instance *in, u
     const struct hybrid_stage *s = &h->stage[n];
     uint32_t d = s->end_device - s->device;
 
-    for (*slot = 0; *slot < in->slots; ++*slot)
-        if (in->slot[*slot].devices == d && hybrid_can_begin(in, s->device, *slot))
-            break;
+    *slot = hybrid_slot_of(in, s->device, s->end_device);
     if (*slot == in->slots || s->size[0] * (s->axes > 1 ? s->size[1] : 1) != d)
         return err_set(e, ERR_INPUT, "stages[%u]: no stage can have devices %u to %u as %ux%u", n,
                        s->device, s->end_device - 1, s->size[0], s->axes > 1 ? s->size[1] : 1);

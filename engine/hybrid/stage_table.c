@@ -60,19 +60,25 @@ static void cut_cluster(const struct cluster *c, const struct hybrid_slot *slot,
     out->devices = g->count * g->devices;
 }
 
+int stage_shape_new(const struct cluster *c, const struct hybrid_instance *in, uint32_t slot,
+                    uint32_t first, uint32_t second, struct stage_shape *out, struct err *e)
+{
+    char mesh[32];
+
+    *out = (struct stage_shape){.slot = slot, .axes = second ? 2 : 1, .size = {first, second}};
+    cut_cluster(c, &in->slot[slot], &out->cluster);
+    snprintf(mesh, sizeof mesh, second ? "%ux%u" : "%u", first, second);
+    return mesh_parse(&out->mesh, &out->cluster, mesh, e);
+}
+
 static int add_shape(struct maker *k, const struct cluster *c, uint32_t slot, uint32_t first,
                      uint32_t second)
 {
     struct stage_tables *t = k->t;
-    char mesh[32];
 
     if (!mem_grow(&t->shape, &t->shape_room, t->shapes, 1))
         return err_no_memory(k->e, MEMORY_FOR);
-    struct stage_shape *s = &t->shape[t->shapes];
-    *s = (struct stage_shape){.slot = slot, .axes = second ? 2 : 1, .size = {first, second}};
-    cut_cluster(c, &k->in->slot[slot], &s->cluster);
-    snprintf(mesh, sizeof mesh, second ? "%ux%u" : "%u", first, second);
-    int rc = mesh_parse(&s->mesh, &s->cluster, mesh, k->e);
+    int rc = stage_shape_new(c, k->in, slot, first, second, &t->shape[t->shapes], k->e);
     t->shapes += !rc;
     return rc;
 }

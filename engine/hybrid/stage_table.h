@@ -101,6 +101,10 @@ int stage_tables_price(const struct sections *s, const struct stage_options *o,
                        struct hybrid_instance *in, uint32_t slot, const uint32_t *size,
                        const label *on, uint32_t i, uint32_t j, struct hybrid_point out[static 2],
                        double collective_ms[static 2], struct err *e) MUST_CHECK;
+/* A slot cut into axes (second 0: one). ERR_INPUT: no such axes. */
+int stage_shape_new(const struct cluster *c, const struct hybrid_instance *in, uint32_t slot,
+                    uint32_t first, uint32_t second, struct stage_shape *out,
+                    struct err *e) MUST_CHECK;
 /* Fills the bytes of the cuts of `in`. */
 void stage_tables_cuts(const struct sections *s, const struct stage_options *o,
                        struct hybrid_instance *in);

@@ -27,7 +27,7 @@ grep -q 'no hybrid plan fits' "$dir/err" || fail "does not say what is wrong"
 
 # A plan file says the same again, as it is and by itself; a damaged one is named.
 t5=$models/t5-base6.hlo.txt.gz c=$clusters/c-4x8-v100.yaml
-for options in "" "--uniform" "--chunks 2 --micro-batches 16"; do
+for options in "" "--uniform" "--chunks 2 --micro-batches 16" "--relaxed-stages --whole-layers"; do
     "$automap" search "$t5" "$c" --kind hybrid $options --plan "$dir/plan.json" > "$dir/found" || fail "no plan: $options"
     "$automap" plan "$t5" "$c" --plan "$dir/plan.json" --json > "$dir/again.json" || fail "cannot read its own plan: $options"
     diff <(cat "$dir/plan.json"; echo) "$dir/again.json" || fail "another plan when read: $options"

@@ -14,6 +14,24 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Beside the step of strict stages, which is what the plan's exports are. */
+static void print_relaxed(const struct hybrid *h)
+{
+    double step = hybrid_step_ms(h);
+    bool fits = true;
+    char a[UNITS_ROOM];
+
+    for (uint32_t n = 0; n < h->stages; n++)
+        fits &= h->stage[n].memory_bytes <= h->stage[n].limit_bytes;
+    if (h->relaxed_ms > 0 && isfinite(h->relaxed_ms))
+        printf(
+            "  relaxed stages  %12s  %.2f %% less: values may change their split between uses%s\n",
+            units_ms(a, h->relaxed_ms), 100 * (1 - h->relaxed_ms / step),
+            fits ? "" : "; only so it fits");
+    else if (h->relaxed_ms > 0)
+        printf("  relaxed stages  %12s  do not fit\n", "none");
+}
+
 static void print_head(const struct hybrid *h, double seconds)
 {
     char a[UNITS_ROOM], b[UNITS_ROOM], model[128];
@@ -34,6 +52,7 @@ static void print_head(const struct hybrid *h, double seconds)
             printf("; %s %s", pipe_schedule_names[k],
                    isfinite(h->makespan_ms[k]) ? units_ms(b, h->makespan_ms[k]) : "does not fit");
     printf("\n");
+    print_relaxed(h);
     if (h->chunks == 1)
         printf("  L               %12s\n", units_ms(a, h->length_ms));
     if (h->options.is_uniform)

@@ -37,6 +37,7 @@ static struct hybrid_options options_of(const struct search_args *a, const struc
         .chunks = a->chunks,
         .is_uniform = a->uniform || a->chunks,
         .whole_layers = a->whole_layers,
+        .relaxes = a->relaxed_stages,
         .no_limit = o->no_limit,
         .half_duplex = o->half_duplex,
         .limit_bytes = o->limit_bytes,

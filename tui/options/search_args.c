@@ -276,6 +276,10 @@ static const struct option own[] = {
      "drops "
      "the last product",
      .is_kept = true, .sort = SORT_HYBRID, ARG(whole_layers)},
+    {"relaxed-stages", NULL,
+     "hybrid: stages of the last plans solved relaxed, where values may change their split between "
+     "uses (sequence parallelism), and played again",
+     .is_kept = true, .sort = SORT_HYBRID, ARG(relaxed_stages)},
     {"chunks", "V", "hybrid: uniform and interleaved, V stages on each group of devices; 1: not",
      .is_kept = true, .sort = SORT_HYBRID, .kind = OPTION_WHOLE, ARG(chunks), .least = 1,
      .most = 16},

@@ -34,6 +34,7 @@ struct search_args {
     bool race, json, quiet;
     bool hybrid;                                      /* --kind hybrid */
     bool uniform;                                     /* --uniform */
+    bool relaxed_stages;                              /* --relaxed-stages */
     bool whole_layers;                                /* --whole-layers */
     uint32_t tp, dp;                                  /* of its stages; 0: any */
     uint32_t chunks;                                  /* that each group of devices has; 0: any */
