@@ -311,6 +311,8 @@ static int solve_bound(struct search *s, struct tables *t, struct hybrid_try *ou
     if (rc)
         return rc;
     s->h->transitions += r.transitions;
+    out->interleaved_bound_ms = uniform_interleaved_bound(
+        &t->ideal, &(struct uniform_options){.stages = s->h->options.stages, .interleaves = true});
     out->is_certified = r.certified;
     out->bound_ms = !r.certified ? 0 : r.found ? r.length_ms : INFINITY;
     return 0;
@@ -432,10 +434,8 @@ static int solve_micro_batches(struct search *s, uint32_t m, uint8_t zero)
     *out = (struct hybrid_try){.micro_batches = m, .step_ms = INFINITY, .length_ms = INFINITY};
     h->tries++;
     h->points += (uint32_t)t.in.point_count;
-    if (!h->options.no_bound && !t.rows.is_cut_short)
+    if (!h->options.no_bound)
         rc = solve_bound(s, &t, out);
-    if (t.rows.is_cut_short)
-        out->is_certified = false;
     bool can_win = h->options.no_bound || !out->is_certified || out->bound_ms < s->best_ms;
     for (int k = 0; k < PIPE_GPIPE && !rc && can_win && !is_stopped(h); k++)
         if (!h->options.is_schedule_given || k == (int)h->options.schedule)
@@ -478,12 +478,16 @@ static void sum_up(struct search *s)
 
     h->is_certified = !h->is_ended && !is_stopped(h) && h->tries > 0 && !h->options.no_bound;
     h->bound_ms = INFINITY;
+    double interleaved_ms = INFINITY;
     for (uint32_t n = 0; n < h->tries; n++) {
         const struct hybrid_try *t = &h->tried[n];
         h->is_certified &= t->is_certified;
         h->bound_ms = fmin(h->bound_ms, t->bound_ms);
+        interleaved_ms = fmin(interleaved_ms, t->interleaved_bound_ms);
     }
     h->bound_ms = fmin(h->bound_ms, s->plain_ms);
+    if (h->chunks > 1)
+        h->bound_ms = fmin(h->bound_ms, interleaved_ms);
     if (!h->is_certified)
         h->bound_ms = 0;
 }

@@ -73,8 +73,9 @@ struct hybrid_cut {
 /* The best plan with one number of micro-batches. */
 struct hybrid_try {
     uint32_t micro_batches;
-    double bound_ms; /* INFINITY: nothing fits; 0: not known */
-    double step_ms;  /* INFINITY: none found, or left out because of its bound */
+    double bound_ms; /* of plans that are not interleaved. INFINITY: nothing fits; 0: not known */
+    double interleaved_bound_ms; /* of those that are; INFINITY: there are none */
+    double step_ms;              /* INFINITY: none found, or left out because of its bound */
     double length_ms;
     bool is_certified; /* the bound */
 };
@@ -99,7 +100,8 @@ struct hybrid {
     double relaxed_ms; /* the step with relaxed stages (relaxed_stages.h); 0: not asked for */
     double length_ms;  /* L */
     double makespan_ms[PIPE_SCHEDULE_COUNT]; /* INFINITY: does not fit */
-    double bound_ms;   /* of all strict plans tried for: scope in hybrid_scope; 0: none */
+    double bound_ms;   /* of all strict plans that are not interleaved; where the plan taken is, of
+                          interleaved ones too; 0: none */
     bool is_certified; /* the bound holds for its whole scope */
     bool is_said;      /* the two above are a file's word, which nobody checked */
     uint64_t transitions;

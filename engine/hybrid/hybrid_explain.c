@@ -153,7 +153,7 @@ static void write_limit(const struct hybrid *h, struct str *out)
                "the step; %s follow once (gradients, optimizer).",
                units_ms(a, step), n, h->micro_batches, units_ms(b, s->point.both_ms),
                units_ms(c, busy), 100 * busy / step, units_ms(d, s->point.reduce_ms));
-    if (h->is_certified && h->chunks == 1)
+    if (h->is_certified)
         str_format(out, " %s strict plan between these cuts is below %s, %.1f %% less.",
                    h->is_said ? "Its file says that no" : "No", units_ms(a, h->bound_ms),
                    100 * (1 - h->bound_ms / step));

@@ -420,7 +420,7 @@ int hybrid_file_parse(const struct problem *p, const char *text, size_t size, st
     if (!rc) {
         out->is_certified =
             cJSON_IsTrue(json_get(root, "certified")) && cJSON_IsNumber(json_get(root, "bound_ms"));
-        if (out->chunks == 1 && out->is_certified) /* no plan is below a bound of its kind */
+        if (out->is_certified) /* no plan is below a bound */
             out->is_certified = json_number(root, "bound_ms") <= hybrid_step_ms(out) * (1 + 1e-9);
         /* what was proven was proven of the step then */
         out->is_certified &= fabs(json_number(root, "step_time_ms") - hybrid_step_ms(out)) <=

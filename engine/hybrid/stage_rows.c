@@ -42,6 +42,10 @@ struct maker {
     struct bill *spread; /* [spread_count] */
     label *sigmas;       /* [sigma_count][shared_count] */
     size_t sigma_count, sigma_room, sigma_limit;
+    uint32_t sigmas_most, choices_most;
+    bool is_ideal;
+    bool is_merged;   /* an ideal row for each label of the batch, over all sigmas with it */
+    uint8_t *is_free; /* [classes] whose labels a bill's least is taken over */
     bool *cut_short;
 };
 
@@ -137,6 +141,43 @@ static int make_kinds(struct maker *k)
     return ok ? 0 : err_no_memory(k->costs.e, MEMORY_FOR);
 }
 
+/* ---- the least of a bill ---- */
+
+/* The labels that an entry gives to the bill's classes: false when one of them cannot have it, or
+ * has another already. */
+static bool is_open(const struct maker *k, const class_id *list, uint32_t count, uint32_t entry)
+{
+    label has[BILL_CLASSES_MOST] = {0};
+
+    for (uint32_t x = 0; x < k->costs.labels.axes; x++, entry /= count + 1)
+        if (entry % (count + 1))
+            has[entry % (count + 1) - 1] |= (label)(1u << x);
+    for (uint32_t n = 0; n < count; n++) {
+        bool fixed = !k->is_free[list[n]];
+        if (fixed ? has[n] != k->costs.on[list[n]]
+                  : !label_is_admissible(&k->costs.labels, list[n], has[n]))
+            return false;
+    }
+    return true;
+}
+
+/* Of a bill the least of every figure over the labels that its free classes can have, each figure
+ * alone. INFINITY where there are none. */
+static void least_of(const struct maker *k, const struct bill *b, double out[static ROW_FIGURES])
+{
+    const class_id *list = k->costs.pool + b->classes;
+
+    for (int f = 0; f < ROW_FIGURES; f++)
+        out[f] = INFINITY;
+    for (uint32_t e = 0; e < b->entries; e++) {
+        const double *from = k->costs.figures + b->table + (size_t)e * ROW_FIGURES;
+        if (!is_open(k, list, b->count, e))
+            continue;
+        for (int f = 0; f < ROW_FIGURES; f++)
+            out[f] = fmin(out[f], f == ROW_BOTH ? from[ROW_FORWARD] + from[ROW_BACKWARD] : from[f]);
+    }
+}
+
 /* ---- sigma ---- */
 
 static bool clashes(const struct maker *k, class_id class, label a)
@@ -192,7 +233,7 @@ static bool add_sigmas(struct maker *k, uint32_t n)
             continue;
         k->costs.on[s->shared[n]] = (label)a;
         if (!n)
-            k->sigma_limit = k->sigma_count + STAGE_SIGMAS_MOST / k->costs.labels.count;
+            k->sigma_limit = k->sigma_count + k->sigmas_most / k->costs.labels.count;
         ok = add_sigmas(k, n + 1);
         k->costs.on[s->shared[n]] = 0;
     }
@@ -215,6 +256,7 @@ struct part {
     uint32_t place[BILL_CLASSES_MOST]; /* in the kind's list */
     struct choice *out;
     uint64_t tried;
+    bool is_cut_short;
 };
 
 static void add_figures(double *to, const double *from)
@@ -253,10 +295,10 @@ static void look_at(struct maker *k, struct part *p)
 static void try_labels(struct maker *k, struct part *p, uint32_t n)
 {
     if (n == p->count) {
-        if (p->tried++ < STAGE_CHOICES_MOST)
+        if (p->tried++ < k->choices_most)
             look_at(k, p);
         else
-            *k->cut_short = true;
+            *k->cut_short = p->is_cut_short = true;
         return;
     }
     for (uint32_t a = k->costs.labels.count; a-- > 0;) {
@@ -266,7 +308,7 @@ static void try_labels(struct maker *k, struct part *p, uint32_t n)
         k->costs.on[p->class[n]] = (label)a;
         try_labels(k, p, n + 1);
         k->costs.on[p->class[n]] = 0;
-        if (p->tried > STAGE_CHOICES_MOST)
+        if (p->tried > k->choices_most)
             return;
     }
 }
@@ -320,7 +362,7 @@ static void choose_part(struct maker *k, struct part *p)
         if (part_of[c] != p->number)
             continue;
         if (p->count == BILL_CLASSES_MOST) {
-            *k->cut_short = true; /* the others stay whole */
+            *k->cut_short = p->is_cut_short = true; /* the others stay whole */
             break;
         }
         p->class[p->count] = local[c];
@@ -333,6 +375,40 @@ static void choose_part(struct maker *k, struct part *p)
     try_labels(k, p, 0);
 }
 
+/* The least of a part of which not all labellings were looked at: of each of its bills alone. */
+static void least_of_part(struct maker *k, const struct part *p, double out[static ROW_FIGURES])
+{
+    const struct sections *s = k->costs.s;
+    const struct kind *d = &k->kinds[p->kind];
+    uint32_t section = s->kind_first[p->kind];
+    const class_id *local = s->local + s->local_base[section];
+    const uint32_t *part_of = k->part_of + k->t->kind_at[p->kind] - s->shared_count;
+
+    for (uint32_t c = 0; c < local_count(s, section); c++)
+        k->is_free[local[c]] = part_of[c] == p->number;
+    memset(out, 0, ROW_FIGURES * sizeof *out);
+    for (uint32_t t = d->first; t < d->end; t++) {
+        double least[ROW_FIGURES];
+        if (k->costs.bills[t].part != p->number)
+            continue;
+        least_of(k, &k->costs.bills[t], least);
+        add_figures(out, least);
+    }
+    for (uint32_t c = 0; c < local_count(s, section); c++)
+        k->is_free[local[c]] = 0;
+}
+
+/* The figures of a bill over shared classes alone. */
+static void figures_of(const struct maker *k, const struct bill *b, double out[static ROW_FIGURES])
+{
+    if (k->is_merged) {
+        least_of(k, b, out);
+        return;
+    }
+    memcpy(out, bill_at(&k->costs, b), ROW_FIGURES * sizeof *out);
+    out[ROW_BOTH] = out[ROW_FORWARD] + out[ROW_BACKWARD];
+}
+
 /* Prices one kind of section in the rows from `first` on. */
 static void price_kind(struct maker *k, struct rows *r, uint32_t first, bool is_ideal,
                        uint32_t kind, struct choice *choice)
@@ -341,15 +417,21 @@ static void price_kind(struct maker *k, struct rows *r, uint32_t first, bool is_
     const struct kind *d = &k->kinds[kind];
     double base[ROW_FIGURES] = {0};
 
-    for (uint32_t t = d->first; t < d->end; t++)
-        if (k->costs.bills[t].part == UINT32_MAX)
-            add_figures(base, bill_at(&k->costs, &k->costs.bills[t]));
-    base[ROW_BOTH] = base[ROW_FORWARD] + base[ROW_BACKWARD];
+    for (uint32_t t = d->first; t < d->end; t++) {
+        double own[ROW_FIGURES];
+        if (k->costs.bills[t].part != UINT32_MAX)
+            continue;
+        figures_of(k, &k->costs.bills[t], own);
+        add_figures(base, own);
+    }
     for (uint32_t row = first; row < r->count; row++)
         memcpy(r->figure + row * size + (size_t)kind * ROW_FIGURES, base, sizeof base);
     for (uint32_t number = 0; number < d->parts; number++) {
         struct part p = {.kind = kind, .number = number, .out = choice};
-        choose_part(k, &p);
+        if (!k->is_merged)
+            choose_part(k, &p);
+        if (is_ideal && (k->is_merged || p.is_cut_short))
+            least_of_part(k, &p, choice->least);
         for (uint32_t row = first; row < r->count; row++) {
             double *to = r->figure + row * size + (size_t)kind * ROW_FIGURES;
             uint8_t *labels = r->labels + (size_t)row * k->t->row_size + k->t->kind_at[kind];
@@ -399,8 +481,9 @@ static bool price_spread(struct maker *k, struct rows *r, uint32_t sigma)
         return false;
     for (uint32_t n = 0; n < s->spread_count; n++) {
         double *to = r->spread + r->spread_sets * size + (size_t)n * ROW_SUMMED;
-        memcpy(to, bill_at(&k->costs, &k->spread[n]), ROW_SUMMED * sizeof *to);
-        to[ROW_BOTH] = to[ROW_FORWARD] + to[ROW_BACKWARD];
+        double own[ROW_FIGURES];
+        figures_of(k, &k->spread[n], own);
+        memcpy(to, own, ROW_SUMMED * sizeof *to);
     }
     r->spread_at[sigma] = r->spread_sets++;
     return true;
@@ -510,12 +593,46 @@ static bool drop_beaten(const struct maker *k, struct rows *r)
 
 /* ---- the whole ---- */
 
+/* Where there are more sigmas than are looked at, ideal rows are made of the labels of the batch
+ * alone: below every sigma, for they take the least over all of them. */
+static bool merge_sigmas(struct maker *k)
+{
+    const struct sections *s = k->costs.s;
+    class_id batch = s->order->steps.batch;
+    size_t size = s->shared_count;
+    bool is_cut_short = false, *own = k->cut_short, ok = true;
+
+    k->cut_short = &is_cut_short;
+    ok = add_sigmas(k, 0);
+    k->cut_short = own;
+    if (!ok || !is_cut_short || !k->is_ideal) {
+        *own |= is_cut_short;
+        return ok;
+    }
+    k->is_merged = true;
+    k->sigma_count = 0;
+    for (uint32_t n = 0; n < s->shared_count; n++)
+        k->is_free[s->shared[n]] = s->shared[n] != batch;
+    for (uint32_t a = 0; a < k->costs.labels.count && ok; a++) {
+        const struct stage_options *o = &k->t->options;
+        uint32_t dp = k->costs.labels.parts[a], tp = k->costs.shape->mesh.devices / dp;
+        if (!label_is_admissible(&k->costs.labels, batch, (label)a) || (o->dp && dp != o->dp) ||
+            (o->tp && tp != o->tp) || (a && s->shared[0] != batch))
+            continue;
+        ok = mem_grow(&k->sigmas, &k->sigma_room, k->sigma_count * size, size);
+        for (uint32_t m = 0; m < s->shared_count && ok; m++)
+            k->sigmas[k->sigma_count * size + m] = s->shared[m] == batch ? (label)a : 0;
+        k->sigma_count += ok;
+    }
+    return ok;
+}
+
 static int fill_rows(struct maker *k, struct rows *r, bool is_ideal)
 {
     const struct sections *s = k->costs.s;
     struct choice *choice = mem_try(1, sizeof *choice);
-    k->sigma_limit = STAGE_SIGMAS_MOST;
-    bool ok = choice && add_sigmas(k, 0);
+    k->sigma_limit = k->sigmas_most;
+    bool ok = choice && merge_sigmas(k);
 
     r->sigmas = (uint32_t)k->sigma_count;
     r->spread_at = mem_try(k->sigma_count, sizeof *r->spread_at);
@@ -538,13 +655,19 @@ static int fill_rows(struct maker *k, struct rows *r, bool is_ideal)
 int rows_new(const struct stage_tables *t, const struct stage_shape *shape, bool is_ideal,
              struct rows *out, bool *cut_short, struct err *e)
 {
-    struct maker k = {.t = t, .cut_short = cut_short};
+    struct maker k = {
+        .t = t,
+        .cut_short = cut_short,
+        .is_ideal = is_ideal,
+        .sigmas_most = t->options.sigmas_most ? t->options.sigmas_most : STAGE_SIGMAS_MOST,
+        .choices_most = t->options.choices_most ? t->options.choices_most : STAGE_CHOICES_MOST};
     struct rows r = {0};
     int rc = stage_costs_new(t, shape, &k.costs, e);
 
     if (rc)
         return rc;
-    rc = make_kinds(&k);
+    k.is_free = mem_try((size_t)k.costs.p->classes.count + 1, 1);
+    rc = k.is_free ? make_kinds(&k) : err_no_memory(e, MEMORY_FOR);
     if (!rc)
         rc = fill_rows(&k, &r, is_ideal);
     stage_costs_release(&k.costs);
@@ -552,6 +675,7 @@ int rows_new(const struct stage_tables *t, const struct stage_shape *shape, bool
     free(k.part_of);
     free(k.spread);
     free(k.sigmas);
+    free(k.is_free);
     if (rc)
         rows_release(&r);
     else

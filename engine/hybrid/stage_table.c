@@ -496,7 +496,7 @@ int stage_tables_new(const struct sections *s, const struct stage_options *o,
     if (rc)
         goto out;
     rc = fill(&k, in, false);
-    if (rc || !ideal || t.is_cut_short) /* cut short: no bound can be proven */
+    if (rc || !ideal)
         goto out;
     rc = fill(&k, ideal, true);
 out:

@@ -22,7 +22,10 @@
  *              section's input, and once the stash of one section
  *
  * An ideal row is sigma with the least of F, of F + B, of R and of each kind of memory over the
- * local labels, each alone and section by section: no strict plan with that sigma is below it. */
+ * local labels, each alone and section by section: no strict plan with that sigma is below it.
+ * Where not all sigmas, or labellings of local classes that hang together, are looked at, the least
+ * is taken of each term alone (operations over the same classes), over all labels that its classes
+ * can have: further below, and still below every strict plan. */
 #ifndef AUTOMAP_ENGINE_HYBRID_STAGE_TABLE_H
 #define AUTOMAP_ENGINE_HYBRID_STAGE_TABLE_H
 
@@ -61,6 +64,7 @@ struct stage_options {
                           last product and its all-reduce */
     bool is_plain; /* data and tensor parallelism alone: what is split, but for the batch, is split
                       over all axes that do not split the batch */
+    uint32_t sigmas_most, choices_most; /* 0: STAGE_SIGMAS_MOST, STAGE_CHOICES_MOST */
     const atomic_bool *stop;
 };
 
@@ -82,7 +86,8 @@ struct stage_tables {
     uint32_t *row_shape; /* [rows] */
     uint32_t rows;
     size_t label_room, shape_room;
-    bool is_cut_short; /* some shape has more sigmas or choices than are looked at */
+    bool is_cut_short; /* some shape has more sigmas or choices than are looked at: a plan may be
+                          missed, the ideal rows hold for all */
 };
 
 /* Fills the fronts and the bytes of the cuts of `in`, and of `ideal` (NULL: not wanted), both made

@@ -171,6 +171,37 @@ static void interleave(const struct hybrid_instance *in, uint32_t slot, uint32_t
         *best = u;
 }
 
+/* Least forward and backward time of all sections on one slot, over all cuts. */
+static double least_work(const struct hybrid_instance *in, uint32_t slot)
+{
+    double best[HYBRID_SECTIONS_MOST + 1] = {0};
+
+    for (uint32_t j = 1; j <= in->sections; j++) {
+        best[j] = INFINITY;
+        for (uint32_t i = 0; i < j; i++) {
+            struct hybrid_front f = *hybrid_front_of(in, slot, i, j);
+            for (uint32_t n = f.first; n < f.first + f.count; n++)
+                best[j] = fmin(best[j], best[i] + in->points[n].both_ms);
+        }
+    }
+    return best[in->sections];
+}
+
+double uniform_interleaved_bound(const struct hybrid_instance *in, const struct uniform_options *o)
+{
+    uint32_t m = in->options.micro_batches;
+    double least = INFINITY;
+
+    for (uint32_t s = 0; s < in->slots && o->interleaves && !in->options.half_duplex; s++) {
+        uint32_t groups = in->devices / in->slot[s].devices;
+        if (in->devices % in->slot[s].devices || groups < 2 || m % groups ||
+            2 * groups > in->sections || (o->stages && groups != o->stages))
+            continue;
+        least = fmin(least, m * least_work(in, s) / groups);
+    }
+    return least;
+}
+
 /* ---- one slot ---- */
 
 /* The plain plans of one row; the shortest of them goes to *own, also where it is not taken. */

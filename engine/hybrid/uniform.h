@@ -34,6 +34,12 @@ struct uniform_options {
 bool uniform_best(const struct hybrid_instance *in, uint32_t slot, const struct uniform_options *o,
                   struct uniform_plan *out);
 
+/* No interleaved plan on these rows (ideal ones) is shorter, whatever its chunks: M micro-batches
+ * of the least work that all sections take on groups of the same devices, shared out evenly over
+ * the groups. INFINITY: there are none. O(slots x sections^2 x points). */
+double uniform_interleaved_bound(const struct hybrid_instance *ideal,
+                                 const struct uniform_options *o);
+
 /* Bytes of each device of group s of an interleaved plan. */
 double uniform_memory(const struct hybrid_instance *in, const struct uniform_plan *p, uint32_t s);
 

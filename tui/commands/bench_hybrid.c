@@ -107,7 +107,7 @@ static int run(int argc, char **argv)
         err_print(&e, stderr);
         code = exit_code_of(&e);
     } else if (code == EXIT_OK) {
-        printf("bound: of plans with v = 1; interleaved ones may be shorter\n"
+        printf("bound: of plans with v = 1; where the plan has more, of interleaved ones too\n"
                "within 1 %% of the prototype's or shorter: %u of %u   never slower than the best "
                "pure kind: %u of %u\n",
                t.near, t.rows, t.never_slower, t.rows);

@@ -59,17 +59,15 @@ static void print_head(const struct hybrid *h, double seconds)
         printf("  uniform         %12s  devices, axes and labels are those of every stage\n",
                "yes");
     else if (h->is_certified)
-        printf("  bound           %12s  %.2f %% %s: %sno strict plan%s is shorter, of all cuts "
-               "between "
-               "%u sections, sub-meshes and schedules here%s\n",
-               units_ms(a, h->bound_ms), 100 * fabs(1 - h->bound_ms / step),
-               h->bound_ms <= step ? "below" : "above",
+        printf("  bound           %12s  %.2f %% below: %sno strict plan%s is shorter, of all cuts "
+               "between %u sections, sub-meshes and schedules here%s\n",
+               units_ms(a, h->bound_ms), 100 * (1 - h->bound_ms / step),
                h->is_said ? "the file says, and it was not checked, that " : "",
-               h->chunks > 1 ? " that is not interleaved" : "", h->sections.count,
-               h->options.micro_batches ? ", with so many micro-batches" : "");
+               h->chunks > 1 ? ", interleaved or not," : " that is not interleaved",
+               h->sections.count, h->options.micro_batches ? ", with so many micro-batches" : "");
     else
         printf("  bound           %12s  not proven: %s\n", "none",
-               h->is_ended ? "the search ended early" : "not all ways to split were looked at");
+               h->is_ended ? "the search ended early" : "the program that proves it ended early");
     printf("  batch           %12u  %u micro-batch%s of %u; the file has %lld\n", h->options.batch,
            h->micro_batches, h->micro_batches == 1 ? "" : "es", h->options.batch / h->micro_batches,
            (long long)h->order.steps.batch_size);
