@@ -196,11 +196,13 @@ static bool step_down(struct descent *d)
 static int show(struct search *s)
 {
     const struct hybrid_options *o = &s->h->options;
-    int rc = o->watch ? hybrid_price(s->h, s->e) : 0;
-
-    if (!rc && o->watch)
-        o->watch(s->h, o->context);
-    return rc;
+    if (!o->watch)
+        return 0;
+    int rc = hybrid_price(s->h, s->e);
+    if (rc)
+        return rc;
+    o->watch(s->h, o->context);
+    return 0;
 }
 
 /* The plan of `from`, without what the problem and the search are. */
@@ -526,10 +528,11 @@ static int offer_unlimited(struct search *s)
     o.relaxes = false;
     o.watch = NULL;
     int rc = hybrid_new(s->h->problem, &o, other, s->e);
-    if (!rc) {
-        rc = offer_relaxed(s, other);
-        hybrid_release(other);
-    }
+    if (rc)
+        goto out;
+    rc = offer_relaxed(s, other);
+    hybrid_release(other);
+out:
     free(other);
     return rc == ERR_INFEASIBLE ? 0 : rc;
 }
@@ -541,12 +544,13 @@ static int relax(struct search *s)
     struct hybrid *h = s->h;
     int rc = hybrid_relax(h, s->e);
 
-    for (uint32_t n = 0; n < FORMER_MOST && !rc && !is_stopped(h); n++)
+    for (uint32_t n = 0; n < FORMER_MOST && !is_stopped(h); n++) {
+        if (rc)
+            return rc;
         if (s->former[n].stages)
             rc = offer_relaxed(s, &s->former[n]);
-    if (!rc && !h->options.no_limit && !is_stopped(h))
-        rc = offer_unlimited(s);
-    return rc;
+    }
+    return rc || h->options.no_limit || is_stopped(h) ? rc : offer_unlimited(s);
 }
 
 static int search_all(struct search *s)
@@ -578,7 +582,7 @@ static int search_all(struct search *s)
                            : "no hybrid plan fits the memory of the devices");
     sum_up(s);
     rc = hybrid_price(h, s->e); /* as a file with this plan will be */
-    return !rc && h->options.relaxes ? relax(s) : rc;
+    return rc || !h->options.relaxes ? rc : relax(s);
 }
 
 int hybrid_new(const struct problem *p, const struct hybrid_options *o, struct hybrid *out,

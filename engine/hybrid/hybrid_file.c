@@ -413,7 +413,7 @@ int hybrid_file_parse(const struct problem *p, const char *text, size_t size, st
         rc = read_options(root, out, e);
         rc = rc ? rc : read_stages(out, root, e);
         rc = rc ? rc : hybrid_price(out, e);
-        rc = !rc && out->options.relaxes ? hybrid_relax(out, e) : rc;
+        rc = rc || !out->options.relaxes ? rc : hybrid_relax(out, e);
         if (rc)
             hybrid_release(out);
     }

@@ -204,13 +204,15 @@ static int fill_roles(const struct hybrid *h, struct hybrid_picture *p, struct e
         rc = err_no_memory(e, MEMORY_FOR);
         goto out;
     }
-    for (class_id n = 0; n < c->count && !rc; n++) {
+    for (class_id n = 0; n < c->count; n++) {
         k.role_of[n] = UINT32_MAX;
         bool is_named = c->info[n].var_dims || c->info[n].input_dims;
         if (is_named && c->info[n].reason == CLASS_ALLOWED && p->roles < ROLES_MOST)
             rc = find_role(&k, n, e);
+        if (rc)
+            goto out;
     }
-    for (uint32_t n = 0; n < p->stages && !rc; n++)
+    for (uint32_t n = 0; n < p->stages; n++)
         fill_cells(&k, n);
     rank_roles(p);
 out:
@@ -340,18 +342,19 @@ static int find_rival(const struct problem *p, const struct hybrid_options *o,
     if (kind == HYBRID_RIVAL_SPLIT)
         with.stages = 1;
     int rc = stop_asked(o->stop) ? ERR_INFEASIBLE : hybrid_new(p, &with, h, e);
-    if (!rc) {
-        *out = (struct hybrid_rival){.found = true,
-                                     .step_ms = hybrid_step_ms(h),
-                                     .stages = h->stages,
-                                     .micro_batches = h->micro_batches,
-                                     .chunks = h->chunks,
-                                     .dp = h->stage[0].dp};
-        out->tp = (h->stage[0].end_device - h->stage[0].device) / h->stage[0].dp;
-        for (uint32_t n = 0; n < h->stages; n++)
-            out->memory_bytes = fmax(out->memory_bytes, h->stage[n].memory_bytes);
-        hybrid_release(h);
-    }
+    if (rc)
+        goto out;
+    *out = (struct hybrid_rival){.found = true,
+                                 .step_ms = hybrid_step_ms(h),
+                                 .stages = h->stages,
+                                 .micro_batches = h->micro_batches,
+                                 .chunks = h->chunks,
+                                 .dp = h->stage[0].dp};
+    out->tp = (h->stage[0].end_device - h->stage[0].device) / h->stage[0].dp;
+    for (uint32_t n = 0; n < h->stages; n++)
+        out->memory_bytes = fmax(out->memory_bytes, h->stage[n].memory_bytes);
+    hybrid_release(h);
+out:
     free(h);
     return rc == ERR_INFEASIBLE ? 0 : rc;
 }
@@ -361,7 +364,10 @@ int hybrid_rivals(const struct problem *p, const struct hybrid_options *o,
 {
     int rc = 0;
 
-    for (int kind = 0; kind < HYBRID_RIVALS && !rc; kind++)
+    for (int kind = 0; kind < HYBRID_RIVALS; kind++) {
         rc = find_rival(p, o, (enum hybrid_rival_kind)kind, &out[kind], e);
-    return rc;
+        if (rc)
+            return rc;
+    }
+    return 0;
 }

@@ -161,7 +161,7 @@ static int price_whole(const struct hybrid *h, double *bytes, bool *fits, struct
     rc = hybrid_price(&copy, e);
     *bytes = 0;
     *fits = true;
-    for (uint32_t n = 0; n < h->stages && !rc; n++) {
+    for (uint32_t n = 0; n < h->stages; n++) {
         *bytes = fmax(*bytes, copy.stage[n].memory_bytes);
         *fits &= copy.stage[n].memory_bytes <= copy.stage[n].limit_bytes;
     }
@@ -250,9 +250,10 @@ static int tell(const struct hybrid *h, const char *trainer, bool has_gpipe, str
         return rc;
     rc = check_splits(t, &p, e);
     hybrid_picture_release(&p);
-    if (!rc)
-        note_rest(h, t);
-    return rc;
+    if (rc)
+        return rc;
+    note_rest(h, t);
+    return 0;
 }
 
 /* Each line of the notes behind a '#'. */
@@ -383,12 +384,12 @@ int export_deepspeed(const struct hybrid *h, struct str *out, struct err *e)
     struct told t;
     int rc = tell(h, "DeepSpeed", false, &t, e);
 
-    if (!rc && t.v > 1)
-        rc = refuse(&t, e, "its pipelines are not interleaved; --chunks 1");
-    if (!rc && !t.is_even)
-        rc = refuse(&t, e, "its stages have equally many layers");
     if (rc)
         return finish(&t, out, rc, e);
+    if (t.v > 1)
+        return finish(&t, out, refuse(&t, e, "its pipelines are not interleaved; --chunks 1"), e);
+    if (!t.is_even)
+        return finish(&t, out, refuse(&t, e, "its stages have equally many layers"), e);
     str_format(out,
                "{\n  \"train_batch_size\": %u,\n  \"train_micro_batch_size_per_gpu\": %u,\n"
                "  \"gradient_accumulation_steps\": %u,\n  \"zero_optimization\": {\"stage\": %u},\n"

@@ -99,22 +99,22 @@ static int pin(const struct kind *k, struct relaxed *r)
     const struct problem *q = k->q;
     struct relaxed_pin *pins = NULL;
     size_t count = 0, room = 0;
-    int rc = 0;
 
-    for (uint32_t n = 0; n < q->roles.param_count && !rc; n++) {
+    for (uint32_t n = 0; n < q->roles.param_count; n++) {
         hlo_value v = q->roles.params[n].value;
-        for (uint32_t d = 0; d < hlo_value_shape(q->m, v)->rank && !rc; d++)
-            for (uint32_t x = 0; x < q->mesh.axes && !rc; x++) {
-                class_id c = q->classes.class_of[class_dim(&q->classes, v, d)];
-                bool split = c != CLASS_NONE && (k->on[c] >> x & 1);
-                if (!mem_grow(&pins, &room, count, 1))
-                    rc = err_no_memory(k->e, MEMORY_FOR);
-                else
-                    pins[count++] =
-                        (struct relaxed_pin){n, d, x, split ? RELAXED_SPLIT : RELAXED_WHOLE};
-            }
+        uint32_t places = hlo_value_shape(q->m, v)->rank * q->mesh.axes;
+        if (!mem_grow(&pins, &room, count, places + 1)) {
+            free(pins);
+            return err_no_memory(k->e, MEMORY_FOR);
+        }
+        for (uint32_t m = 0; m < places; m++) {
+            uint32_t d = m / q->mesh.axes, x = m % q->mesh.axes;
+            class_id c = q->classes.class_of[class_dim(&q->classes, v, d)];
+            bool split = c != CLASS_NONE && (k->on[c] >> x & 1);
+            pins[count++] = (struct relaxed_pin){n, d, x, split ? RELAXED_SPLIT : RELAXED_WHOLE};
+        }
     }
-    rc = rc ? rc : relaxed_set_pins(r, pins, (uint32_t)count, k->e);
+    int rc = relaxed_set_pins(r, pins, (uint32_t)count, k->e);
     free(pins);
     return rc;
 }
@@ -389,8 +389,8 @@ static int relax_kind(struct kind *k, uint32_t n, uint8_t *is_done, label *aside
     if (rc)
         goto out;
     rc = price_operations(k);
-    for (uint32_t m = n; m < k->h->stages && !rc; m++) {
-        if (is_done[m] || !is_like(k, n, m, aside))
+    for (uint32_t m = n; m < k->h->stages; m++) {
+        if (rc || is_done[m] || !is_like(k, n, m, aside))
             continue;
         price_stage(k, &k->h->stage[m]);
         is_done[m] = 1;
@@ -440,8 +440,10 @@ static int relax_all(struct kind *k)
     if (!is_done || !aside || !k->is_op || !k->reader || !k->once_ms || !k->gather_ms ||
         !k->summed || !k->shape || !k->q || !k->on || !k->strict_ms || !k->relaxed_ms)
         rc = err_no_memory(k->e, MEMORY_FOR);
-    for (uint32_t n = 0; n < k->h->stages && !rc; n++) {
+    for (uint32_t n = 0; n < k->h->stages; n++) {
         bool is_one = k->h->stage[n].end_device - k->h->stage[n].device == 1;
+        if (rc)
+            break;
         if (!is_done[n] && !is_one)
             rc = relax_kind(k, n, is_done, aside);
     }
@@ -484,8 +486,7 @@ int hybrid_relax(struct hybrid *h, struct err *e)
     bool all_fit = true;
     for (uint32_t n = 0; n < h->stages; n++)
         all_fit &= fits(&h->stage[n], &h->stage[n].relaxed);
-    if (!rc)
-        h->relaxed_ms = all_fit ? play(h) : INFINITY;
+    h->relaxed_ms = rc || !all_fit ? INFINITY : play(h);
     hybrid_instance_release(&in);
     return rc;
 }
