@@ -395,7 +395,24 @@ static struct origin origin_of(const char *name, const struct hlo_load_options *
     return (struct origin){name, (size_t)most, o ? o->module : -1};
 }
 
-static int load_file(const struct origin *from, int file, struct hlo_module **out, struct err *e)
+/* The same once more, for a module of its own. */
+static int load_copy(const struct origin *from, const struct bytes *raw, struct hlo_module **out,
+                     struct err *e)
+{
+    struct bytes copy = {0};
+    int rc = reserve(&copy, raw->size ? raw->size : 1, e);
+
+    if (rc)
+        return rc;
+    if (raw->size)
+        memcpy(copy.data, raw->data, raw->size);
+    copy.size = raw->size;
+    return load_bytes(from, &copy, out, e);
+}
+
+/* `twin` NULL: one module is enough. */
+static int load_file(const struct origin *from, int file, struct hlo_module **out,
+                     struct hlo_module **twin, struct err *e)
 {
     struct bytes raw = {0};
     struct stat status;
@@ -410,15 +427,19 @@ static int load_file(const struct origin *from, int file, struct hlo_module **ou
         expected = (size_t)status.st_size > from->most ? from->most : (size_t)status.st_size;
     }
     int rc = read_bytes(from, file, expected, &raw, e);
-    if (rc) {
-        free(raw.data);
-        return rc;
-    }
-    return load_bytes(from, &raw, out, e);
+    if (rc)
+        goto out;
+    rc = twin ? load_copy(from, &raw, twin, e) : 0;
+    if (rc)
+        goto out;
+    return load_bytes(from, &raw, out, e); /* takes the bytes */
+out:
+    free(raw.data);
+    return rc;
 }
 
-int hlo_load(const char *path, const struct hlo_load_options *o, struct hlo_module **out,
-             struct err *e)
+static int load(const char *path, const struct hlo_load_options *o, struct hlo_module **out,
+                struct hlo_module **twin, struct err *e)
 {
     struct origin from = origin_of(path, o);
     bool is_stdin = !strcmp(path, "-");
@@ -429,10 +450,28 @@ int hlo_load(const char *path, const struct hlo_load_options *o, struct hlo_modu
     if (file < 0)
         rc = err_set(e, ERR_IO, "cannot be opened: %.200s", strerror(errno));
     else
-        rc = load_file(&from, file, out, e);
+        rc = load_file(&from, file, out, twin, e);
     if (file >= 0 && !is_stdin)
         close(file);
     return rc ? err_in_file(e, is_stdin ? "standard input" : path) : 0;
+}
+
+int hlo_load(const char *path, const struct hlo_load_options *o, struct hlo_module **out,
+             struct err *e)
+{
+    return load(path, o, out, NULL, e);
+}
+
+int hlo_load_twice(const char *path, const struct hlo_load_options *o, struct hlo_module *out[2],
+                   struct err *e)
+{
+    out[1] = NULL;
+    int rc = load(path, o, &out[0], &out[1], e);
+    if (rc) {
+        hlo_free(out[1]);
+        out[1] = NULL;
+    }
+    return rc;
 }
 
 int hlo_load_memory(const char *name, const void *data, size_t size,

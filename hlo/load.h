@@ -11,6 +11,9 @@
  * `o` NULL: { 0, -1 }. Errors: ERR_IO, ERR_INPUT with position, ERR_LIMIT, ERR_MEMORY. */
 int hlo_load(const char *path, const struct hlo_load_options *o, struct hlo_module **out,
              struct err *e) MUST_CHECK;
+/* Two modules of their own from one reading: a pipe can be read only once. */
+int hlo_load_twice(const char *path, const struct hlo_load_options *o, struct hlo_module *out[2],
+                   struct err *e) MUST_CHECK;
 /* The same from memory; messages call it `name`. Copies what it keeps. */
 int hlo_load_memory(const char *name, const void *data, size_t size,
                     const struct hlo_load_options *o, struct hlo_module **out,

@@ -257,7 +257,7 @@ static void print_json(const struct doctor *d)
 
 static int explain(const struct request *r, struct err *e)
 {
-    struct hlo_module *m = NULL, *before = NULL, *program = NULL;
+    struct hlo_module *m = NULL, *before[2] = {NULL, NULL}; /* one to look at, one to plan */
     struct doctor d = {0};
     struct cluster c;
     char beside[PATH_MAX];
@@ -268,20 +268,19 @@ static int explain(const struct request *r, struct err *e)
 
     if (rc)
         goto out;
-    rc = path ? hlo_load(path, NULL, &before, e) : 0;
+    rc = path ? hlo_load_twice(path, NULL, before, e) : 0;
     if (rc)
         goto out;
     rc = r->cluster ? cluster_load(&c, r->cluster, e) : 0;
     if (rc)
         goto out;
-    rc = doctor_new(m, before, r->cluster ? &c : NULL, &d, e);
+    rc = doctor_new(m, before[0], r->cluster ? &c : NULL, &d, e);
     if (rc) {
         err_in_file(e, r->file);
         goto out;
     }
-    rc = path ? hlo_load(path, NULL, &program, e) : 0;
-    if (rc)
-        goto out;
+    struct hlo_module *program = before[1];
+    before[1] = NULL; /* taken over */
     rc = program ? doctor_replan(&d, program, NULL, e) : 0;
     if (rc)
         goto out;
@@ -292,7 +291,8 @@ static int explain(const struct request *r, struct err *e)
 out:
     doctor_release(&d);
     hlo_free(m);
-    hlo_free(before);
+    hlo_free(before[0]);
+    hlo_free(before[1]);
     return rc;
 }
 

@@ -92,7 +92,7 @@ static void take_plans(struct doctor_view *v)
     v->job = NULL;
     if (!next)
         return;
-    doctored_free(v->dump);
+    doctored_succeed(v->dump, next);
     v->dump = next;
     list_fit(&v->list, (int64_t)next->row_count, v->list.rows);
 }
@@ -143,22 +143,22 @@ static char *times_text(char *out, size_t room, const struct doctored_row *r)
     return out;
 }
 
-/* What the change brings, or why none is offered. */
+/* What the better change brings, or why none is offered. */
 static unsigned change_text(char *out, size_t room, const struct doctored_row *r)
 {
     const struct doctor_finding *f = r->finding;
     char ms[UNITS_ROOM];
 
-    if (f->cure_is_priced && r->now.ms > r->cured.ms) {
-        snprintf(out, room, "-%s", units_short_ms(ms, r->now.ms - r->cured.ms));
+    if (r->gain_ms > 0) {
+        snprintf(out, room, "-%s", units_short_ms(ms, r->gain_ms));
         return f->verdict == DOCTOR_UNWANTED ? ROLE_WARN : ROLE_TEXT;
     }
-    if (f->cure_is_priced)
+    if (f->cure_is_priced || f->planned.change)
         snprintf(out, room, "no gain here");
     else if (f->verdict == DOCTOR_WANTED)
         snprintf(out, room, "needed");
     else
-        snprintf(out, room, "none known");
+        snprintf(out, room, *f->cure ? "not priced" : "none known");
     return ROLE_DIM;
 }
 
@@ -217,9 +217,8 @@ static void draw_headline(const struct doctored *d, const struct pane *p)
                         units_short_ms(now, d->now.ms));
     x = pane_format(p, x, 1, ROLE_TEXT, " a step in %u collective%s; ", all->count,
                     all->count == 1 ? "" : "s");
-    double ms = d->now.ms - d->cured.ms;
-    if (ms > 0)
-        x = pane_format(p, x, 1, ROLE_WARN, "%s can go", units_short_ms(gain, ms));
+    if (d->gain_ms > 0)
+        x = pane_format(p, x, 1, ROLE_WARN, "%s can go", units_short_ms(gain, d->gain_ms));
     else
         x = pane_text(p, x, 1, ROLE_OK, "none of it can go");
     char text[96];
@@ -552,18 +551,14 @@ static void draw_after(const struct doctored *d, const struct pane *p, int y)
 {
     if (!d->changes)
         return;
-    char title[64], now[UNITS_ROOM], then[UNITS_ROOM], less[UNITS_ROOM], a[UNITS_ROOM],
-        b[UNITS_ROOM];
+    char title[64], now[UNITS_ROOM], then[UNITS_ROOM], less[UNITS_ROOM];
 
     snprintf(title, sizeof title, d->changes == 1 ? "After the change" : "After all %u changes",
              d->changes);
-    pane_head(p, y++, &(struct head){0, title, "each for its own collectives", false});
+    pane_head(p, y++, &(struct head){0, title, "the better of each row, one by one", false});
     int x = pane_format(p, 0, y, ROLE_TEXT, "time   %s to ", units_short_ms(now, d->now.ms));
-    x = pane_text(p, x, y, ROLE_OK, units_short_ms(then, d->cured.ms));
-    double ms = d->now.ms - d->cured.ms;
-    x = pane_format(p, x, y, ROLE_TEXT, ", %s%s   sent %s to %s", ms > 0 ? "-" : "",
-                    units_short_ms(less, ms), units_bytes(a, d->now.sent),
-                    units_bytes(b, d->cured.sent));
+    x = pane_text(p, x, y, ROLE_OK, units_short_ms(then, d->now.ms - d->gain_ms));
+    x = pane_format(p, x, y, ROLE_TEXT, ", -%s", units_short_ms(less, d->gain_ms));
     static const char open[] = "o opens the whole program, which can be searched";
     if (x + 3 + (int)sizeof open - 1 <= p->width)
         pane_text(p, x + 3, y, ROLE_DIM, open);

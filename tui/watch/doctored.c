@@ -8,11 +8,10 @@
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 
-#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 bool doctored_is(const char *path)
 {
@@ -24,17 +23,52 @@ bool doctored_is(const char *path)
     return is;
 }
 
-static double saved(const struct doctored_row *r)
+static int compare_plans(const void *a, const void *b)
 {
-    return r->now.ms - r->cured.ms;
+    const struct doctored_row *p = a, *q = b;
+    const char *x = p->finding->planned.change, *y = q->finding->planned.change;
+
+    return strcmp(x ? x : "", y ? y : "");
+}
+
+/* What the better change saves of a row. A planned one saves over all rows that name it, in
+ * proportion to what they take; `all_ms`: what those take together. */
+static void find_gain(struct doctored *d, struct doctored_row *r, double all_ms)
+{
+    const struct doctor_finding *f = r->finding;
+    double cured = f->cure_is_priced ? r->now.ms - r->cured.ms : 0;
+    double planned = f->planned.change && all_ms > 0
+                         ? (f->planned.now_ms - f->planned.ms) * r->now.ms / all_ms
+                         : 0;
+
+    planned = planned < r->now.ms ? planned : r->now.ms; /* the dump is not the plan */
+    r->is_planned = planned > cured && planned > 0;
+    r->gain_ms = r->is_planned ? planned : cured;
+    r->gain_ms = r->gain_ms > 0 ? r->gain_ms : 0;
+    d->gain_ms += r->gain_ms;
+    d->changes += r->gain_ms > 0;
+}
+
+static void find_gains(struct doctored *d)
+{
+    uint32_t end;
+
+    qsort(d->rows, d->row_count, sizeof *d->rows, compare_plans);
+    for (uint32_t from = 0; from < d->row_count; from = end) {
+        double all_ms = 0;
+        for (end = from; end < d->row_count && !compare_plans(&d->rows[from], &d->rows[end]); end++)
+            all_ms += d->rows[end].now.ms;
+        for (uint32_t n = from; n < end; n++)
+            find_gain(d, &d->rows[n], all_ms);
+    }
 }
 
 static int compare(const void *a, const void *b)
 {
     const struct doctored_row *p = a, *q = b;
 
-    if (saved(p) != saved(q))
-        return saved(p) > saved(q) ? -1 : 1;
+    if (p->gain_ms != q->gain_ms)
+        return p->gain_ms > q->gain_ms ? -1 : 1;
     if (p->now.ms != q->now.ms)
         return p->now.ms > q->now.ms ? -1 : 1;
     return (p->of.first > q->of.first) - (p->of.first < q->of.first);
@@ -47,45 +81,44 @@ static int find_rows(struct doctored *d, struct err *e)
     d->rows = mem_try((size_t)all->row_count + 1, sizeof *d->rows);
     if (!d->rows)
         return err_no_memory(e, "for the collectives of the module");
+    doctor_sum(all, &(struct doctor_row){0, all->count}, &d->now, &d->cured);
     for (d->row_count = 0; d->row_count < all->row_count; d->row_count++) {
         struct doctored_row *r = &d->rows[d->row_count];
         r->of = all->rows[d->row_count];
         r->finding = &all->findings[r->of.first];
         doctor_sum(all, &r->of, &r->now, &r->cured);
-        d->changes += r->finding->cure[0] != 0 || r->finding->planned.change;
     }
+    find_gains(d);
     qsort(d->rows, d->row_count, sizeof *d->rows, compare);
-    doctor_sum(all, &(struct doctor_row){0, all->count}, &d->now, &d->cured);
     return 0;
 }
 
-/* `c` NULL: default devices. With `plans` the program is planned again, until `stop`. */
-static int make(const char *path, const char *before, const struct cluster *c, bool plans,
-                const atomic_bool *stop, struct doctored **out, struct err *e)
+int doctored_open(const char *path, const char *before, const char *cluster, struct doctored **out,
+                  struct err *e)
 {
+    struct hlo_module *twins[2] = {NULL, NULL};
     struct doctored *d = mem_try(1, sizeof *d);
-    struct hlo_module *program = NULL;
+    struct cluster c;
 
     *out = NULL;
     if (!d)
         return err_no_memory(e, "for a dump");
-    int rc = hlo_load(path, NULL, &d->m, e);
+    int rc = cluster ? cluster_load(&c, cluster, e) : 0;
     if (rc)
         goto out;
-    rc = before ? hlo_load(before, NULL, &d->before, e) : 0;
+    rc = hlo_load(path, NULL, &d->m, e);
     if (rc)
         goto out;
-    rc = doctor_new(d->m, d->before, c, &d->doctor, e);
+    rc = before ? hlo_load_twice(before, NULL, twins, e) : 0;
+    if (rc)
+        goto out;
+    d->before = twins[0];
+    d->program = twins[1];
+    rc = doctor_new(d->m, d->before, cluster ? &c : NULL, &d->doctor, e);
     if (rc) {
         err_in_file(e, path);
         goto out;
     }
-    rc = before && plans ? hlo_load(before, NULL, &program, e) : 0;
-    if (rc)
-        goto out;
-    rc = program ? doctor_replan(&d->doctor, program, stop, e) : 0;
-    if (rc)
-        goto out;
     rc = find_rows(d, e);
 out:
     if (rc)
@@ -95,54 +128,69 @@ out:
     return rc;
 }
 
-int doctored_open(const char *path, const char *before, const char *cluster, struct doctored **out,
-                  struct err *e)
-{
-    struct cluster c;
-
-    if (cluster && cluster_load(&c, cluster, e))
-        return e->code;
-    return make(path, before, cluster ? &c : NULL, false, NULL, out, e);
-}
-
 /* ---- planning again ---- */
 
 struct doctored_job {
-    char path[PATH_MAX], before[PATH_MAX];
-    struct cluster cluster;
-    struct doctored *made; /* of the thread until `done` */
+    const struct doctored *from;
+    struct hlo_module *program; /* of the thread */
+    struct doctored *made;      /* of the thread until `done` */
     pthread_t thread;
     bool in_thread;
     atomic_bool stop, done;
 };
+
+static int make_again(struct doctored_job *j, struct err *e)
+{
+    struct doctored *d = mem_try(1, sizeof *d);
+    struct hlo_module *program = j->program;
+
+    j->program = NULL;
+    if (!d || !program || atomic_load(&j->stop)) {
+        free(d);
+        hlo_free(program);
+        return err_set(e, ERR_INPUT, "there is nothing to plan");
+    }
+    d->m = j->from->m;
+    d->before = j->from->before;
+    d->borrows = true;
+    j->made = d;
+    if (doctor_new(d->m, d->before, &j->from->doctor.cluster, &d->doctor, e)) {
+        hlo_free(program);
+        return e->code;
+    }
+    int rc = doctor_replan(&d->doctor, program, &j->stop, e);
+    return rc ? rc : find_rows(d, e);
+}
 
 static void *run(void *context)
 {
     struct doctored_job *j = context;
     struct err e;
 
-    if (make(j->path, j->before, &j->cluster, true, &j->stop, &j->made, &e))
+    if (make_again(j, &e)) {
+        doctored_free(j->made);
         j->made = NULL;
+    }
     atomic_store(&j->done, true);
     return NULL;
 }
 
-int doctored_job_new(const struct doctored *from, bool in_thread, struct doctored_job **out,
+int doctored_job_new(struct doctored *from, bool in_thread, struct doctored_job **out,
                      struct err *e)
 {
     struct doctored_job *j = mem_try(1, sizeof *j);
 
     if (!j)
         return err_no_memory(e, "for planning again");
-    snprintf(j->path, sizeof j->path, "%s", from->m->file);
-    snprintf(j->before, sizeof j->before, "%s", from->before->file);
-    j->cluster = from->doctor.cluster;
+    j->from = from;
+    j->program = from->program;
     if (!in_thread)
         run(j);
     else if (thread_start(&j->thread, run, j, "planning again", e)) {
         free(j);
         return e->code;
     }
+    from->program = NULL;
     j->in_thread = in_thread;
     *out = j;
     return 0;
@@ -169,13 +217,23 @@ bool doctored_job_take(struct doctored_job *j, struct doctored **out)
     return true;
 }
 
+void doctored_succeed(struct doctored *old, struct doctored *next)
+{
+    old->borrows = true;
+    next->borrows = false;
+    doctored_free(old);
+}
+
 void doctored_free(struct doctored *d)
 {
     if (!d)
         return;
     doctor_release(&d->doctor);
     free(d->rows);
-    hlo_free(d->m);
-    hlo_free(d->before);
+    if (!d->borrows) {
+        hlo_free(d->m);
+        hlo_free(d->before);
+    }
+    hlo_free(d->program);
     free(d);
 }

@@ -16,14 +16,19 @@ struct doctored_row {
     const struct doctor_finding *finding; /* the first of them */
     struct doctor_row of;
     struct doctor_total now, cured;
+    double gain_ms;  /* of the better of the two changes, the cure and the planned one; 0: none */
+    bool is_planned; /* it is the planned one */
 };
 
 struct doctored {
     struct hlo_module *m, *before; /* before NULL: not given */
+    struct hlo_module *program;    /* `before` once more, to be planned; NULL: given away */
+    bool borrows;                  /* m and before are another's */
     struct doctor doctor;
     struct doctored_row *rows;
-    uint32_t row_count, changes; /* changes: rows that have one */
+    uint32_t row_count, changes; /* changes: rows with a gain */
     struct doctor_total now, cured;
+    double gain_ms; /* of all rows */
 };
 
 /* Reads the files; `before` and `cluster` NULL: none. Errors of hlo_load, cluster_load and
@@ -37,13 +42,16 @@ void doctored_free(struct doctored *d); /* NULL ok */
 bool doctored_is(const char *path);
 
 /* The same dump again, with changes found by planning its program anew (doctor_replan), made in a
- * thread of its own: reads the files of `from`, which has a `before`. `in_thread` false: all of it
- * before this returns, for pictures. */
+ * thread of its own from the modules of `from`, which must outlive it; its `program` is taken.
+ * Without one nothing comes of it. `in_thread` false: all of it before this returns, for pictures.
+ */
 struct doctored_job;
-int doctored_job_new(const struct doctored *from, bool in_thread, struct doctored_job **out,
+int doctored_job_new(struct doctored *from, bool in_thread, struct doctored_job **out,
                      struct err *e) MUST_CHECK;
 void doctored_job_free(struct doctored_job *j); /* stops and joins; NULL ok */
 /* True once it has ended; *out is then the caller's, or NULL: it came to nothing. */
 bool doctored_job_take(struct doctored_job *j, struct doctored **out);
+/* `next`, of a job from `old`, takes its place and its modules; `old` is freed. */
+void doctored_succeed(struct doctored *old, struct doctored *next);
 
 #endif

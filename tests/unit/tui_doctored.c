@@ -1,0 +1,138 @@
+/* A dump of the explorer: what its headline says is the sum of its rows, before and after the
+ * program was planned again; that needs no file any more, and can be left. */
+#include "engine/doctor/doctor.h"
+#include "hlo/support/file.h"
+#include "tui/watch/doctored.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const char dump[] = "tests/data/doctor/while_carry.cpu_after_optimizations.txt.gz";
+static const char program[] = "tests/data/doctor/while_carry.before_optimizations.txt.gz";
+
+/* Each at most what it takes; together the headline's. */
+static void check_sums(const struct doctored *d, bool is_planned)
+{
+    double gain = 0, most = INFINITY;
+    uint32_t changes = 0;
+
+    assert_true(d->row_count > 0);
+    for (uint32_t n = 0; n < d->row_count; n++) {
+        const struct doctored_row *r = &d->rows[n];
+        double cured = r->finding->cure_is_priced ? r->now.ms - r->cured.ms : 0;
+        assert_true(r->gain_ms >= 0 && r->gain_ms <= r->now.ms * (1 + 1e-12));
+        assert_true(r->gain_ms >= cured * (1 - 1e-12));
+        assert_true(r->gain_ms <= most);
+        assert_true(is_planned || !r->is_planned);
+        most = r->gain_ms;
+        gain += r->gain_ms;
+        changes += r->gain_ms > 0;
+    }
+    assert_int_equal(changes, d->changes);
+    assert_true((d->gain_ms > 0) == (d->changes > 0));
+    assert_true(fabs(gain - d->gain_ms) <= 1e-12 * gain);
+    assert_true(d->gain_ms <= d->now.ms * (1 + 1e-12));
+}
+
+static void copy_file(const char *from, const char *to)
+{
+    char line[600];
+
+    snprintf(line, sizeof line, "%s/%s", AUTOMAP_SOURCE_DIR, from);
+    FILE *in = fopen(line, "rb"), *out = fopen(to, "wb");
+    int c;
+    assert_non_null(in);
+    assert_non_null(out);
+    while ((c = fgetc(in)) != EOF)
+        fputc(c, out);
+    fclose(in);
+    fclose(out);
+}
+
+static void test_planned_again_without_files(void **state)
+{
+    char dir[] = "/tmp/automap-doctored-XXXXXX", a[64], b[64];
+    struct doctored *d, *next = NULL;
+    struct doctored_job *job;
+    struct err e;
+    bool planned = false;
+
+    (void)state;
+    assert_non_null(mkdtemp(dir));
+    snprintf(a, sizeof a, "%s/dump.txt.gz", dir);
+    snprintf(b, sizeof b, "%s/before.txt.gz", dir);
+    copy_file(dump, a);
+    copy_file(program, b);
+    assert_int_equal(doctored_open(a, b, NULL, &d, &e), 0);
+    check_sums(d, false);
+    unlink(a);
+    unlink(b);
+    rmdir(dir);
+    assert_int_equal(doctored_job_new(d, true, &job, &e), 0);
+    while (!doctored_job_take(job, &next))
+        usleep(2000);
+    doctored_job_free(job);
+    assert_non_null(next);
+    doctored_succeed(d, next);
+    check_sums(next, true);
+    for (uint32_t n = 0; n < next->row_count; n++)
+        planned |= next->rows[n].finding->planned.change != NULL;
+    assert_true(planned);
+    assert_null(next->program);
+    doctored_free(next);
+}
+
+/* A change that was priced and would cost more is none. */
+static void test_no_gain(void **state)
+{
+    struct doctored *d;
+    struct err e;
+
+    (void)state;
+    assert_int_equal(doctored_open(AUTOMAP_SOURCE_DIR "/tests/data/doctor/contract_one.spmd.hlo.gz",
+                                   NULL, NULL, &d, &e),
+                     0);
+    check_sums(d, false);
+    assert_true(d->rows[0].finding->cure_is_priced);
+    assert_int_equal(d->changes, 0);
+    assert_true(d->gain_ms == 0);
+    doctored_free(d);
+}
+
+static void test_left(void **state)
+{
+    char a[600], b[600];
+
+    (void)state;
+    snprintf(a, sizeof a, "%s/%s", AUTOMAP_SOURCE_DIR, dump);
+    snprintf(b, sizeof b, "%s/%s", AUTOMAP_SOURCE_DIR, program);
+    for (int n = 0; n < 5; n++) {
+        struct doctored *d;
+        struct doctored_job *job;
+        struct err e;
+        assert_int_equal(doctored_open(a, b, NULL, &d, &e), 0);
+        assert_int_equal(doctored_job_new(d, true, &job, &e), 0);
+        usleep((useconds_t)n * 3000);
+        doctored_job_free(job);
+        doctored_free(d);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_planned_again_without_files),
+        cmocka_unit_test(test_no_gain),
+        cmocka_unit_test(test_left),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
