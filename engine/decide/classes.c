@@ -180,7 +180,7 @@ static int tie_instruction(struct build *b, hlo_id id, struct hlo_factors *list,
 
     if (rc)
         return rc;
-    if (!mem_grow(bound, room, 0, need))
+    if (!mem_grow(bound, room, 0, need + 1))
         return err_no_memory(b->e, MEMORY_FOR);
     memset(*bound, 0, need);
     for (uint32_t k = 0; k < list->count; k++) {

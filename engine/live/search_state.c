@@ -67,10 +67,8 @@ struct live_plan *state_make_plan(const struct search_state *c, const label *on,
                                   const char *found_by)
 {
     class_id count = c->problem->classes.count;
-    struct live_plan *p = calloc(1, sizeof *p + count * sizeof *on);
+    struct live_plan *p = mem_alloc(sizeof *p + count * sizeof *on); /* no plan found is lost */
 
-    if (!p)
-        return NULL;
     atomic_init(&p->references, 1);
     p->count = count;
     memcpy(p->on, on, count * sizeof *on);
@@ -112,6 +110,16 @@ static void keep_optimum(struct search_state *c)
     state_renew_ledger(c);
 }
 
+/* Pins that clash have no optimum; any other failure is told. */
+static void lose_proof(struct search_state *c, const struct err *e)
+{
+    if (e->code == ERR_INFEASIBLE)
+        return;
+    c->lost_proof = true;
+    snprintf(c->trouble, sizeof c->trouble, "exact: %.140s", e->what);
+    state_say(c, LOG_TROUBLE, "%s", c->trouble);
+}
+
 /* The proven optimum of what this search can reach, under the pins. */
 void state_solve_exactly(struct search_state *c)
 {
@@ -121,25 +129,31 @@ void state_solve_exactly(struct search_state *c)
     const struct act *a = &c->acts[c->act];
 
     live_plan_replace(&c->exact, NULL);
-    if (strict_new(&c->problem->labels, &pinned, &e))
+    c->lost_proof = false;
+    if (c->state != LIVE_FAILED)
+        c->trouble[0] = 0;
+    if (strict_new(&c->problem->labels, &pinned, &e)) {
+        lose_proof(c, &e);
         return;
+    }
     for (uint32_t n = 0; n < a->pin_count; n++)
         (void)strict_decide(&pinned, a->pins[n].pin.class, a->pins[n].pin.axis,
                             a->pins[n].pin.split, NULL);
     double start = c->clock_s(c->clock_context);
-    if (!optimum_find(c->problem, &search_game(c->search)->options, &pinned, c->problem->stop, &r,
-                      &e)) {
+    int rc = optimum_find(c->problem, &search_game(c->search)->options, &pinned, c->problem->stop,
+                          &r, &e);
+    strict_release(&pinned);
+    if (rc) {
+        lose_proof(c, &e);
+    } else {
         c->exact = state_make_plan(c, r.on, "exact");
-        if (c->exact) {
-            c->exact->proven = r.proven;
-            c->is_cut |= stop_asked(c->problem->stop);
-            c->exact->nodes = r.nodes;
-            c->exact->seconds = c->clock_s(c->clock_context) - start;
-            say_optimum(c);
-        }
+        c->exact->proven = r.proven;
+        c->is_cut |= stop_asked(c->problem->stop);
+        c->exact->nodes = r.nodes;
+        c->exact->seconds = c->clock_s(c->clock_context) - start;
+        say_optimum(c);
         optimum_release(&r);
     }
-    strict_release(&pinned);
     keep_optimum(c);
 }
 
@@ -332,10 +346,16 @@ void search_state_step(struct search_state *c)
 {
     double start = c->clock_s(c->clock_context);
 
-    if (search_step(c->search, &c->event))
+    if (search_step(c->search, &c->event)) {
         note_step(c, c->clock_s(c->clock_context) - start);
-    else
-        c->state = LIVE_DONE;
+        return;
+    }
+    c->state = LIVE_DONE;
+    if (search_lacks_memory(c->search)) {
+        c->state = LIVE_FAILED;
+        snprintf(c->trouble, sizeof c->trouble, "not enough memory for the next step");
+        state_say(c, LOG_TROUBLE, "%s", c->trouble);
+    }
 }
 
 /* ---- begin and end ---- */

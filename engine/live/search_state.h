@@ -53,6 +53,7 @@ struct search_state {
     struct live_log log;
     struct journal *journal; /* borrowed; NULL: none */
     bool journal_ended;      /* its failure was reported */
+    bool lost_proof;         /* there was not enough memory for the optimum under the pins */
     bool is_cut; /* the problem's stop ended the exact solve: another run may find more */
     char origin; /* of the next command, for the journal: 'c' */
     double checkpoint_due_s; /* when the next checkpoint is due (checkpoint.h) */

@@ -79,7 +79,7 @@ struct snapshot {
     struct live_moves *moves;      /* the decisions of this search, in order */
     struct search_options options; /* current values */
     enum live_state state;
-    char trouble[160]; /* LIVE_FAILED: why */
+    char trouble[160]; /* LIVE_FAILED: why; else why there is no optimum to compare with, or "" */
     double pace;       /* decisions a second; 0 full speed */
     double seconds;    /* of searching so far */
 

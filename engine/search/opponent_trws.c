@@ -152,11 +152,14 @@ static bool solve_on(struct search *s)
     struct err e;
 
     relaxed_set_stop(t->relaxed, s->stop);
-    if (t->solves == most || (t->has_plan && t->plan.gap <= 1e-6) ||
-        (s->game.budget
-             ? relaxed_solve_limited(t->relaxed, s->game.budget->bytes, INFINITY, &next, &how, &e)
-             : relaxed_solve(t->relaxed, SWEEPS, &next, &e)))
+    if (t->solves == most || (t->has_plan && t->plan.gap <= 1e-6))
         return false;
+    if (s->game.budget
+            ? relaxed_solve_limited(t->relaxed, s->game.budget->bytes, INFINITY, &next, &how, &e)
+            : relaxed_solve(t->relaxed, SWEEPS, &next, &e)) {
+        s->no_memory = e.code == ERR_MEMORY;
+        return false;
+    }
     relaxed_plan_release(&t->plan);
     t->plan = next;
     t->has_plan = true;

@@ -437,8 +437,10 @@ static bool exact_step(struct search *s, struct search_event *out)
 
     s->done = true;
     game_reset(g);
-    if (optimum_find(g->problem, &g->options, &g->state, s->stop, &r, &e))
+    if (optimum_find(g->problem, &g->options, &g->state, s->stop, &r, &e)) {
+        s->no_memory = e.code == ERR_MEMORY;
         return false;
+    }
     search_ended(s, r.on, false, out);
     s->proven = r.proven;
     s->is_cut = stop_asked(s->stop);

@@ -184,6 +184,11 @@ bool search_is_cut(const struct search *s)
     return s->is_cut;
 }
 
+bool search_lacks_memory(const struct search *s)
+{
+    return s->no_memory;
+}
+
 bool search_is_proven(const struct search *s)
 {
     return s->proven;

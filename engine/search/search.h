@@ -116,7 +116,8 @@ uint64_t search_conflicts(const struct search *s);
 bool search_is_done(const struct search *s);
 /* The flag of search_set_stop ended a step: the same steps done again may find more. */
 bool search_is_cut(const struct search *s);
-bool search_is_proven(const struct search *s); /* exact, or enumeration run to its end */
+bool search_lacks_memory(const struct search *s); /* for a step: done before its end */
+bool search_is_proven(const struct search *s);    /* exact, or enumeration run to its end */
 
 /* The last relaxed plan that SEARCH_TRWS rounded, with its bound; NULL if it has none yet, and for
  * other algorithms. */

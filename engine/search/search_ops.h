@@ -22,6 +22,7 @@ struct search {
     uint64_t since_better; /* episodes since the best changed */
     uint32_t rounds;       /* rounds of stage 2 without gain */
     bool done, proven;
+    bool no_memory;          /* a step failed for want of it, and the search is done */
     bool is_cut;             /* `stop` ended a step: done again it may find more */
     const atomic_bool *stop; /* polled by solving steps; NULL: never */
 };

@@ -23,6 +23,7 @@
 #include "tui/screen/svg.h"
 #include "tui/screen/term.h"
 #include "tui/views/views.h"
+#include "tui/watch/watch.h"
 
 #include <limits.h>
 #include <signal.h>
@@ -322,10 +323,17 @@ static int print_screen(struct stage *s, const struct request *r)
         grid_svg(&copy, app_theme(s->app), &out);
     else
         grid_text(&copy, &out);
-    fwrite(out.text, 1, out.size, stdout);
+    const struct watch *w = app_watch(s->app);
+    const char *trouble = w && w->shot ? w->shot->trouble : "";
+    if (out.failed)
+        trouble = "not enough memory for the screen";
+    else
+        fwrite(out.text, 1, out.size, stdout);
+    if (trouble[0])
+        fprintf(stderr, "automap screen: %s\n", trouble);
     str_release(&out);
     grid_release(&copy);
-    return EXIT_OK;
+    return trouble[0] ? EXIT_INPUT : EXIT_OK;
 }
 
 /* ---- tours ---- */

@@ -413,9 +413,9 @@ static struct place_pipeline *pipeline_of(const struct request *r, const struct 
                                           struct err *why)
 {
     struct pipeline_options o = {.limit_bytes = r->memory_bytes, .stop = r->job.stop};
-    struct place_pipeline *l = mem_try(1, sizeof *l);
+    struct place_pipeline *l = mem_alloc(sizeof *l);
 
-    if (!l || !r->in.problem || r->job.latency || r->job.rules.communication != PLACE_SUM) {
+    if (!r->in.problem || r->job.latency || r->job.rules.communication != PLACE_SUM) {
         err_set(why, ERR_INPUT, "only a plan of a model for throughput is a pipeline");
         free(l);
         return NULL;
@@ -480,6 +480,11 @@ static int show(const struct request *r, struct placement *p, struct err *e)
         p->value_ms = value;
     struct place_document d = document_of(r, p, load);
     l = r->why ? NULL : pipeline_of(r, p, &why);
+    if (why.code == ERR_MEMORY) {
+        *e = why;
+        rc = why.code;
+        goto out;
+    }
     if (r->is_json)
         rc = print_json(&d, l, e);
     else if (r->why)

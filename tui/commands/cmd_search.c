@@ -361,12 +361,17 @@ static cJSON *completed_json(const struct plan *plan)
     return o;
 }
 
-static bool is_within_limit(const struct plan *plan)
+static int is_within_limit(const struct plan *plan, bool *fits, struct err *e)
 {
     struct memory_cost memory;
-    struct err e;
 
-    return plan_memory(plan, &memory, &e) || memory.peak <= plan->memory_limit * (1 + 1e-9);
+    *fits = true;
+    if (plan->memory_limit <= 0)
+        return 0;
+    int rc = plan_memory(plan, &memory, e);
+    if (!rc)
+        *fits = memory.peak <= plan->memory_limit * (1 + 1e-9);
+    return rc;
 }
 
 /* Says what came of it, with the best plan completed or beside the best of each kind where that was
@@ -376,6 +381,7 @@ static int conclude(struct search_pool *pool, struct plan *best, cJSON *runs)
     const struct search_args *a = pool->args;
     struct comparison *kinds = NULL;
     struct err e;
+    bool fits = true;
     int rc = a->relaxed ? complete(best, &e) : 0;
 
     if (!rc && search_args_compare(a) && !stop_asked(pool->problem->stop)) {
@@ -383,6 +389,10 @@ static int conclude(struct search_pool *pool, struct plan *best, cJSON *runs)
         rc = comparison_new(pool->problem, best->problem == pool->problem ? best : NULL,
                             &a->pipeline.options, kinds, &e);
     }
+    if (!rc && kinds)
+        fits = best->memory_limit <= 0 || kinds->of[0].fits;
+    else if (!rc)
+        rc = is_within_limit(best, &fits, &e);
     if (!rc && a->json)
         print_json(pool, runs, a->relaxed ? completed_json(best) : NULL, kinds);
     else
@@ -395,7 +405,6 @@ static int conclude(struct search_pool *pool, struct plan *best, cJSON *runs)
         comparison_print(kinds, pool->problem);
     if (!rc && a->plan)
         rc = kinds ? comparison_save(kinds, a->plan, &e) : plan_file_save(best, a->plan, &e);
-    bool fits = best->memory_limit <= 0 || (kinds ? kinds->of[0].fits : is_within_limit(best));
     if (kinds)
         comparison_free(kinds);
     free(kinds);

@@ -73,10 +73,17 @@ static const struct timed_command *next_command(struct script *s, const struct s
     return NULL;
 }
 
+/* Without it results would differ from those of a machine with more memory. */
+static int keep_proof(const struct search_state *c, struct err *e)
+{
+    return c->lost_proof ? err_no_memory(e, "to prove the optimum under these pins") : 0;
+}
+
 int search_obey(struct search_state *c, const struct timed_command *t, struct err *e)
 {
     int rc = search_state_apply(c, &t->command, e);
 
+    rc = rc ? rc : keep_proof(c, e);
     if (rc && t->file) {
         e->line = t->line;
         e->col = 1;
@@ -197,6 +204,7 @@ static int begin(struct search_pool *pool, uint32_t n, struct script *script)
     if (r->began)
         r->state.clock_s = thread_seconds;
     const struct search_args *a = pool->args;
+    rc = rc ? rc : keep_proof(&r->state, &r->error);
     if (rc)
         return rc;
     if (a->log && has_begun(a))
@@ -234,6 +242,10 @@ static void carry_out(struct search_pool *pool, uint32_t n)
             break;
         search_state_step(&r->state);
     }
+    if (!r->rc && r->state.state == LIVE_FAILED && search_lacks_memory(r->state.search))
+        r->rc = err_set(&r->error, ERR_MEMORY, "%s", r->state.trouble);
+    else if (!r->rc && r->state.state == LIVE_FAILED)
+        fprintf(stderr, "automap search: %s\n", r->state.trouble);
     if (!r->rc)
         tell(r);
     if (r->state.journal) {
