@@ -437,17 +437,28 @@ void app_settle(struct app *a, double seconds)
     app_look(a);
 }
 
-int app_tell(struct app *a, const char *line, struct err *e)
+int app_send(struct app *a, const char *line, struct err *e)
 {
     struct live_command c;
 
     if (!a->session)
         return err_set(e, ERR_INPUT, "no model is open");
-    if (live_command_parse(line, &c, e) ||
-        session_wait(a->session, session_send(a->session, &c), 60, e))
+    if (live_command_parse(line, &c, e))
         return e->code;
-    if (c.verb == COMMAND_DECIDE || c.verb == COMMAND_EPISODE)
-        (void)session_wait_idle(a->session, 600);
+    return session_wait(a->session, session_send(a->session, &c), 60, e);
+}
+
+bool app_wait(struct app *a, double seconds)
+{
+    return session_wait_idle(a->session, seconds);
+}
+
+int app_tell(struct app *a, const char *line, struct err *e)
+{
+    if (app_send(a, line, e))
+        return e->code;
+    if (!strncmp(line, "decide", 6) || !strncmp(line, "episode", 7))
+        (void)app_wait(a, 600);
     app_look(a);
     return 0;
 }

@@ -36,6 +36,11 @@ int app_open(struct app *a, const struct panel_ops *ops, const void *arg, struct
 bool app_command(struct app *a, const char *line); /* as typed after ':'; false: refused */
 /* A line for the search ("episode 300"), carried out before this returns. */
 int app_tell(struct app *a, const char *line, struct err *e) MUST_CHECK;
+/* The same, but it returns when the search has taken the line, and nothing is looked at. */
+int app_send(struct app *a, const char *line, struct err *e) MUST_CHECK;
+/* Waits at most that long until the search of the open model needs a line to go on. False: it does
+ * not yet. */
+bool app_wait(struct app *a, double seconds);
 /* Waits until everything that keys have sent is done, at most that long, and takes the result. */
 void app_settle(struct app *a, double seconds);
 void app_touch(struct app *a);                /* something changed: draw */

@@ -361,17 +361,19 @@ static cJSON *completed_json(const struct plan *plan)
     return o;
 }
 
-static int is_within_limit(const struct plan *plan, bool *fits, struct err *e)
+/* `kinds` NULL: not compared. */
+static int check_limit(const struct plan *plan, const struct comparison *kinds, bool *fits,
+                       struct err *e)
 {
     struct memory_cost memory;
 
-    *fits = true;
-    if (plan->memory_limit <= 0)
+    *fits = plan->memory_limit <= 0 || (kinds && kinds->of[0].fits);
+    if (*fits || kinds)
         return 0;
-    int rc = plan_memory(plan, &memory, e);
-    if (!rc)
-        *fits = memory.peak <= plan->memory_limit * (1 + 1e-9);
-    return rc;
+    if (plan_memory(plan, &memory, e))
+        return e->code;
+    *fits = memory.peak <= plan->memory_limit * (1 + 1e-9);
+    return 0;
 }
 
 /* Says what came of it, with the best plan completed or beside the best of each kind where that was
@@ -389,10 +391,7 @@ static int conclude(struct search_pool *pool, struct plan *best, cJSON *runs)
         rc = comparison_new(pool->problem, best->problem == pool->problem ? best : NULL,
                             &a->pipeline.options, kinds, &e);
     }
-    if (!rc && kinds)
-        fits = best->memory_limit <= 0 || kinds->of[0].fits;
-    else if (!rc)
-        rc = is_within_limit(best, &fits, &e);
+    rc = rc ? rc : check_limit(best, kinds, &fits, &e);
     if (!rc && a->json)
         print_json(pool, runs, a->relaxed ? completed_json(best) : NULL, kinds);
     else

@@ -3,6 +3,7 @@
 #include "engine/live/checkpoint.h"
 #include "engine/live/command.h"
 #include "engine/live/journal.h"
+#include "engine/live/snapshot.h"
 #include "engine/problem/problem.h"
 #include "engine/search/search.h"
 #include "hlo/support/clock.h"
@@ -224,6 +225,18 @@ static int begin(struct search_pool *pool, uint32_t n, struct script *script)
     return rc ? rc : search_state_apply(&r->state, &run, &r->error);
 }
 
+/* A learner that diverged leaves a best plan; one that found no memory is not what was asked for.
+ */
+static int check_end(struct search_run *r)
+{
+    if (r->state.state != LIVE_FAILED)
+        return 0;
+    if (search_lacks_memory(r->state.search))
+        return err_set(&r->error, ERR_MEMORY, "%s", r->state.trouble);
+    fprintf(stderr, "automap search: %s\n", r->state.trouble);
+    return 0;
+}
+
 static void carry_out(struct search_pool *pool, uint32_t n)
 {
     struct search_run *r = &pool->runs[n];
@@ -242,10 +255,7 @@ static void carry_out(struct search_pool *pool, uint32_t n)
             break;
         search_state_step(&r->state);
     }
-    if (!r->rc && r->state.state == LIVE_FAILED && search_lacks_memory(r->state.search))
-        r->rc = err_set(&r->error, ERR_MEMORY, "%s", r->state.trouble);
-    else if (!r->rc && r->state.state == LIVE_FAILED)
-        fprintf(stderr, "automap search: %s\n", r->state.trouble);
+    r->rc = r->rc ? r->rc : check_end(r);
     if (!r->rc)
         tell(r);
     if (r->state.journal) {
