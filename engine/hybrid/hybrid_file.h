@@ -4,9 +4,11 @@
  * as long as the step comes out as the file has it.
  *
  *     options       batch, micro_batches, schedule, chunks, zero, overlap, whole layers, memory
- * limit stages[]      from, to: positions in the forward order, and the layers there; devices [a,
- * b); axes; recompute; decisions: of every class that is split one dim of one value, with the axes
- * it is split over; figures transfers[]   between neighbours */
+ *                   limit
+ *     stages[]      from, to: positions in the forward order, and the layers there; devices
+ *                   [a, b); axes; recompute; decisions: of every class that is split one dim of one
+ *                   value, with the axes it is split over; figures
+ *     transfers[]   between neighbours */
 #ifndef AUTOMAP_ENGINE_HYBRID_HYBRID_FILE_H
 #define AUTOMAP_ENGINE_HYBRID_HYBRID_FILE_H
 

@@ -6,8 +6,8 @@
  *     model, cluster      of a plan for a model: name, size, fingerprint
  *     nodes, edges, fingerprint    of the operator graph, before devices and pins were set
  *     value_ms, bound_ms, gap, proven, bound_by
- *     as_written          true: bound_ms and proven were read from such a file and not checked
- * again objective, sets, communication, passes, pieces, replicate, pins      what was asked
+ *     as_written          true: bound_ms and proven were read from such a file, and not checked
+ *     objective, sets, communication, passes, pieces, replicate, pins      what was asked
  *     contiguous          the devices take differences of a chain of ideals
  *     algo, positions, ideals, pairs, moves, and printed, not kept in files: seconds
  *     faults              what the plan breaks: memory, kind, pin, apart

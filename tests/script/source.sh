@@ -18,6 +18,9 @@ complain 'exit outside main:' \
 guards=$(grep -rhE '(^|[^.>A-Za-z_])!rc\b' --include='*.[ch]' hlo rl engine tui | wc -l)
 complain 'code that goes on behind `if (!rc)` where an error should leave; at most 460:' \
     "$([ "$guards" -le 460 ] || echo "$guards")"
+# clang-format joins a row of more than 100 columns with the next.
+complain 'tables in comments whose rows have run together:' \
+    "$(grep -rnE '^ \* [^ *].*[^ .] {3,}[^ ]' --include='*.[ch]' hlo rl engine tui)"
 complain 'left open:' "$(grep -rnE '\b(TODO|FIXME|XXX)\b' --include='*.[ch]' hlo rl engine tui)"
 
 for header in $(git ls-files 'hlo/*.h' 'rl/*.h' 'engine/*.h' 'tui/*.h' 2>/dev/null); do
