@@ -60,7 +60,7 @@ def optimum():
 
 def reward():
     def one(m, *words):
-        plan = run("plan", model(m), "--reward", "paper", "--optimum", *words)
+        plan = run("plan", model(m), "--reward", "paper", "--optimum", "--reduce-at-once", *words)
         sums = [c for c in plan["collectives"] if c["kind"] == "all-reduce"]
         return ("%d, %.1f" % (plan["partitioned"], plan["paper_reward"]),
                 "%s, %s" % (f"{sum(c['count'] for c in sums):,}",
@@ -114,24 +114,60 @@ def kinds():
                 (line(m, c) for m in reversed(MODELS) for c in ("A", "B", "C", "8 H100")))
 
 
-def pipelines():
-    places = [("bert48", "B"), ("bert48", "C"), ("t5-3b", "B"), ("t5-3b", "C"), ("t5-base12", "B"),
-              ("t5-base12", "C"), ("t5-base6", "C")]
-    words = ["--kind", "pp", "--batch", "256", "--micro-batches", "16", "--memory-limit", "none"]
+PP = ["--kind", "pp", "--memory-limit", "none"]
+FASTER = ["--set", "devices.*.peak=15 TFLOP/s", "--set", "devices.*.bandwidth=900 GB/s"]
 
-    def cuts(plan):
-        return " ".join(str(c) for c in plan["device_cuts"])
 
-    def line(m, c, *more):
-        best = run("search", model(m), cluster(c), *words, "--algo", "enumerate", *more)
-        plan = run("search", model(m), cluster(c), *words, "--algo", "exact", *more)
-        return ["%s, %s" % (m, c), cuts(best), ms(best["L_ms"]), ms(plan["optimum_L_ms"]),
-                ms(plan["step_time_ms"]), cuts(plan),
+def cuts(devices):
+    return " ".join(map(str, devices)) or "none"
+
+
+PAPER = {("bert48", "B"): "8 16", ("bert48", "C"): "8 16 24", ("t5-3b", "B"): "8 16",
+         ("t5-3b", "C"): "8 16 24", ("t5-base12", "B"): "", ("t5-base12", "C"): "8 16 22",
+         ("t5-base6", "C"): ""}
+
+
+def pipelines(more=()):
+    def line(m, c):
+        words = [model(m), cluster(c), *PP, "--batch", "256", "--micro-batches", "16", *more]
+        plan = run("search", *words, "--algo", "exact")
+        found = plan["search"]
+        return ["%s, %s" % (m, c), PAPER[m, c], cuts(found["candidate_device_cuts"]),
+                ms(found["candidate_L_ms"]), ms(plan["optimum_L_ms"]),
+                ms(plan["step_time_ms"]), cuts(plan["device_cuts"]),
                 " ".join(re.sub(r"(\w)\w*/layer_0*(\d)", r"\1\2", p["layer"])
                          for p in plan["pivots"])]
 
-    return rows(["", "best candidate", "its L", "optimum of L", "taken: simulated", "device cuts",
-                 "cut in or behind"], (line(m, c) for m, c in places))
+    return rows(["", "paper, table 7", "best candidate", "its L", "optimum of L",
+                 "taken: simulated", "device cuts", "cut in or behind"],
+                (line(m, c) for m, c in PAPER))
+
+
+def pipelines_faster():
+    return pipelines(FASTER)
+
+
+def sensitivity():
+    usual = {"--batch": "256", "--micro-batches": "16"}
+    cases = [("batch %d" % n, {"--batch": str(n)}) for n in (128, 256, 512, 1024)]
+    cases += [("%d micro-batches" % n, {"--micro-batches": str(n)}) for n in (8, 32)]
+    cases += [("overlap %s" % x, {"--overlap": x}) for x in ("0.5", "0.8")]
+    cases += [("network %d Gbit/s" % n, {"--set": "network.bandwidth=%d Gbit/s" % n})
+              for n in (10, 50, 100)]
+
+    def half(m, change):
+        def words(these):
+            return [w for pair in these.items() for w in pair]
+        of = {**usual, **change}
+        plan = run("search", model(m), cluster("C"), *PP, *words(of), "--algo", "exact")
+        alike = run("search", model(m), cluster("C"), *PP, "--algo", "exact", "--stages", "1",
+                    *words({**of, "--micro-batches": "1"}))
+        return [cuts(plan["search"]["candidate_device_cuts"]), cuts(plan["device_cuts"]),
+                ms(plan["step_time_ms"]), ms(alike["step_time_ms"])]
+
+    return rows(["", "bert48: best candidate", "taken", "ms", "data parallel",
+                 "t5-3b: best candidate", "taken", "ms", "data parallel"],
+                ([name, *half("bert48", c), *half("t5-3b", c)] for name, c in cases))
 
 
 def random():
@@ -180,8 +216,8 @@ def engine():
     return ["```"] + done.stdout.rstrip().split("\n") + ["```"]
 
 
-TABLES = {f.__name__: f for f in (optimum, reward, limits, kinds, pipelines, random, race, relaxed,
-                                  engine)}
+TABLES = {f.__name__: f for f in (optimum, reward, limits, kinds, pipelines, pipelines_faster,
+                                  sensitivity, random, race, relaxed, engine)}
 
 
 def write(path, name, table):
