@@ -276,11 +276,10 @@ int hlo_annotations_new(const struct plan *plan, bool keeps_sums, struct hlo_ann
     if (rc)
         return rc;
 
-    if (keeps_sums)
-        rc = partial_sums_new(plan, &out->unreduced, &out->combined, e);
-    if (!rc)
-        rc = resharding_new(plan, out->is_meant, out->over, out->is_shared, out->unreduced,
-                            &out->resharding, e);
+    if (keeps_sums && (rc = partial_sums_new(plan, &out->unreduced, &out->combined, e)))
+        return rc;
+    rc = resharding_new(plan, out->is_meant, out->over, out->is_shared, out->unreduced,
+                        &out->resharding, e);
     if (rc)
         return rc;
     set_goals(out);
@@ -314,10 +313,12 @@ int hlo_annotations_write(const struct plan *plan, struct hlo_annotations *of,
     m.aliases = kept;
     m.num_partitions = p->mesh.devices;
     int rc = hlo_write_text(&m, &o, out, e);
-    if (!rc)
-        add_warnings(plan, of, p->m->alias_count - m.alias_count, warnings);
-    if (!rc && (w.text.failed || w.lines.failed || w.name.failed || warnings->failed))
+    if (rc)
+        goto out;
+    add_warnings(plan, of, p->m->alias_count - m.alias_count, warnings);
+    if (w.text.failed || w.lines.failed || w.name.failed || warnings->failed)
         rc = err_no_memory(e, "to export the plan");
+out:
     str_release(&w.text);
     str_release(&w.lines);
     str_release(&w.name);

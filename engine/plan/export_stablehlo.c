@@ -111,16 +111,15 @@ static int annotated(const struct plan *plan, struct annotator *a, struct str *w
 {
     struct hlo_annotations of;
     struct str text = {0};
-    int rc = hlo_annotations_new(plan, true, &of, e);
+    int rc;
 
-    if (!rc)
-        rc = hlo_annotations_write(plan, &of, SHARDING_V2, &text, warnings, e);
-    if (!rc)
-        rc = export_hlo_check(plan, text.text, text.size, e);
-    if (!rc)
-        rc = hlo_load_memory("plan", text.text, text.size, NULL, out, e);
-    if (!rc)
-        rc = list_unreduced(a, plan->problem->m, of.unreduced, e);
+    if ((rc = hlo_annotations_new(plan, true, &of, e)) ||
+        (rc = hlo_annotations_write(plan, &of, SHARDING_V2, &text, warnings, e)) ||
+        (rc = export_hlo_check(plan, text.text, text.size, e)) ||
+        (rc = hlo_load_memory("plan", text.text, text.size, NULL, out, e)))
+        goto out;
+    rc = list_unreduced(a, plan->problem->m, of.unreduced, e);
+out:
     hlo_annotations_release(&of);
     str_release(&text);
     return rc;
@@ -139,7 +138,9 @@ int export_stablehlo(const struct plan *plan, struct str *out, struct str *warni
     struct stablehlo_write_options o = {
         .mesh = axes.text, .dims = write_dims, .unreduced = write_unreduced, .context = &a};
     rc = axes.failed ? err_no_memory(e, "to export the plan") : hlo_write_stablehlo(m, &o, out, e);
-    if (!rc && plan->problem->file->format != HLO_FORMAT_STABLEHLO)
+    if (rc)
+        goto out;
+    if (plan->problem->file->format != HLO_FORMAT_STABLEHLO)
         str_add(warnings,
                 "the model was read from HLO: the StableHLO is its translation, not the text "
                 "that JAX prints\n");
@@ -202,10 +203,11 @@ int export_stablehlo_check(const struct plan *plan, const char *text, size_t siz
     struct str warnings = {0};
     int rc = hlo_load_memory("export", text, size, NULL, &m, e);
 
-    if (!rc)
-        rc = annotated(plan, &a, &warnings, &was, e);
-    if (!rc && !same_entry(plan, m, was))
+    if (rc || (rc = annotated(plan, &a, &warnings, &was, e)))
+        goto out;
+    if (!same_entry(plan, m, was))
         rc = err_set(e, ERR_INPUT, "the export does not read back as the plan");
+out:
     hlo_free(m);
     hlo_free(was);
     free(a.list);

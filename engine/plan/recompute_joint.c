@@ -25,11 +25,12 @@ static int recompute_down(const struct problem *p, const struct batch_and_zero_r
 
     plan.cost = step_tables_cost(&p->step_tables, plan.on);
     int rc = plan_recompute_new(&plan, at, e);
-    if (!rc) {
-        rc = recompute_within(&at->front, limit, RECOMPUTE_ENOUGH * plan.cost.step_ms, choice, e);
-        *step_ms = at->free_ms + choice->ms;
-        plan_recompute_release(at);
-    }
+    if (rc)
+        goto out;
+    rc = recompute_within(&at->front, limit, RECOMPUTE_ENOUGH * plan.cost.step_ms, choice, e);
+    *step_ms = at->free_ms + choice->ms;
+    plan_recompute_release(at);
+out:
     free(at);
     return rc;
 }
@@ -60,19 +61,22 @@ static int try_limit(struct problem *p, const struct batch_and_zero_options *o, 
         one.peak = one.best.plan.peak;
     }
     rc = recompute_down(p, &one.best, o->limit, &choice, &one.step_ms, e);
-    if (!rc && as_is && (!choice.fits || choice.ms > 0))
+    if (rc)
+        goto out;
+    if (as_is && (!choice.fits || choice.ms > 0))
         one.step_ms = fmin(one.step_ms, one.best.plan.value);
-    if (!rc && !as_is) {
+    if (!as_is) {
         one.fits = choice.fits;
         one.peak = choice.peak;
     }
-    recompute_choice_release(&choice);
-    if (!rc && (!best->best.plan.on || is_better(&one, best))) {
-        recompute_joint_release(best);
+    if (!best->best.plan.on || is_better(&one, best)) {
+        struct recompute_joint worse = *best;
         *best = one;
-    } else {
-        recompute_joint_release(&one);
+        one = worse;
     }
+out:
+    recompute_choice_release(&choice);
+    recompute_joint_release(&one);
     return rc;
 }
 
@@ -80,19 +84,21 @@ int recompute_joint_solve(struct problem *p, const struct batch_and_zero_options
                           struct recompute_joint *out, struct err *e)
 {
     struct recompute_joint best = {0};
-    int rc = 0;
+    size_t limits = isfinite(o->limit) ? sizeof LARGER / sizeof *LARGER : 1;
+    int rc;
 
-    for (size_t k = 0; k < sizeof LARGER / sizeof *LARGER && !rc; k++) {
+    for (size_t k = 0; k < limits; k++) {
         rc = try_limit(p, o, o->limit * LARGER[k], &best, e);
-        if (!isfinite(o->limit))
-            break;
+        if (rc)
+            goto fail;
     }
-    if (!rc)
-        rc = problem_set_batch_and_zero(p, &best.best.batching, e);
+    rc = problem_set_batch_and_zero(p, &best.best.batching, e);
     if (rc)
-        recompute_joint_release(&best);
-    else
-        *out = best;
+        goto fail;
+    *out = best;
+    return 0;
+fail:
+    recompute_joint_release(&best);
     return rc;
 }
 
