@@ -9,6 +9,7 @@
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/slots.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,13 +22,11 @@ struct build {
     label *on; /* [classes] scratch: all empty between uses */
     size_t item_room, pool_room, pool_count, table_room, communication_room, beside_room,
         table_count;
-    uint32_t *term_slots; /* class tuple -> term + 1 */
-    size_t term_slot_count;
+    struct slots term_slots;  /* of terms, by their classes */
     struct pattern *patterns; /* instructions that cost alike -> their table */
     size_t pattern_count, pattern_room;
-    uint32_t *pattern_slots;
-    size_t pattern_slot_count;
-    double *rows; /* patterns' tables: compute, then communication */
+    struct slots pattern_slots; /* of patterns, by hash */
+    double *rows;               /* patterns' tables: compute, then communication */
     size_t row_count, row_room;
 };
 
@@ -157,58 +156,32 @@ static void fill_row(struct build *b, hlo_id id, const class_id *list, uint32_t 
         b->on[list[n]] = 0;
 }
 
-static bool slots_double(uint32_t **slots, size_t *count)
-{
-    size_t next = *count ? *count * 2 : 1024;
-    uint32_t *grown = mem_try(next, sizeof *grown);
-
-    if (!grown)
-        return false;
-    free(*slots);
-    *slots = grown;
-    *count = next;
-    return true;
-}
-
 /* The row of an instruction like `id`; computed when it is the first of its kind. */
 static bool find_row(struct build *b, hlo_id id, const class_id *list, uint32_t count,
                      uint32_t entries, size_t *row)
 {
     uint64_t hash[2];
 
-    if (b->pattern_count * 2 >= b->pattern_slot_count) {
-        if (!slots_double(&b->pattern_slots, &b->pattern_slot_count))
-            return false;
-        for (size_t k = 0; k < b->pattern_count; k++) {
-            size_t i = b->patterns[k].hash[0] & (b->pattern_slot_count - 1);
-            while (b->pattern_slots[i])
-                i = (i + 1) & (b->pattern_slot_count - 1);
-            b->pattern_slots[i] = (uint32_t)k + 1;
-        }
-    }
+    struct slot_walk at;
+
     hash_pattern(b->t, id, list, count, hash);
-    size_t i = hash[0] & (b->pattern_slot_count - 1);
-    for (; b->pattern_slots[i]; i = (i + 1) & (b->pattern_slot_count - 1)) {
-        const struct pattern *p = &b->patterns[b->pattern_slots[i] - 1];
+    for (uint32_t n = slots_first(&b->pattern_slots, hash[0], &at); n != SLOTS_END;
+         n = slots_next(&b->pattern_slots, &at)) {
+        const struct pattern *p = &b->patterns[n];
         if (p->hash[0] == hash[0] && p->hash[1] == hash[1]) {
             *row = p->row;
             return true;
         }
     }
     if (!mem_grow(&b->patterns, &b->pattern_room, b->pattern_count, 1) ||
-        !mem_grow(&b->rows, &b->row_room, b->row_count, (size_t)entries * 3))
+        !mem_grow(&b->rows, &b->row_room, b->row_count, (size_t)entries * 3) ||
+        !slots_add(&b->pattern_slots, hash[0], (uint32_t)b->pattern_count))
         return false;
     *row = b->row_count;
     fill_row(b, id, list, count, entries, b->rows + *row);
     b->row_count += (size_t)entries * 3;
     b->patterns[b->pattern_count++] = (struct pattern){{hash[0], hash[1]}, *row};
-    b->pattern_slots[i] = (uint32_t)b->pattern_count;
     return true;
-}
-
-static uint64_t hash_classes(const class_id *list, uint32_t count)
-{
-    return mem_hash(list, count * sizeof *list, count);
 }
 
 static bool add_term(struct build *b, const class_id *list, uint32_t count, uint32_t entries,
@@ -239,29 +212,17 @@ static bool find_term(struct build *b, const class_id *list, uint32_t count, uin
 {
     struct step_tables *t = b->t;
 
-    if ((size_t)t->count * 2 >= b->term_slot_count) {
-        if (!slots_double(&b->term_slots, &b->term_slot_count))
-            return false;
-        for (uint32_t k = 0; k < t->count; k++) {
-            size_t i = hash_classes(t->class_pool + t->items[k].classes, t->items[k].class_count) &
-                       (b->term_slot_count - 1);
-            while (b->term_slots[i])
-                i = (i + 1) & (b->term_slot_count - 1);
-            b->term_slots[i] = k + 1;
-        }
-    }
-    size_t i = hash_classes(list, count) & (b->term_slot_count - 1);
-    for (; b->term_slots[i]; i = (i + 1) & (b->term_slot_count - 1)) {
-        *out = b->term_slots[i] - 1;
+    uint64_t hash = mem_hash(list, count * sizeof *list, count);
+    struct slot_walk at;
+
+    for (*out = slots_first(&b->term_slots, hash, &at); *out != SLOTS_END;
+         *out = slots_next(&b->term_slots, &at)) {
         const struct term *term = &t->items[*out];
         if (term->class_count == count &&
             !memcmp(t->class_pool + term->classes, list, count * sizeof *list))
             return true;
     }
-    if (!add_term(b, list, count, entries, out))
-        return false;
-    b->term_slots[i] = *out + 1;
-    return true;
+    return add_term(b, list, count, entries, out) && slots_add(&b->term_slots, hash, *out);
 }
 
 static int add_instruction(struct build *b, hlo_id id)
@@ -405,9 +366,9 @@ int step_tables_new(const struct labels *l, const struct cluster_mesh *mesh,
 out:
     t.fixed_ms += t.free_ms;
     free(b.on);
-    free(b.term_slots);
+    slots_release(&b.term_slots);
     free(b.patterns);
-    free(b.pattern_slots);
+    slots_release(&b.pattern_slots);
     free(b.rows);
     if (rc)
         step_tables_release(&t);

@@ -10,6 +10,7 @@
 #include "hlo/module/special.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/slots.h"
 
 #include <string.h>
 
@@ -30,8 +31,9 @@ struct build {
     struct pair {
         uint64_t key[2];
         uint32_t value;
-    } * pairs; /* a set; key[0] 0: empty */
+    } * pairs;
     size_t pair_count, pair_room;
+    struct slots slots; /* of pairs, by key */
 };
 
 static int no_memory(struct err *e)
@@ -41,47 +43,28 @@ static int no_memory(struct err *e)
 
 /* ---- a map of pairs ---- */
 
-static bool grow_pairs(struct build *b)
-{
-    size_t room = b->pair_room ? 2 * b->pair_room : 1024, old = b->pair_room;
-    struct pair *from = b->pairs, *to = mem_try(room, sizeof *to);
-
-    if (!to)
-        return false;
-    for (size_t k = 0; k < old; k++) {
-        size_t at = mem_hash(from[k].key, sizeof from[k].key, 0) & (room - 1);
-        while (from[k].key[0] && to[at].key[0])
-            at = (at + 1) & (room - 1);
-        if (from[k].key[0])
-            to[at] = from[k];
-    }
-    free(from);
-    b->pairs = to;
-    b->pair_room = room;
-    return true;
-}
-
-/* The value kept for a key (key 0 is never 0); `value` when it is new. NULL: out of memory. */
+/* The value kept for a key; `value` when it is new. NULL: out of memory. Valid until the next call.
+ */
 static struct pair *find_pair(struct build *b, uint64_t x, uint64_t y, uint32_t value)
 {
-    uint64_t key[2] = {x, y};
+    uint64_t key[2] = {x, y}, hash = mem_hash(key, sizeof key, 0);
+    struct slot_walk at;
 
-    if (b->pair_count * 2 >= b->pair_room && !grow_pairs(b))
-        return NULL;
-    size_t at = mem_hash(key, sizeof key, 0) & (b->pair_room - 1);
-    while (b->pairs[at].key[0] && memcmp(b->pairs[at].key, key, sizeof key) != 0)
-        at = (at + 1) & (b->pair_room - 1);
-    if (!b->pairs[at].key[0]) {
-        b->pairs[at] = (struct pair){{x, y}, value};
-        b->pair_count++;
+    for (uint32_t n = slots_first(&b->slots, hash, &at); n != SLOTS_END;
+         n = slots_next(&b->slots, &at)) {
+        if (!memcmp(b->pairs[n].key, key, sizeof key))
+            return &b->pairs[n];
     }
-    return &b->pairs[at];
+    if (!mem_grow(&b->pairs, &b->pair_room, b->pair_count, 1) ||
+        !slots_add(&b->slots, hash, (uint32_t)b->pair_count))
+        return NULL;
+    b->pairs[b->pair_count] = (struct pair){{x, y}, value};
+    return &b->pairs[b->pair_count++];
 }
 
 static void clear_pairs(struct build *b)
 {
-    if (b->pair_room)
-        memset(b->pairs, 0, b->pair_room * sizeof *b->pairs);
+    slots_release(&b->slots);
     b->pair_count = 0;
 }
 
@@ -355,7 +338,7 @@ static bool join_siblings(struct build *b, hlo_id root, const struct way *ways, 
     for (uint32_t k = 0; k < count; k++) {
         if (hlo_value_shape(b->m, ways[k].buffer)->bytes < most / LARGE)
             continue;
-        struct pair *p = find_pair(b, where + 1, trips << 32 ^ ways[k].buffer, root);
+        struct pair *p = find_pair(b, where, trips << 32 ^ ways[k].buffer, root);
         if (!p)
             return false;
         if (p->value != root)
@@ -506,7 +489,7 @@ static bool weigh(struct build *b, struct way *ways)
                            w->maker != id;
             if (at_hand || (updates && w->by == id)) /* written where it was made */
                 continue;
-            struct pair *p = find_pair(b, (uint64_t)kernel + 1, (uint64_t)w->buffer, 0);
+            struct pair *p = find_pair(b, kernel, w->buffer, 0);
             if (!p)
                 return false;
             if (p->value++)
@@ -546,6 +529,7 @@ int traffic_new(const struct classes *c, const struct fusion *f, const struct at
     free(b.round);
     free(b.seen);
     free(b.pairs);
+    slots_release(&b.slots);
     if (!ok)
         traffic_release(out);
     return ok ? 0 : no_memory(e);

@@ -5,6 +5,7 @@
 #include "hlo/module/shape.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/slots.h"
 #include "hlo/support/union_find.h"
 
 #include <string.h>
@@ -488,44 +489,25 @@ struct pair {
 struct pairs {
     struct pair *items;
     size_t count, room;
-    uint32_t *slots; /* open addressing, item + 1 */
-    size_t slot_count;
+    struct slots slots; /* of items, by a and b */
 };
-
-static bool pairs_resize(struct pairs *p, size_t slots)
-{
-    uint32_t *grown = mem_try(slots, sizeof *grown);
-
-    if (!grown)
-        return false;
-    free(p->slots);
-    p->slots = grown;
-    p->slot_count = slots;
-    for (size_t k = 0; k < p->count; k++) {
-        size_t i = mem_hash(&p->items[k], 2 * sizeof(class_id), 0) & (slots - 1);
-        while (p->slots[i])
-            i = (i + 1) & (slots - 1);
-        p->slots[i] = (uint32_t)k + 1;
-    }
-    return true;
-}
 
 static bool pairs_add(struct pairs *p, class_id a, class_id b, hlo_id place)
 {
     struct pair key = {a < b ? a : b, a < b ? b : a, place};
 
-    if (p->count * 2 >= p->slot_count && !pairs_resize(p, p->slot_count ? p->slot_count * 2 : 256))
-        return false;
-    size_t i = mem_hash(&key, 2 * sizeof(class_id), 0) & (p->slot_count - 1);
-    for (; p->slots[i]; i = (i + 1) & (p->slot_count - 1)) {
-        const struct pair *known = &p->items[p->slots[i] - 1];
-        if (known->a == key.a && known->b == key.b)
+    uint64_t hash = mem_hash(&key, 2 * sizeof(class_id), 0);
+    struct slot_walk at;
+
+    for (uint32_t n = slots_first(&p->slots, hash, &at); n != SLOTS_END;
+         n = slots_next(&p->slots, &at)) {
+        if (p->items[n].a == key.a && p->items[n].b == key.b)
             return true;
     }
-    if (!mem_grow(&p->items, &p->room, p->count, 1))
+    if (!mem_grow(&p->items, &p->room, p->count, 1) ||
+        !slots_add(&p->slots, hash, (uint32_t)p->count))
         return false;
     p->items[p->count++] = key;
-    p->slots[i] = (uint32_t)p->count;
     return true;
 }
 
@@ -599,7 +581,7 @@ static int find_meets(struct build *b)
     }
     ok = ok && store_meets(c, &pairs);
     free(pairs.items);
-    free(pairs.slots);
+    slots_release(&pairs.slots);
     return ok ? 0 : err_no_memory(b->e, MEMORY_FOR);
 }
 

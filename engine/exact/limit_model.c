@@ -8,6 +8,7 @@
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/slots.h"
 
 #include <math.h>
 #include <string.h>
@@ -81,28 +82,10 @@ static void fill_values(struct limit_model *l, const struct memory_range *r, con
     } while (solver_next_choice(&l->s, g->nodes, g->count, choice));
 }
 
-static bool slots_double(struct limit_model *l, const uint64_t *keys)
-{
-    size_t next = l->slot_count ? l->slot_count * 2 : 256;
-    uint32_t *grown = mem_try(next, sizeof *grown);
-
-    if (!grown)
-        return false;
-    for (uint32_t u = 0; u < l->unit_count; u++) {
-        size_t i = keys[u] & (next - 1);
-        while (grown[i])
-            i = (i + 1) & (next - 1);
-        grown[i] = u + 1;
-    }
-    free(l->slots);
-    l->slots = grown;
-    l->slot_count = next;
-    return true;
-}
-
 struct keys {
-    uint64_t *items;
+    uint64_t *items; /* of units */
     size_t room;
+    struct slots slots;
 };
 
 static int add_unit(struct limit_model *l, const struct memory_range *r, struct keys *keys,
@@ -118,7 +101,8 @@ static int add_unit(struct limit_model *l, const struct memory_range *r, struct 
     if (!find_group(l, nodes, count, &group) ||
         !mem_grow(&l->units, &l->unit_room, l->unit_count, 1) ||
         !mem_grow(&keys->items, &keys->room, l->unit_count, 1) ||
-        !mem_grow(&l->values, &l->value_room, l->value_count, l->groups[group].size))
+        !mem_grow(&l->values, &l->value_room, l->value_count, l->groups[group].size) ||
+        !slots_add(&keys->slots, key, l->unit_count))
         return err_no_memory(e, MEMORY_FOR);
     fill_values(l, r, &l->groups[group], l->values + l->value_count);
     l->units[l->unit_count] = (struct unit){group, l->value_count};
@@ -135,23 +119,21 @@ static int make_units(struct limit_model *l, struct err *e)
     for (uint32_t k = 0; k < l->m->count; k++) {
         const struct memory_range *r = &l->m->ranges[k];
         uint64_t key = key_of(l, r, 1);
-        if (2 * (size_t)l->unit_count >= l->slot_count && !slots_double(l, keys.items)) {
-            rc = err_no_memory(e, MEMORY_FOR);
-            break;
-        }
-        size_t i = key & (l->slot_count - 1);
-        while (l->slots[i] && keys.items[l->slots[i] - 1] != key)
-            i = (i + 1) & (l->slot_count - 1);
-        if (!l->slots[i]) {
+        struct slot_walk at;
+        uint32_t unit = slots_first(&keys.slots, key, &at);
+        while (unit != SLOTS_END && keys.items[unit] != key)
+            unit = slots_next(&keys.slots, &at);
+        if (unit == SLOTS_END) {
+            unit = l->unit_count;
             rc = add_unit(l, r, &keys, key, e);
-            l->slots[i] = l->unit_count;
+            if (rc)
+                goto out;
         }
-        l->unit_of[k] = l->slots[i] - 1;
-        if (rc)
-            goto out;
+        l->unit_of[k] = unit;
     }
 out:
     free(keys.items);
+    slots_release(&keys.slots);
     return rc;
 }
 
@@ -300,7 +282,6 @@ void limit_model_release(struct limit_model *l)
     free(l->values);
     free(l->groups);
     free(l->moments);
-    free(l->slots);
     free(l->table_of);
     free(l->table_first);
     free(l->events);

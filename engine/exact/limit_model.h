@@ -55,8 +55,6 @@ struct limit_model {
     struct moment *moments;
     uint32_t moment_count;
     size_t unit_room, value_room, value_count, group_room, moment_room;
-    uint32_t *slots; /* hash of units */
-    size_t slot_count;
     uint32_t *table_of, *table_first; /* own tables of each node */
     uint32_t *units_of, *units_first; /* units of each node */
     struct event *events; /* of the entry in schedule order, if nothing lives in computations it

@@ -16,6 +16,7 @@
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/slots.h"
 
 #include <math.h>
 #include <string.h>
@@ -132,25 +133,6 @@ void stage_costs_operation(const struct stage_costs *k, uint32_t n, double out[s
     out[COST_IN_PASS] += out[COST_COLLECTIVE];
 }
 
-static bool grow_slots(struct stage_costs *k)
-{
-    size_t count = k->slot_count ? 2 * k->slot_count : 1024;
-    uint32_t *slots = mem_try(count, sizeof *slots);
-
-    if (!slots)
-        return false;
-    for (size_t n = 0; n < k->pattern_count; n++) {
-        size_t at = k->patterns[n].hash[0] & (count - 1);
-        while (slots[at])
-            at = (at + 1) & (count - 1);
-        slots[at] = (uint32_t)n + 1;
-    }
-    free(k->slots);
-    k->slots = slots;
-    k->slot_count = count;
-    return true;
-}
-
 /* Costs of operation n by entry; worked out for the first of those alike. NULL:
  * no memory. */
 static const double *operation_costs(struct stage_costs *k, uint32_t n, const class_id *list,
@@ -158,16 +140,17 @@ static const double *operation_costs(struct stage_costs *k, uint32_t n, const cl
 {
     uint32_t entries = power(count + 1, k->labels.axes);
 
-    if (2 * k->pattern_count >= k->slot_count && !grow_slots(k))
-        return NULL;
-    size_t at = hash[0] & (k->slot_count - 1);
-    for (; k->slots[at]; at = (at + 1) & (k->slot_count - 1)) {
-        const struct pattern *p = &k->patterns[k->slots[at] - 1];
+    struct slot_walk at;
+
+    for (uint32_t i = slots_first(&k->slots, hash[0], &at); i != SLOTS_END;
+         i = slots_next(&k->slots, &at)) {
+        const struct pattern *p = &k->patterns[i];
         if (p->hash[0] == hash[0] && p->hash[1] == hash[1])
             return k->costs_of + p->at;
     }
     if (!mem_grow(&k->patterns, &k->pattern_room, k->pattern_count, 1) ||
-        !mem_grow(&k->costs_of, &k->cost_room, k->cost_count, (size_t)entries * COSTS))
+        !mem_grow(&k->costs_of, &k->cost_room, k->cost_count, (size_t)entries * COSTS) ||
+        !slots_add(&k->slots, hash[0], (uint32_t)k->pattern_count))
         return NULL;
     double *out = k->costs_of + k->cost_count;
     for (uint32_t e = 0; e < entries; e++) {
@@ -179,7 +162,6 @@ static const double *operation_costs(struct stage_costs *k, uint32_t n, const cl
     clear(k, list, count);
     k->patterns[k->pattern_count++] = (struct pattern){{hash[0], hash[1]}, k->cost_count};
     k->cost_count += (size_t)entries * COSTS;
-    k->slots[at] = (uint32_t)k->pattern_count;
     return out;
 }
 
@@ -357,7 +339,7 @@ void stage_costs_release(struct stage_costs *k)
     free(k->pool);
     free(k->figures);
     free(k->patterns);
-    free(k->slots);
+    slots_release(&k->slots);
     free(k->costs_of);
     memset(k, 0, sizeof *k);
 }

@@ -12,6 +12,7 @@
 #include "engine/hybrid/stage_table.h"
 #include "engine/problem/problem.h"
 #include "hlo/support/err.h"
+#include "hlo/support/slots.h"
 
 enum { BILL_CLASSES_MOST = 2 * TERM_CLASSES_MOST };
 
@@ -41,9 +42,9 @@ struct stage_costs {
     size_t bill_count, bill_room, pool_count, pool_room, figure_count, figure_room;
     /* costs of operations that cost alike */
     struct pattern *patterns;
-    uint32_t *slots;
+    struct slots slots; /* of patterns, by hash */
     double *costs_of;
-    size_t pattern_count, pattern_room, slot_count, cost_count, cost_room;
+    size_t pattern_count, pattern_room, cost_count, cost_room;
 };
 
 /* Everything whole. `t` and `shape` must outlive it. ERR_MEMORY. */

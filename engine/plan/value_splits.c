@@ -12,6 +12,7 @@
 #include "hlo/module/shape.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/slots.h"
 
 #include <string.h>
 
@@ -197,24 +198,25 @@ static uint64_t hash_instruction(const struct wishes *w, hlo_id id)
 
 static bool find_same(struct wishes *w)
 {
-    size_t slots = 16;
+    struct slots slots = {0};
+    bool ok = true;
 
-    while (slots < (size_t)w->m->count * 2)
-        slots *= 2;
-    hlo_id *table = mem_try(slots, sizeof *table); /* id + 1 */
-    for (hlo_id id = 0; table && id < w->m->count; id++) {
+    for (hlo_id id = 0; ok && id < w->m->count; id++) {
         w->same[id] = id;
         if (!is_free_instruction(w, id))
             continue;
-        size_t at = hash_instruction(w, id) & (slots - 1);
-        while (table[at] && !computes_same(w, table[at] - 1, id))
-            at = (at + 1) & (slots - 1);
-        if (!table[at])
-            table[at] = id + 1;
-        w->same[id] = table[at] - 1;
+        uint64_t hash = hash_instruction(w, id);
+        struct slot_walk at;
+        hlo_id like = slots_first(&slots, hash, &at);
+        while (like != SLOTS_END && !computes_same(w, like, id))
+            like = slots_next(&slots, &at);
+        if (like == SLOTS_END)
+            ok = slots_add(&slots, hash, id);
+        else
+            w->same[id] = like;
     }
-    free(table);
-    return table != NULL;
+    slots_release(&slots);
+    return ok;
 }
 
 static uint32_t dims_of(const struct wishes *w, hlo_id id, dim_id *first)

@@ -5,6 +5,7 @@
 #include "hlo/module/shape.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/slots.h"
 
 #include <string.h>
 
@@ -24,60 +25,32 @@ struct build {
     const struct hlo_module *m;
     uint8_t *varies;     /* [values] the deepest loop whose state it depends on */
     uint64_t *signature; /* [computations] of what they compute, names left out */
-    uint64_t *keys;      /* [slots] */
-    value_number *found; /* [slots] 0: empty */
-    size_t slots;
-    size_t room; /* of n->slice */
+    struct slots slots;  /* of numbers, by key */
+    uint64_t *key;       /* [n->count] */
+    size_t room, key_room;
 };
 
 /* ---- numbers ---- */
 
-static bool grow_slots(struct build *b)
-{
-    size_t slots = b->slots ? 2 * b->slots : 4096;
-    uint64_t *keys = mem_try(slots, sizeof *keys);
-    value_number *found = mem_try(slots, sizeof *found);
-
-    if (!keys || !found) {
-        free(keys);
-        free(found);
-        return false;
-    }
-    for (size_t k = 0; k < b->slots; k++) {
-        size_t at = b->keys[k] & (slots - 1);
-        if (!b->found[k])
-            continue;
-        while (found[at])
-            at = (at + 1) & (slots - 1);
-        keys[at] = b->keys[k];
-        found[at] = b->found[k];
-    }
-    free(b->keys);
-    free(b->found);
-    b->keys = keys;
-    b->found = found;
-    b->slots = slots;
-    return true;
-}
-
 /* The number of a key; 0: out of memory. Number 0 is nobody's. */
 static value_number number_of(struct build *b, uint64_t key)
 {
-    if (2 * ((size_t)b->n->count + 1) >= b->slots && !grow_slots(b))
-        return 0;
-    size_t at = key & (b->slots - 1);
-    while (b->found[at] && b->keys[at] != key)
-        at = (at + 1) & (b->slots - 1);
-    if (!b->found[at]) {
-        if (!mem_grow(&b->n->slice, &b->room, b->n->count, 2))
-            return 0;
-        if (!b->n->count)
-            b->n->slice[b->n->count++] = 0;
-        b->keys[at] = key;
-        b->n->slice[b->n->count] = 0;
-        b->found[at] = b->n->count++;
+    struct slot_walk at;
+
+    for (value_number n = slots_first(&b->slots, key, &at); n != SLOTS_END;
+         n = slots_next(&b->slots, &at)) {
+        if (b->key[n] == key)
+            return n;
     }
-    return b->found[at];
+    value_number n = b->n->count ? b->n->count : 1;
+    if (!mem_grow(&b->n->slice, &b->room, n, 1) || !mem_grow(&b->key, &b->key_room, n, 1) ||
+        !slots_add(&b->slots, key, n))
+        return 0;
+    b->n->slice[0] = 0;
+    b->n->slice[n] = 0;
+    b->key[n] = key;
+    b->n->count = n + 1;
+    return n;
 }
 
 static uint64_t hash3(uint64_t salt, uint64_t x, uint64_t y, uint64_t z)
@@ -459,8 +432,8 @@ int numbering_new(const struct hlo_module *m, struct numbering *out, struct err 
     ok = ok && number_computation(&b, m->entry, 0) && mark_counters(&b);
     free(b.varies);
     free(b.signature);
-    free(b.keys);
-    free(b.found);
+    slots_release(&b.slots);
+    free(b.key);
     if (!ok) {
         numbering_release(&n);
         return err_no_memory(e, "for the values that are computed again");

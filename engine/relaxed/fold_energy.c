@@ -3,6 +3,7 @@
 #include "engine/relaxed/tables.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/slots.h"
 
 #include <string.h>
 
@@ -34,39 +35,36 @@ static void refine(const struct energy *g, const uint64_t *colour, uint64_t *nex
 /* ---- numbering by hash ---- */
 
 struct numbers {
-    uint64_t *keys;
-    uint32_t *slots, count;
-    size_t mask;
+    uint64_t *keys; /* [most] */
+    struct slots slots;
+    uint32_t count;
+    bool failed;
 };
 
 static bool numbers_new(struct numbers *n, uint32_t most)
 {
-    size_t slots = 64;
-
-    while (slots < (size_t)most * 2)
-        slots *= 2;
-    *n = (struct numbers){mem_try((size_t)most + 1, sizeof *n->keys),
-                          mem_try(slots, sizeof *n->slots), 0, slots - 1};
-    return n->keys && n->slots;
+    *n = (struct numbers){.keys = mem_try((size_t)most + 1, sizeof *n->keys)};
+    return n->keys != NULL;
 }
 
 static void numbers_release(struct numbers *n)
 {
     free(n->keys);
-    free(n->slots);
+    slots_release(&n->slots);
 }
 
 static uint32_t number_of(struct numbers *n, uint64_t key)
 {
-    size_t at = (key ^ key >> 32) & n->mask;
+    struct slot_walk at;
 
-    for (; n->slots[at]; at = (at + 1) & n->mask) {
-        if (n->keys[n->slots[at] - 1] == key)
-            return n->slots[at] - 1;
+    for (uint32_t k = slots_first(&n->slots, key, &at); k != SLOTS_END;
+         k = slots_next(&n->slots, &at)) {
+        if (n->keys[k] == key)
+            return k;
     }
+    n->failed |= !slots_add(&n->slots, key, n->count);
     n->keys[n->count] = key;
-    n->slots[at] = ++n->count;
-    return n->count - 1;
+    return n->count++;
 }
 
 /* ---- colours ---- */
@@ -93,6 +91,7 @@ static int find_colours(const struct energy *g, const uint32_t *kind, uint32_t r
             f->member[c] = k;
     }
     f->energy.nodes = n.count;
+    ok &= !n.failed;
     numbers_release(&n);
     free(colour);
     free(next);
@@ -163,7 +162,7 @@ int fold_energy_new(const struct energy *g, const uint32_t *kind, uint32_t round
     for (uint32_t c = 0; c < f->nodes; c++)
         f->unary[c] = tables_scaled(g->tables, g->unary[out->member[c]], size[c]);
     add_bundles(f, bundles, bundle_edges(g, out->colour, bundles, &n));
-    if (g->tables->failed)
+    if (g->tables->failed || n.failed)
         rc = err_no_memory(e, "to fold repeated layers");
 out:
     numbers_release(&n);

@@ -8,6 +8,7 @@
 #include "hlo/support/err.h"
 #include "hlo/support/file.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/slots.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -52,8 +53,7 @@ struct reading {
     size_t number_count, number_room;
     struct list *lists;
     size_t list_count, list_room;
-    uint32_t *slots;
-    size_t slot_count;
+    struct slots slots; /* of lists, by their numbers */
     struct places node_costs, usages, edge_costs;
     struct pairs intervals, ends;
     char name[64];
@@ -79,48 +79,30 @@ static void see(struct reading *r, uint32_t bit)
 
 /* ---- lists ---- */
 
-static bool grow_slots(struct reading *r)
-{
-    size_t count = r->slot_count ? 2 * r->slot_count : 4096;
-    uint32_t *slots = mem_try(count, sizeof *slots);
-
-    if (!slots)
-        return false;
-    free(r->slots);
-    r->slots = slots;
-    r->slot_count = count;
-    for (size_t k = 0; k < r->list_count; k++) {
-        const struct list *l = &r->lists[k];
-        size_t at = mem_hash(r->numbers + l->at, l->count * sizeof(double), 0) & (count - 1);
-        while (slots[at])
-            at = (at + 1) & (count - 1);
-        slots[at] = (uint32_t)k + 1;
-    }
-    return true;
-}
-
 /* The list at the end of the numbers: an equal one from before, or it stays. */
 static uint32_t keep_list(struct reading *r, size_t from)
 {
     size_t bytes = (r->number_count - from) * sizeof(double);
 
-    if ((2 * r->list_count >= r->slot_count && !grow_slots(r)) ||
-        !mem_grow(&r->lists, &r->list_room, r->list_count, 1)) {
-        no_room(&r->j);
-        return 0;
-    }
-    size_t at = mem_hash(r->numbers + from, bytes, 0) & (r->slot_count - 1);
-    for (; r->slots[at]; at = (at + 1) & (r->slot_count - 1)) {
-        const struct list *l = &r->lists[r->slots[at] - 1];
+    uint64_t hash = mem_hash(r->numbers + from, bytes, 0);
+    struct slot_walk at;
+
+    for (uint32_t n = slots_first(&r->slots, hash, &at); n != SLOTS_END;
+         n = slots_next(&r->slots, &at)) {
+        const struct list *l = &r->lists[n];
         if (l->count * sizeof(double) == bytes &&
             !memcmp(r->numbers + l->at, r->numbers + from, bytes)) {
             r->number_count = from;
-            return r->slots[at] - 1;
+            return n;
         }
     }
+    if (!mem_grow(&r->lists, &r->list_room, r->list_count, 1) ||
+        !slots_add(&r->slots, hash, (uint32_t)r->list_count)) {
+        no_room(&r->j);
+        return 0;
+    }
     r->lists[r->list_count] = (struct list){from, (uint32_t)(r->number_count - from)};
-    r->slots[at] = (uint32_t)++r->list_count;
-    return (uint32_t)r->list_count - 1;
+    return (uint32_t)r->list_count++;
 }
 
 /* Costs from IOPDDL_FORBIDDEN on become INFINITY. */
@@ -449,7 +431,7 @@ int iopddl_parse(const char *text, size_t size, struct iopddl **out, struct err 
 out:
     free(r.numbers);
     free(r.lists);
-    free(r.slots);
+    slots_release(&r.slots);
     free(r.node_costs.items);
     free(r.usages.items);
     free(r.edge_costs.items);

@@ -17,6 +17,7 @@
 #include "hlo/module/shape.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/slots.h"
 
 #include <math.h>
 #include <string.h>
@@ -610,7 +611,7 @@ void model_release(struct model *m)
     free(m->choices);
     free(m->compute_ms);
     free(m->places);
-    free(m->slots);
+    slots_release(&m->slots);
     memset(m, 0, sizeof *m);
 }
 

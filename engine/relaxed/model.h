@@ -15,6 +15,7 @@
 #include "engine/relaxed/tables.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
+#include "hlo/support/slots.h"
 
 enum model_kind { MODEL_INSTRUCTION, MODEL_HUB, MODEL_SOURCE, MODEL_JUNCTION, MODEL_OUTPUT };
 
@@ -85,8 +86,8 @@ struct model {
     uint32_t identity; /* into places: 0, 1, 2, .. */
     /* rooms */
     size_t node_room, unary_room, edge_room, energy_edge_room, pattern_room, map_count, map_room,
-        choice_count, choice_room, compute_room, place_count, place_room, slot_count;
-    uint32_t *slots;
+        choice_count, choice_room, compute_room, place_count, place_room;
+    struct slots slots; /* of patterns, by hash */
 };
 
 int model_new(const struct problem *p, const struct model_options *o, struct model *out,

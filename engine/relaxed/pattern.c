@@ -13,6 +13,7 @@
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/slots.h"
 
 #include <math.h>
 #include <string.h>
@@ -426,48 +427,28 @@ static void hash_pattern(const struct build *b, uint64_t hash[2])
     }
 }
 
-static bool grow_slots(struct model *m)
-{
-    size_t count = m->slot_count ? m->slot_count * 2 : 1024;
-    uint32_t *slots = mem_try(count, sizeof *slots);
-
-    if (!slots)
-        return false;
-    free(m->slots);
-    m->slots = slots;
-    m->slot_count = count;
-    for (uint32_t k = 0; k < m->pattern_count; k++) {
-        size_t at = m->patterns[k].hash[0] & (count - 1);
-        while (slots[at])
-            at = (at + 1) & (count - 1);
-        slots[at] = k + 1;
-    }
-    return true;
-}
-
 static int find_pattern(struct build *b, uint32_t *pattern)
 {
     struct model *m = b->m;
     struct model_pattern key = {0};
 
-    if ((size_t)m->pattern_count * 2 >= m->slot_count && !grow_slots(m))
-        return err_no_memory(b->e, "for relaxed mode");
+    struct slot_walk at;
+
     hash_pattern(b, key.hash);
-    size_t at = key.hash[0] & (m->slot_count - 1);
-    for (; m->slots[at]; at = (at + 1) & (m->slot_count - 1)) {
-        *pattern = m->slots[at] - 1;
+    for (*pattern = slots_first(&m->slots, key.hash[0], &at); *pattern != SLOTS_END;
+         *pattern = slots_next(&m->slots, &at)) {
         if (m->patterns[*pattern].hash[0] == key.hash[0] &&
             m->patterns[*pattern].hash[1] == key.hash[1])
             return 0;
     }
-    if (!mem_grow(&m->patterns, &m->pattern_room, m->pattern_count, 1))
-        return err_no_memory(b->e, "for relaxed mode");
     int rc = fill_pattern(b, &key);
     if (rc)
         return rc;
+    if (!mem_grow(&m->patterns, &m->pattern_room, m->pattern_count, 1) ||
+        !slots_add(&m->slots, key.hash[0], m->pattern_count))
+        return err_no_memory(b->e, "for relaxed mode");
     *pattern = m->pattern_count;
     m->patterns[m->pattern_count++] = key;
-    m->slots[at] = m->pattern_count;
     return 0;
 }
 

@@ -6,6 +6,7 @@
 #include "hlo/module/shape.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/slots.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -264,25 +265,6 @@ static bool same_space(const struct status_spaces *s, const struct status_space 
                    (size_t)a->rank * s->labels->count * sizeof(double));
 }
 
-static bool grow_slots(struct status_spaces *s)
-{
-    size_t count = s->slot_count ? s->slot_count * 2 : 256;
-    uint32_t *slots = mem_try(count, sizeof *slots);
-
-    if (!slots)
-        return false;
-    free(s->slots);
-    s->slots = slots;
-    s->slot_count = count;
-    for (uint32_t k = 0; k < s->count; k++) {
-        size_t at = space_hash(s, &s->items[k]) & (count - 1);
-        while (slots[at])
-            at = (at + 1) & (count - 1);
-        slots[at] = k + 1;
-    }
-    return true;
-}
-
 int status_space_of(struct status_spaces *s, hlo_value v, bool can_be_partial, uint32_t *space,
                     struct err *e)
 {
@@ -296,7 +278,6 @@ int status_space_of(struct status_spaces *s, hlo_value v, bool can_be_partial, u
 
     /* One more than needed: a module of scalars alone has shares to point at, too. */
     if (!mem_grow(&s->shares, &s->share_room, s->share_count, (size_t)shape->rank * labels + 1) ||
-        (s->count * 2 >= s->slot_count && !grow_slots(s)) ||
         !mem_grow(&s->items, &s->room, s->count, 1))
         return err_no_memory(e, "for the statuses of values");
     for (uint32_t d = 0; d < shape->rank; d++) {
@@ -305,9 +286,10 @@ int status_space_of(struct status_spaces *s, hlo_value v, bool can_be_partial, u
             s->shares[key.shares + d * labels + a] =
                 status_dim_share(s->labels, k, shape->dims[d], (label)a);
     }
-    size_t at = space_hash(s, &key) & (s->slot_count - 1);
-    for (; s->slots[at]; at = (at + 1) & (s->slot_count - 1)) {
-        *space = s->slots[at] - 1;
+    uint64_t hash = space_hash(s, &key);
+    struct slot_walk at;
+    for (*space = slots_first(&s->slots, hash, &at); *space != SLOTS_END;
+         *space = slots_next(&s->slots, &at)) {
         if (same_space(s, &s->items[*space], &key))
             return 0;
     }
@@ -315,9 +297,10 @@ int status_space_of(struct status_spaces *s, hlo_value v, bool can_be_partial, u
     int rc = list_statuses(s, &key, e);
     if (rc)
         return rc;
+    if (!slots_add(&s->slots, hash, s->count))
+        return err_no_memory(e, "for the statuses of values");
     *space = s->count;
     s->items[s->count++] = key;
-    s->slots[at] = s->count;
     return 0;
 }
 
@@ -349,7 +332,7 @@ void status_spaces_release(struct status_spaces *s)
     free(s->shares);
     free(s->ms);
     free(s->next);
-    free(s->slots);
+    slots_release(&s->slots);
     memset(s, 0, sizeof *s);
 }
 

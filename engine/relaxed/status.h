@@ -26,6 +26,7 @@
 #include "hlo/module/shape.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/slots.h"
 
 /* A byte per axis, axis 0 the lowest: STATUS_WHOLE, dim + 1, or STATUS_PARTIAL. */
 typedef uint32_t status;
@@ -88,8 +89,7 @@ struct status_spaces {
     double *shares, *ms;
     uint16_t *next; /* first status of the cheapest walk [from][to] */
     size_t room, status_count, status_room, share_count, share_room, walk_count, ms_room, next_room;
-    uint32_t *slots;
-    size_t slot_count;
+    struct slots slots; /* of items, by what they hold */
 };
 
 int status_spaces_new(const struct labels *l, const struct cluster_mesh *mesh,

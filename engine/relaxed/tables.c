@@ -1,27 +1,10 @@
 #include "engine/relaxed/tables.h"
 
+#include "hlo/support/slots.h"
+
 #include <string.h>
 
 enum operation { SUM = 1, SCALED, DIAGONAL, ABSORB, JOIN, FORBID, PICK };
-
-static bool grow_slots(struct tables *t)
-{
-    size_t count = t->slot_count ? t->slot_count * 2 : 1024;
-    uint32_t *slots = mem_try(count, sizeof *slots);
-
-    if (!slots)
-        return false;
-    free(t->slots);
-    t->slots = slots;
-    t->slot_count = count;
-    for (size_t k = 0; k < t->memo_count; k++) {
-        size_t at = mem_hash(t->memo[k].key, sizeof t->memo[k].key, 0) & (count - 1);
-        while (slots[at])
-            at = (at + 1) & (count - 1);
-        slots[at] = (uint32_t)k + 1;
-    }
-    return true;
-}
 
 static bool add_table(struct tables *t, uint32_t rows, uint32_t cols)
 {
@@ -46,26 +29,27 @@ static table_id get(struct tables *t, const uint64_t key[static TABLE_KEY], size
     const uint16_t *labels = t->labels + t->labels_used;
 
     *is_new = false;
-    if (t->failed || (t->memo_count * 2 >= t->slot_count && !grow_slots(t))) {
-        t->failed = true;
+    uint64_t hash = mem_hash(key, bytes, 0);
+    struct slot_walk at;
+
+    if (t->failed)
         return 0;
-    }
-    size_t at = mem_hash(key, bytes, 0) & (t->slot_count - 1);
-    for (; t->slots[at]; at = (at + 1) & (t->slot_count - 1)) {
-        const struct table_memo *m = &t->memo[t->slots[at] - 1];
+    for (uint32_t n = slots_first(&t->slots, hash, &at); n != SLOTS_END;
+         n = slots_next(&t->slots, &at)) {
+        const struct table_memo *m = &t->memo[n];
         if (!memcmp(m->key, key, bytes) && m->label_count == count &&
             (!count || !memcmp(t->labels + m->labels, labels, count * sizeof *labels)))
             return m->table;
     }
-    if (!mem_grow(&t->memo, &t->memo_room, t->memo_count, 1) || !add_table(t, rows, cols)) {
+    if (!mem_grow(&t->memo, &t->memo_room, t->memo_count, 1) || !add_table(t, rows, cols) ||
+        !slots_add(&t->slots, hash, (uint32_t)t->memo_count)) {
         t->failed = true;
         return 0;
     }
-    struct table_memo *m = &t->memo[t->memo_count];
+    struct table_memo *m = &t->memo[t->memo_count++];
     *m = (struct table_memo){.labels = t->labels_used, .label_count = count, .table = t->count - 1};
     memcpy(m->key, key, bytes);
     t->labels_used += count;
-    t->slots[at] = (uint32_t)++t->memo_count;
     *is_new = true;
     return t->count - 1;
 }
@@ -104,7 +88,7 @@ void tables_release(struct tables *t)
     free(t->items);
     free(t->data);
     free(t->memo);
-    free(t->slots);
+    slots_release(&t->slots);
     free(t->labels);
     memset(t, 0, sizeof *t);
 }

@@ -10,6 +10,7 @@
 
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/slots.h"
 
 typedef uint32_t table_id;
 #define TABLE_NONE UINT32_MAX
@@ -36,8 +37,7 @@ struct tables {
     size_t room, used, data_room;
     struct table_memo *memo;
     size_t memo_count, memo_room;
-    uint32_t *slots;
-    size_t slot_count;
+    struct slots slots; /* of memo, by key */
     uint16_t *labels;
     size_t labels_used, labels_room;
     bool failed; /* out of memory; sticks: ids returned from then on are table 0 */

@@ -11,6 +11,7 @@
 #include "hlo/module/ops.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/slots.h"
 
 #include <string.h>
 
@@ -545,7 +546,7 @@ int hlo_roles_layers(struct hlo_roles_work *w, struct err *e)
     free(l.depth);
     free(l.flops);
     free(l.places.items);
-    free(l.places.slots);
+    slots_release(&l.places.slots);
     hlo_reach_release(&l.data);
     return ok ? 0 : err_no_memory(e, "for the layers of the module");
 }

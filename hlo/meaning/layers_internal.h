@@ -6,6 +6,7 @@
 #include "hlo/meaning/roles_internal.h"
 #include "hlo/module/graph.h"
 #include "hlo/module/hlo.h"
+#include "hlo/support/slots.h"
 
 /* A place in the model: a layer, or something outside of layers (embedding, final norm). */
 struct place {
@@ -21,8 +22,7 @@ enum { PLACE_UNKNOWN = 0, PLACE_OUTSIDE = 1 }; /* the first two of the list */
 struct places {
     struct place *items;
     size_t count, room;
-    uint32_t *slots; /* hash of names -> place, 0 empty */
-    size_t slot_count;
+    struct slots slots; /* of items, by name */
 };
 
 struct layering {

@@ -8,57 +8,38 @@
 #include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/slots.h"
 
 #include <string.h>
 
 /* ---- places ---- */
 
-static bool grow_slots(struct places *p)
+/* PLACE_UNKNOWN: there is none of that name. */
+static uint32_t find_place(const struct places *p, const char *name, size_t size)
 {
-    size_t count = p->slot_count ? p->slot_count * 2 : 64;
-    uint32_t *slots = mem_try(count, sizeof *slots);
+    struct slot_walk at;
+    uint32_t n = slots_first(&p->slots, mem_hash(name, size, 0), &at);
 
-    if (!slots)
-        return false;
-    for (uint32_t n = 2; n < p->count; n++) {
-        size_t at = mem_hash(p->items[n].name, strlen(p->items[n].name), 0) & (count - 1);
-        while (slots[at])
-            at = (at + 1) & (count - 1);
-        slots[at] = n;
-    }
-    free(p->slots);
-    p->slots = slots;
-    p->slot_count = count;
-    return true;
-}
-
-static uint32_t *find_slot(const struct places *p, const char *name, size_t size)
-{
-    size_t at = mem_hash(name, size, 0) & (p->slot_count - 1);
-
-    while (p->slots[at] &&
-           (strncmp(p->items[p->slots[at]].name, name, size) || p->items[p->slots[at]].name[size]))
-        at = (at + 1) & (p->slot_count - 1);
-    return &p->slots[at];
+    while (n != SLOTS_END && (strncmp(p->items[n].name, name, size) || p->items[n].name[size]))
+        n = slots_next(&p->slots, &at);
+    return n == SLOTS_END ? PLACE_UNKNOWN : n;
 }
 
 uint32_t hlo_place(struct layering *l, const char *name, size_t size, bool is_layer)
 {
     struct places *p = &l->places;
 
-    if (p->count * 2 >= p->slot_count && !grow_slots(p))
-        return PLACE_UNKNOWN;
-    uint32_t *slot = find_slot(p, name, size);
-    if (*slot) {
-        p->items[*slot].is_layer |= is_layer;
-        return *slot;
+    uint32_t place = find_place(p, name, size);
+    if (place != PLACE_UNKNOWN) {
+        p->items[place].is_layer |= is_layer;
+        return place;
     }
     char *copy = arena_text(l->w->arena, name, size);
-    if (!copy || !mem_grow(&p->items, &p->room, p->count, 1))
+    if (!copy || !mem_grow(&p->items, &p->room, p->count, 1) ||
+        !slots_add(&p->slots, mem_hash(name, size, 0), (uint32_t)p->count))
         return PLACE_UNKNOWN;
     p->items[p->count] = (struct place){.name = copy, .is_layer = is_layer};
-    *slot = (uint32_t)p->count++;
-    return *slot;
+    return (uint32_t)p->count++;
 }
 
 /* ---- paths of variables ---- */
@@ -377,7 +358,7 @@ static uint32_t find_in_scope(const struct layering *l, const struct known *k, c
 static uint32_t numbered_place(struct layering *l, const char *scope, size_t size, bool has_layers)
 {
     for (size_t at = 0; at < size;) {
-        uint32_t found = l->places.slot_count ? *find_slot(&l->places, scope + at, size - at) : 0;
+        uint32_t found = find_place(&l->places, scope + at, size - at);
         if (found && l->places.items[found].is_layer)
             return found;
         const char *next = memchr(scope + at, '/', size - at);

@@ -14,6 +14,7 @@
 #include "hlo/module/shape.h"
 #include "hlo/stablehlo/stablehlo_ops.h"
 #include "hlo/support/err.h"
+#include "hlo/support/slots.h"
 
 typedef uint32_t mlir_value;
 typedef uint32_t mlir_op_id;
@@ -88,14 +89,14 @@ struct mlir_alias {
 };
 
 /* Names (SSA values, aliases, symbols, bases of instruction names) and what they stand for now.
- * Open addressing; an entry is never taken out. */
+ * An entry is never taken out. */
 struct mlir_names {
     struct mlir_name {
         const char *text;
-        uint32_t size, hash, value; /* value MLIR_NONE: nothing now */
+        uint32_t size, value; /* value MLIR_NONE: nothing now */
     } * list;
-    uint32_t *slots; /* entry + 1 */
-    size_t count, list_room, room;
+    struct slots slots; /* of entries, by their text */
+    size_t count, list_room;
 };
 /* The entry of a name, made when new; MLIR_NONE when out of memory. `text` must stay, with 8 bytes
  * readable behind it. */

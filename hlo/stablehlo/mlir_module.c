@@ -9,6 +9,7 @@
 #include "hlo/support/lex.h"
 #include "hlo/support/mem.h"
 
+#include "hlo/support/slots.h"
 #include "hlo/support/text.h"
 
 #include <stdarg.h>
@@ -92,48 +93,29 @@ int hlo_mlir_parse_expect(struct mlir_parser *p, const char *what, const char *w
 
 /* ---- names ---- */
 
-static bool names_grow(struct mlir_names *names)
-{
-    size_t room = names->room ? names->room * 2 : 256;
-    uint32_t *slots = mem_try(room, sizeof *slots);
-
-    if (!slots)
-        return false;
-    for (size_t n = 0; n < names->count; n++) {
-        size_t slot = names->list[n].hash & (room - 1);
-        while (slots[slot])
-            slot = (slot + 1) & (room - 1);
-        slots[slot] = (uint32_t)n + 1;
-    }
-    free(names->slots);
-    names->slots = slots;
-    names->room = room;
-    return true;
-}
-
 uint32_t hlo_mlir_name(struct mlir_names *names, const char *text, size_t size)
 {
     uint32_t hash = lex_hash(text, size);
 
-    if (names->count * 2 >= names->room && !names_grow(names))
-        return MLIR_NONE;
-    size_t slot = hash & (names->room - 1);
-    for (; names->slots[slot]; slot = (slot + 1) & (names->room - 1)) {
-        const struct mlir_name *n = &names->list[names->slots[slot] - 1];
-        if (n->hash == hash && n->size == size && !memcmp(n->text, text, size))
-            return names->slots[slot] - 1;
+    struct slot_walk at;
+
+    for (uint32_t k = slots_first(&names->slots, hash, &at); k != SLOTS_END;
+         k = slots_next(&names->slots, &at)) {
+        const struct mlir_name *n = &names->list[k];
+        if (n->size == size && !memcmp(n->text, text, size))
+            return k;
     }
-    if (names->count >= INT32_MAX || !mem_grow(&names->list, &names->list_room, names->count, 1))
+    if (names->count >= INT32_MAX || !mem_grow(&names->list, &names->list_room, names->count, 1) ||
+        !slots_add(&names->slots, hash, (uint32_t)names->count))
         return MLIR_NONE;
-    names->list[names->count] = (struct mlir_name){text, (uint32_t)size, hash, MLIR_NONE};
-    names->slots[slot] = (uint32_t)++names->count;
-    return (uint32_t)names->count - 1;
+    names->list[names->count] = (struct mlir_name){text, (uint32_t)size, MLIR_NONE};
+    return (uint32_t)names->count++;
 }
 
 void hlo_mlir_names_release(struct mlir_names *names)
 {
     free(names->list);
-    free(names->slots);
+    slots_release(&names->slots);
 }
 
 void hlo_mlir_release(struct mlir_module *m)

@@ -9,6 +9,7 @@
 #include "hlo/module/shape.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/slots.h"
 #include "tui/watch/wave.h"
 
 #include <ctype.h>
@@ -17,14 +18,9 @@
 
 /* ---- nodes by path ---- */
 
-struct slots {
-    int *node; /* TREE_NONE: empty */
-    size_t count;
-};
-
 struct building {
     struct tree *t;
-    struct slots slots;
+    struct slots slots; /* of nodes, by parent and name */
     struct str scope;
 };
 
@@ -56,31 +52,6 @@ static int read_part(const char *part, size_t size, char out[static TREE_NAME_RO
     return number;
 }
 
-static uint64_t slot_hash(int parent, const char *name)
-{
-    return mem_hash(name, strlen(name), (uint64_t)(parent + 2));
-}
-
-static bool grow_slots(struct building *b)
-{
-    size_t count = b->slots.count ? b->slots.count * 2 : 256;
-    int *node = mem_try(count, sizeof *node);
-
-    if (!node)
-        return false;
-    for (size_t i = 0; i < count; i++)
-        node[i] = TREE_NONE;
-    for (int n = 0; n < b->t->count; n++) {
-        size_t at = slot_hash(b->t->nodes[n].parent, b->t->nodes[n].name) & (count - 1);
-        while (node[at] != TREE_NONE)
-            at = (at + 1) & (count - 1);
-        node[at] = n;
-    }
-    free(b->slots.node);
-    b->slots = (struct slots){node, count};
-    return true;
-}
-
 /* TREE_NONE: out of memory. */
 static int new_node(struct tree *t, int parent, const char *name, int number)
 {
@@ -101,16 +72,18 @@ static int child(struct building *b, int parent, const char *part, size_t size)
     char name[TREE_NAME_ROOM];
     int number = read_part(part, size, name);
 
-    if ((size_t)b->t->count * 2 >= b->slots.count && !grow_slots(b))
-        return TREE_NONE;
-    size_t at = slot_hash(parent, name) & (b->slots.count - 1);
-    for (; b->slots.node[at] != TREE_NONE; at = (at + 1) & (b->slots.count - 1)) {
-        const struct tree_node *n = &b->t->nodes[b->slots.node[at]];
-        if (n->parent == parent && !strcmp(n->name, name))
-            return b->slots.node[at];
+    uint64_t hash = mem_hash(name, strlen(name), (uint64_t)(parent + 2));
+    struct slot_walk at;
+
+    for (uint32_t k = slots_first(&b->slots, hash, &at); k != SLOTS_END;
+         k = slots_next(&b->slots, &at)) {
+        if (b->t->nodes[k].parent == parent && !strcmp(b->t->nodes[k].name, name))
+            return (int)k;
     }
-    b->slots.node[at] = new_node(b->t, parent, name, number);
-    return b->slots.node[at];
+    int node = new_node(b->t, parent, name, number);
+    if (node != TREE_NONE && !slots_add(&b->slots, hash, (uint32_t)node))
+        return TREE_NONE;
+    return node;
 }
 
 /* Down a path below `node`, at most DEPTH parts; parts that are formulas name no module. */
@@ -452,7 +425,7 @@ int tree_new(const struct problem *p, struct tree **out, struct err *e)
         hash_nodes(t);
         ok = fold_layers(t);
     }
-    free(b.slots.node);
+    slots_release(&b.slots);
     str_release(&b.scope);
     if (!ok) {
         tree_free(t);
