@@ -307,7 +307,7 @@ static bool slow_crowded(const struct place_graph *g, const uint32_t *device,
 static void looks(void **state)
 {
     struct rl_rng r;
-    uint32_t copied = 0, crowded = 0;
+    uint32_t copied = 0, crowded = 0, chains = 0;
 
     (void)state;
     rl_rng_seed(&r, 51, 0);
@@ -368,13 +368,24 @@ static void looks(void **state)
         assert_int_equal(crossings, slow);
         for (uint32_t k = 1; k < crossings; k++)
             assert_true(c[k - 1].ends * c[k - 1].ms >= c[k].ends * c[k].ms);
+        uint32_t stage[SMALL_DEVICES];
+        bool chain = place_look_is_chain(l, stage);
+        for (uint32_t u = 0; u < g->nodes; u++) {
+            uint32_t from = stage[p->device[u]];
+            assert_int_equal(from != PLACE_NONE, chain);
+            for (uint32_t k = g->user_at[u]; k < g->user_at[u + 1] && chain; k++) {
+                if (!g->backward[u] && !g->backward[g->user[k]])
+                    assert_true(from <= stage[p->device[g->user[k]]]);
+            }
+        }
+        chains += chain;
         assert_int_equal(place_look_is_chain(l, NULL) || g->training,
                          slow_contiguous(g, p->device) || g->training);
         place_look_free(l);
         placement_free(p);
         place_graph_free(g);
     }
-    assert_true(copied > 20 && crowded > 20);
+    assert_true(copied > 20 && crowded > 20 && chains > 50);
 }
 
 /* ---- latency ---- */
