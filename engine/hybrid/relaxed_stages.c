@@ -386,19 +386,20 @@ static int relax_kind(struct kind *k, uint32_t n, uint8_t *is_done, label *aside
     if (rc)
         return rc;
     rc = solve(k);
-    if (rc)
-        goto out;
-    rc = price_operations(k);
+    bool is_solved = !rc, stays = rc == ERR_INFEASIBLE || rc == ERR_LIMIT; /* as strict ones */
+    if (is_solved)
+        rc = price_operations(k);
     for (uint32_t m = n; m < k->h->stages; m++) {
-        if (rc || is_done[m] || !is_like(k, n, m, aside))
+        if ((rc && !stays) || is_done[m] || !is_like(k, n, m, aside))
             continue;
-        price_stage(k, &k->h->stage[m]);
+        if (is_solved)
+            price_stage(k, &k->h->stage[m]);
         is_done[m] = 1;
     }
-    plan_release(&k->plan);
-out:
+    if (is_solved)
+        plan_release(&k->plan);
     problem_release(k->q);
-    return rc;
+    return stays ? 0 : rc;
 }
 
 /* ---- the plan ---- */

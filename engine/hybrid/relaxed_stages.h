@@ -17,10 +17,10 @@
 #include "hlo/support/err.h"
 
 /* Fills stage[].relaxed of a priced plan and relaxed_ms, the step as played with them; a stage that
- * gains nothing keeps its strict point. INFINITY: some stage does not fit; the plan itself need not
- * fit. `h` must not have ZeRO 2 or 3, which
- * relaxed mode decides itself: then relaxed_ms is that of the strict stages. One problem and one
- * relaxed solve for each kind of stage. */
+ * gains nothing, or of which relaxed mode has no plan, keeps its strict point. INFINITY: some stage
+ * does not fit; the plan itself need not fit. `h` must not have ZeRO 2 or 3, which relaxed mode
+ * decides itself: then relaxed_ms is that of the strict stages. One problem and one relaxed solve
+ * for each kind of stage. */
 int hybrid_relax(struct hybrid *h, struct err *e) MUST_CHECK;
 
 #endif
