@@ -98,8 +98,9 @@ bool checkpoint_path(char *out, size_t room, const char *journal)
     return size > 0 && (size_t)size < room;
 }
 
-int journal_create(const char *path, const struct problem *p, char *const *args, int arg_count,
-                   struct journal **out, struct err *e)
+/* A file of that name, and the journal's head in it. */
+static int create(const char *path, char *const *args, int arg_count, uint64_t model,
+                  uint64_t cluster, uint32_t classes, struct journal **out, struct err *e)
 {
     struct journal *j = NULL;
     char stale[PATH_MAX];
@@ -116,10 +117,39 @@ int journal_create(const char *path, const struct problem *p, char *const *args,
     put(j, "automap.journal/1");
     for (int n = 0; n < arg_count; n++)
         put_arg(j, args[n]);
-    put(j, "problem %016" PRIx64 " %016" PRIx64 " %" PRIu32, p->model_fingerprint,
-        cluster_fingerprint(&p->cluster), p->classes.count);
+    put(j, "problem %016" PRIx64 " %016" PRIx64 " %" PRIu32, model, cluster, classes);
     *out = j;
     return 0;
+}
+
+int journal_create(const char *path, const struct problem *p, char *const *args, int arg_count,
+                   struct journal **out, struct err *e)
+{
+    return create(path, args, arg_count, p->model_fingerprint, cluster_fingerprint(&p->cluster),
+                  p->classes.count, out, e);
+}
+
+int journal_branch(const struct journal_log *from, uint64_t step, const char *path, struct err *e)
+{
+    struct journal *j;
+    int rc =
+        create(path, from->args, from->arg_count, from->model, from->cluster, from->classes, &j, e);
+
+    if (rc)
+        return rc;
+    for (size_t n = 0; n < from->record_count && from->records[n].step <= step; n++) {
+        const struct journal_record *r = &from->records[n];
+        if (r->kind == 'b')
+            put(j, "b %" PRIu64 " %016" PRIx64 " %016" PRIx64 " %016" PRIx64, r->step, r->score,
+                r->ms, r->plan);
+        else if (r->kind != 'm')
+            put(j, "%c %" PRIu64 " %s", r->kind, r->step, from->text + r->command);
+    }
+    put(j, "c %" PRIu64 " pause", step);
+    if (journal_trouble(j))
+        rc = err_set(e, ERR_IO, "cannot write %.200s: %.90s", path, journal_trouble(j));
+    journal_close(j);
+    return rc;
 }
 
 void journal_close(struct journal *j)

@@ -72,6 +72,11 @@ int journal_fits(const struct journal_log *l, const struct problem *p, struct er
 int journal_reopen(const char *path, const struct journal_log *l, struct journal **out,
                    struct err *e) MUST_CHECK;
 
+/* Writes the journal's part up to and with `step` as a new journal at `path`, which ends paused: a
+ * session resumed from it is the search as it was there. ERR_IO: it cannot be made, or exists. */
+int journal_branch(const struct journal_log *from, uint64_t step, const char *path,
+                   struct err *e) MUST_CHECK;
+
 uint64_t journal_plan_hash(const struct live_plan *plan);
 
 #endif

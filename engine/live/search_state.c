@@ -302,8 +302,8 @@ static void keep_journal(struct search_state *c)
         return;
     if (state_found_best(c))
         journal_best(c->journal, c->steps, c->best);
-    else if (c->steps % STEPS_BETWEEN_MARKS == 0)
-        journal_mark(c->journal, c->steps, false);
+    else if (c->state != LIVE_RUNNING || c->steps % STEPS_BETWEEN_MARKS == 0)
+        journal_mark(c->journal, c->steps, c->state != LIVE_RUNNING); /* at rest it is all there */
     if (c->steps % STEPS_BETWEEN_MARKS == 0)
         checkpoint_when_due(c, false);
     if (!c->journal_ended && (trouble = journal_trouble(c->journal))) {

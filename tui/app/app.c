@@ -10,6 +10,7 @@
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 #include "tui/app/app_internal.h"
+#include "tui/app/record.h"
 #include "tui/app/script.h"
 #include "tui/files/theme_file.h"
 #include "tui/files/tour.h"
@@ -61,6 +62,7 @@ int app_new(struct app **out, const struct app_setup *s, struct err *e)
                               .app = a,
                               .ascii = s->ascii,
                               .model_name = "",
+                              .journal = "",
                               .theme = &a->theme,
                               .data_dir = s->data_dir,
                               .state_dir = s->state_dir,
@@ -89,6 +91,7 @@ void app_free(struct app *a)
 {
     if (!a)
         return;
+    app_record_end(a);
     app_leave_loading(a);
     while (a->depth > 0)
         app_free_panel(a->stack[--a->depth]);
@@ -479,5 +482,6 @@ const struct grid *app_frame(struct app *a)
     a->dirty = false;
     a->drawn_ms = a->scene.now_ms;
     app_draw(a);
+    app_record_frame(a);
     return &a->grid;
 }

@@ -4,6 +4,7 @@
 
 #include "engine/live/session.h"
 #include "engine/problem/problem.h"
+#include "engine/search/search.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
@@ -90,6 +91,7 @@ struct app {
     bool undoing;       /* an undo or redo was sent: what it did is said when it is done */
     uint32_t undo_acts; /* acts there were then */
     struct tour_state tour;
+    struct recording *record; /* NULL: none (record.h) */
     struct hint_spot hints[HINTS_MOST];
     int hint_count;
     char model_name[128];
@@ -100,10 +102,12 @@ struct app {
     struct {
         char path[PATH_MAX], cluster[PATH_MAX], before[PATH_MAX]; /* "": none */
     } dump;                                                       /* that the doctor's view shows */
-    struct loading *loading; /* a file that is being read (loading.c); NULL: none */
-    struct err load_error;   /* code 0: none */
-    bool is_journaled;       /* the session keeps all acts by itself */
-    uint32_t saved_acts;     /* of the session, when its pins were last saved */
+    struct loading *loading;        /* a file that is being read (loading.c); NULL: none */
+    struct err load_error;          /* code 0: none */
+    bool is_journaled;              /* the session keeps all acts by itself */
+    uint32_t saved_acts;            /* of the session, when its pins were last saved */
+    struct search_options searched; /* what the search began with */
+    char journal[PATH_MAX];         /* of it; "": none */
 };
 
 /* Names of shipped models and clusters, read when they are first asked for. */

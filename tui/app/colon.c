@@ -7,6 +7,7 @@
 #include "hlo/support/mem.h"
 #include "tui/app/app_internal.h"
 #include "tui/app/colon_live.h"
+#include "tui/app/record.h"
 #include "tui/app/script.h"
 #include "tui/files/complete_path.h"
 #include "tui/files/examples.h"
@@ -325,6 +326,30 @@ out:
     str_release(&html);
 }
 
+static void record(struct app *a, const char *path, bool overwrite)
+{
+    struct err e = {0};
+
+    if (a->record)
+        app_record_end(a);
+    else if (!*path)
+        app_say(a, ":record FILE begins, :record ends it");
+    else if (app_record_begin(a, path, overwrite, &e))
+        app_say_err(a, &e);
+    else
+        app_say(a, "recording to %s; :record ends it", path);
+}
+
+static void run_record(struct app *a, const char *args)
+{
+    record(a, args, false);
+}
+
+static void run_record_over(struct app *a, const char *args)
+{
+    record(a, args, true);
+}
+
 static void run_page(struct app *a, const char *args)
 {
     save_page(a, args, false);
@@ -412,6 +437,9 @@ static const struct colon_command colon_commands[] = {
      NULL, true},
     {"save-screen!", "[FILE]", "the same, over a file that is there", run_save_screen_over, NULL,
      true},
+    {"record", "[FILE]", "record what is shown as an asciicast; again: end it", run_record, NULL,
+     true},
+    {"record!", "[FILE]", "the same, over a file that is there", run_record_over, NULL, true},
     {"page", "FILE", "what is shown as a page: the ledger, two plans compared; .md or .html",
      run_page, NULL, true},
     {"page!", "FILE", "the same, over a file that is there", run_page_over, NULL, true},

@@ -348,6 +348,11 @@ static int replace(struct app *a, struct opening *g, struct err *e)
     a->saved_acts = 0;
     a->undoing = false;
     a->is_journaled = g->journal[0] != 0;
+    a->searched = g->search;
+    snprintf(a->journal, sizeof a->journal, "%s", g->journal);
+    a->scene.base = a->problem;
+    a->scene.search = &a->searched;
+    a->scene.journal = a->journal;
     a->opened = g->args;
     if (g->log)
         a->opened.vars = a->opened.profile = NULL; /* names within the journal */

@@ -36,6 +36,7 @@ enum common_action {
     ACT_GRAPH_VIEW,
     ACT_PLANS,
     ACT_WHAT_IF,
+    ACT_PAST,
     ACT_MEMORY,
     ACT_COST,
     ACT_DEVICES,

@@ -22,6 +22,7 @@ struct theme;
 struct hlo_module;
 struct live_plan;
 struct relaxed_plan;
+struct search_options;
 struct cluster;
 struct problem;
 struct question;
@@ -39,10 +40,13 @@ struct scene {
     const char *graph_words;         /* of an operator graph that is open without one; NULL */
     const struct keymap *keymap;
     const struct theme *theme;
-    const char *data_dir, *state_dir; /* examples; recent files and sessions; NULL: none */
-    int64_t today;                    /* seconds since 1970 */
-    bool ascii;                       /* signs are exchanged later; plots are drawn anew */
-    double now_ms;                    /* monotonic */
+    const struct problem *base;          /* as it was opened, before a person's edits */
+    const struct search_options *search; /* the search began with; NULL: none */
+    const char *journal;                 /* of the search; "": it keeps none */
+    const char *data_dir, *state_dir;    /* examples; recent files and sessions; NULL: none */
+    int64_t today;                       /* seconds since 1970 */
+    bool ascii;                          /* signs are exchanged later; plots are drawn anew */
+    double now_ms;                       /* monotonic */
 };
 
 enum panel_place {

@@ -1,0 +1,37 @@
+#!/bin/bash
+# The time machine in a real terminal: live and on a session that was left; scrubbed, played, marked,
+# branched, recorded.
+. "$(dirname "$0")/lib.sh"
+start 120x40
+run "cd $home; clear"
+run "$automap $source_dir/examples/models/t5-base6.hlo.txt.gz $source_dir/examples/clusters/v100-1x4.yaml --seed 1; echo code \$?"
+see "ready"
+type : ; type -l "episode 40"; type Enter; see "episode 40"
+type : ; type -l "pin @2=0"; type Enter; see "you pin"
+type : ; type -l "episode 20"; type Enter; see "episode 60"
+type V t; see "at episode 60 of 60"; see "you pin @2=0"
+type : ; type -l "record $home/time.cast"; type Enter; see "recording to"
+type g; see "at episode 0 of 60"; see "Episode 0, decision 0"; type m; see "B is episode 0"
+type '['; type ']'; type ']'; see "best"
+for _ in 1 2 3; do type L; done; see "B - A"; matches "A is [0-9.]+ ms faster than B|B is [0-9.]+ ms slower than A"
+type '}'; type '}'; type Space; see "at episode 60 of 60"
+type : ; type -l "record"; type Enter; see "wrote $home/time.cast"
+head -1 "$home/time.cast" | grep -q '"version": 2, "width": 120, "height": 40' || { echo "no header"; exit 1; }
+[ "$(wc -l < "$home/time.cast")" -gt 5 ] || { echo "no frames"; exit 1; }
+type g; for _ in 1 2; do type L; done; see "at episode 20 of 60"
+type b; see "a branch from episode 20"; see "episode 20"; see "paused"
+type : ; type -l "episode 5"; type Enter; see "episode 25"
+type V t; see "at episode 25 of 25"; type Escape; see "1 Graph"
+type Q; see "code 0"
+[ "$(ls "$home"/state/automap/sessions | grep -vc checkpoint)" = 2 ] || { ls "$home"/state/automap/sessions; exit 1; }
+
+# What was left: the first session, opened again, is as long as it was.
+run "clear"; gone "code 0"
+first=$(ls "$home"/state/automap/sessions/* | grep -v checkpoint | head -1)
+run "$automap --resume $first; echo code \$?"; see "episode 60"
+type V t; see "at episode 60 of 60"; type Escape; see "1 Graph"; type Q; see "code 0"
+
+# As a cast, without a terminal.
+run "clear"; gone "code 0"
+run "$automap cast $first -o $home/all.cast --frames 20; echo code \$?"; see "code 0"
+[ "$(grep -c '"o"' "$home/all.cast")" -ge 15 ] || { echo "too few frames"; exit 1; }
