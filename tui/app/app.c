@@ -5,6 +5,7 @@
 #include "engine/live/series.h"
 #include "engine/live/session.h"
 #include "engine/live/snapshot.h"
+#include "engine/text/units.h"
 #include "engine/text/yaml.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
@@ -381,6 +382,36 @@ static void say_undone(struct app *a)
     }
 }
 
+void app_tell_news(struct app *a, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(a->news, sizeof a->news, format, args);
+    va_end(args);
+}
+
+const char *app_take_news(struct app *a)
+{
+    memcpy(a->told, a->news, sizeof a->told);
+    a->news[0] = 0;
+    return a->told[0] ? a->told : NULL;
+}
+
+/* The search has reached the proven optimum of its space: once for each optimum. */
+static void note_proof(struct app *a)
+{
+    const struct watch *w = a->watch;
+    char ms[UNITS_ROOM];
+
+    if (!w->exact || !w->exact->proven || a->proven == w->exact || watch_gap(w) != 0)
+        return;
+    a->proven = w->exact;
+    if (w->shot->episodes)
+        app_tell_news(a, "%s: %s, proven optimal", a->scene.model_name,
+                      units_ms(ms, w->exact->cost.step_ms));
+}
+
 void app_look(struct app *a)
 {
     struct err e = {0};
@@ -394,6 +425,7 @@ void app_look(struct app *a)
         app_follow_edit(a);
     else if (a->scene.now_ms > 0 && a->watch->wave.decision != decision)
         play_wave(a);
+    note_proof(a);
     for (int i = 0; i < PANEL_COUNT; i++) {
         if (a->placed[i] && a->placed[i]->ops->read)
             a->placed[i]->ops->read(a->placed[i]);

@@ -6,6 +6,7 @@
 
 #include "engine/text/yaml.h"
 #include "hlo/support/err.h"
+#include "tui/files/config.h"
 #include "tui/options/problem_args.h"
 #include "tui/screen/grid.h"
 #include "tui/screen/keys.h"
@@ -26,6 +27,7 @@ struct app_setup {
     uint64_t seed;                 /* of searches */
     bool reads_beside;             /* a large file is read in a thread, while the screen is there */
     bool keep_recent;              /* add opened models to the list of recent ones */
+    enum notify_how notify;        /* whether the terminal is told of news, and how */
     bool keep_journal;             /* keep a journal of every search, in sessions/ of state_dir */
 };
 
@@ -58,6 +60,10 @@ bool app_theme_changed(struct app *a); /* once after each change */
 
 /* What the loop must do for the application; reading it clears it. */
 enum app_wish { APP_NOTHING, APP_STOP, APP_COPY, APP_REDRAW, APP_MOUSE };
+
+/* What happened that a person who looks elsewhere may want to know: a proof closed, a race ended;
+ * NULL: nothing. Once each; the text stays until the next call. */
+const char *app_take_news(struct app *a);
 enum app_wish app_take_wish(struct app *a, const char **text);
 
 #endif

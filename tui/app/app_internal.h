@@ -104,6 +104,8 @@ struct app {
     } dump;                                                       /* that the doctor's view shows */
     struct loading *loading;        /* a file that is being read (loading.c); NULL: none */
     struct err load_error;          /* code 0: none */
+    char news[160], told[160];      /* "": none */
+    const struct live_plan *proven; /* the optimum that was reached last; only compared */
     bool is_journaled;              /* the session keeps all acts by itself */
     uint32_t saved_acts;            /* of the session, when its pins were last saved */
     struct search_options searched; /* what the search began with */
@@ -120,6 +122,7 @@ struct shipped {
 extern const struct host app_host; /* tui/app/host.c */
 
 void app_say(struct app *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void app_tell_news(struct app *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void app_say_err(struct app *a, const struct err *e);
 void app_act(struct app *a, const struct key_table *t, int action); /* as if its key was typed */
 void app_close_top(struct app *a);

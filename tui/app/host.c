@@ -24,4 +24,5 @@ const struct host app_host = {
     .copy = app_copy,
     .write_command = app_write_command,
     .note_saved = app_note_saved,
+    .tell_news = app_tell_news,
 };

@@ -3,6 +3,7 @@
 #include "hlo/support/clock.h"
 #include "tui/app/app.h"
 #include "tui/app/app_internal.h"
+#include "tui/files/config.h"
 #include "tui/screen/grid.h"
 #include "tui/screen/term.h"
 
@@ -75,6 +76,9 @@ int app_loop(struct app *a, struct term *t)
             return (ended = take_events(a, t)) ? ended : SIGHUP;
         if (app_is_done(a)) /* what was to be read was no model */
             return 0;
+        const char *news = app_take_news(a);
+        if (news && a->setup.notify != NOTIFY_OFF)
+            term_notify(t, a->setup.notify == NOTIFY_OSC777, news);
         double next = app_next_ms(a), now = now_ms();
         int wait = next < 0 ? -1 : next <= now ? 10 : (int)(next - now) + 1;
         if (term_wait(t, app_wake_fd(a), wait))

@@ -25,6 +25,20 @@ static int read_mouse(struct config *c, const struct yaml *node, struct err *e)
     return 0;
 }
 
+static int read_notify(struct config *c, const struct yaml *node, struct err *e)
+{
+    static const char *const names[] = {
+        [NOTIFY_OFF] = "off", [NOTIFY_OSC9] = "osc9", [NOTIFY_OSC777] = "osc777"};
+
+    for (int k = NOTIFY_OFF; node->text && k <= NOTIFY_OSC777; k++) {
+        if (strcmp(node->text, names[k]) != 0)
+            continue;
+        c->notify = (enum notify_how)k;
+        return 0;
+    }
+    return yaml_wrong(&c->doc, node->mark, e, "notify is off, osc9 or osc777");
+}
+
 static int read_theme(struct config *c, const struct yaml *node, struct err *e)
 {
     const char *text = node->text;
@@ -47,20 +61,24 @@ static int read_all(struct config *c, struct err *e)
     static const struct {
         const char *key;
         int (*read)(struct config *c, const struct yaml *node, struct err *e);
-    } settings[] = {
-        {"theme", read_theme}, {"mode", read_mode}, {"mouse", read_mouse}, {"keys", read_keys}};
+    } settings[] = {{"theme", read_theme},
+                    {"mode", read_mode},
+                    {"mouse", read_mouse},
+                    {"keys", read_keys},
+                    {"notify", read_notify}};
+    enum { COUNT = sizeof settings / sizeof *settings };
 
     if (c->doc.root && c->doc.root->kind != YAML_MAP)
         return yaml_wrong(&c->doc, c->doc.root->mark, e,
-                          "settings are a map: theme, mode, mouse, keys");
+                          "settings are a map: theme, mode, mouse, keys, notify");
     for (const struct yaml *v = c->doc.root ? c->doc.root->first : NULL; v; v = v->next) {
         size_t s = 0;
-        while (s < 4 && strcmp(settings[s].key, v->key) != 0)
+        while (s < COUNT && strcmp(settings[s].key, v->key) != 0)
             s++;
-        if (s == 4)
-            return yaml_wrong(&c->doc, v->key_mark, e,
-                              "unknown key \"%.40s\"; there are theme, mode, mouse and keys",
-                              v->key);
+        if (s == COUNT)
+            return yaml_wrong(
+                &c->doc, v->key_mark, e,
+                "unknown key \"%.40s\"; there are theme, mode, mouse, keys and notify", v->key);
         if (settings[s].read(c, v, e))
             return e->code;
     }

@@ -4,6 +4,8 @@
  *     mode: plain                # keys without vi's letters; default vi
  *     mouse: false
  *     keys: {pause: Space}       # see tui/screen/keys.h
+ *     notify: osc9               # tell the terminal when a proof closes or a race ends: osc9,
+ *                                # osc777; default off
  *
  * Options of the command line override it and are never written back. */
 #ifndef AUTOMAP_TUI_FILES_CONFIG_H
@@ -13,6 +15,8 @@
 #include "hlo/support/err.h"
 #include "tui/screen/keys.h"
 
+enum notify_how { NOTIFY_OFF, NOTIFY_OSC9, NOTIFY_OSC777 };
+
 struct config {
     struct yaml_doc doc; /* for the keys; root NULL: none. Released by config_release, as text */
     char *text;
@@ -20,6 +24,7 @@ struct config {
     char theme[256]; /* "": none is named */
     enum key_mode mode;
     bool mouse;
+    enum notify_how notify;
 };
 
 /* `path` NULL: the person's own file, which may be missing. */

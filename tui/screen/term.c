@@ -633,3 +633,15 @@ void term_copy(struct term *t, const char *text)
     str_add(&t->bytes, "\033\\");
     write_all(restore.fd, t->bytes.text, t->bytes.size);
 }
+
+void term_notify(struct term *t, bool osc777, const char *text)
+{
+    str_clear(&t->bytes);
+    str_add(&t->bytes, osc777 ? "\033]777;notify;automap;" : "\033]9;");
+    for (; *text; text++) {
+        if ((unsigned char)*text >= ' ' && *text != 0x7f)
+            str_add_char(&t->bytes, *text);
+    }
+    str_add(&t->bytes, "\033\\");
+    write_all(restore.fd, t->bytes.text, t->bytes.size);
+}

@@ -74,4 +74,8 @@ void term_stop(struct term *t); /* as C-z */
 /* Puts text on the clipboard of whoever looks at the terminal (OSC 52); at most 64 kB. */
 void term_copy(struct term *t, const char *text);
 
+/* A message of the terminal's own, outside the screen: OSC 9, or 777 with a title. `text` is one
+ * line without controls. */
+void term_notify(struct term *t, bool osc777, const char *text);
+
 #endif

@@ -45,6 +45,7 @@ struct host {
     void (*copy)(struct app *a, const char *text, size_t size, const char *what);
     void (*write_command)(const struct app *a, struct str *out);
     void (*note_saved)(struct app *a);
+    void (*tell_news)(struct app *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 };
 
 #define HOST(scene, does, ...) ((scene)->host->does((scene)->app, __VA_ARGS__))
@@ -82,6 +83,8 @@ struct host {
 #define host_copy(scene, text, size, what) HOST(scene, copy, text, size, what)
 /* "automap plan MODEL CLUSTER ...": the problem that is open, for a shell. Appended. */
 #define host_write_command(scene, out) HOST(scene, write_command, out)
+/* For a person who looks elsewhere, where the settings ask for it; as printf. */
+#define host_tell_news(scene, ...) HOST(scene, tell_news, __VA_ARGS__)
 /* The pins of now are in a file. */
 #define host_note_saved(scene) ((scene)->host->note_saved((scene)->app))
 

@@ -149,8 +149,10 @@ static void go_on(struct panel *p)
     race_run_look(v->run, &v->look);
     while (v->look.done && v->seeds_done < v->seeds_wanted) {
         keep_ends(v);
-        if (v->seeds_done == v->seeds_wanted)
+        if (v->seeds_done == v->seeds_wanted) {
+            host_tell_news(p->scene, "%s: the race is over", p->scene->model_name);
             return;
+        }
         v->seed++;
         if (start(p, &e)) {
             host_say_err(p->scene, &e);
