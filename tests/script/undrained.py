@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """undrained.py SOURCE AUTOMAP: the explorer in a terminal that nobody reads, sent SIGTERM and SIGHUP; and in a window of
-5000 x 5000 that is read."""
+5000 x 5000 that is read; and one that sends the beginning of a mouse report and nothing more."""
 import fcntl
 import os
 import pty
@@ -46,7 +46,7 @@ def end_of(pid, fd, number, is_read):
     return None
 
 
-def run(number, size, is_read):
+def run(number, size, is_read, typed=b""):
     pid, fd = pty.fork()
     if not pid:
         os.environ.update(TERM="xterm-256color", LC_ALL="C.UTF-8", XDG_STATE_HOME=os.environ.get("TMPDIR", "/tmp"))
@@ -58,9 +58,11 @@ def run(number, size, is_read):
         time.sleep(0.05)
         if is_read:
             read_for(fd, 0.05)
+    os.write(fd, typed)
+    time.sleep(0.3 if typed else 0)
     got = end_of(pid, fd, number, is_read)
     os.close(fd)
-    what = f"SIG{signal.Signals(number).name[3:]} in {size[1]}x{size[0]}, {'read' if is_read else 'not read'}"
+    what = f"SIG{signal.Signals(number).name[3:]} in {size[1]}x{size[0]}, {'read' if is_read else 'not read'}{', half a mouse report' if typed else ''}"
     if len(first) < 1000:
         print(f"{what}: no first screen ({len(first)} bytes)")
         return 1
@@ -72,4 +74,4 @@ def run(number, size, is_read):
 
 
 sys.exit(sum([run(signal.SIGTERM, (60, 200), False), run(signal.SIGHUP, (60, 200), False), run(signal.SIGTERM, (60, 200), True),
-              run(signal.SIGTERM, (5000, 5000), True)]) > 0)
+              run(signal.SIGTERM, (5000, 5000), True), run(signal.SIGTERM, (60, 200), True, b"\x1b[<0;1")]) > 0)

@@ -269,6 +269,20 @@ static int own_output(void)
     return fd < 0 ? STDOUT_FILENO : fd;
 }
 
+/* The same for reading: curses waits for the end of a mouse report that never comes. */
+static FILE *own_input(void)
+{
+    const char *name = isatty(STDIN_FILENO) ? ttyname(STDIN_FILENO) : "/dev/tty";
+    int fd = name ? open(name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) : -1;
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+
+    if (f)
+        return f;
+    if (fd >= 0)
+        close(fd);
+    return isatty(STDIN_FILENO) ? stdin : NULL;
+}
+
 static void close_output(void)
 {
     if (restore.fd > STDERR_FILENO)
@@ -291,7 +305,7 @@ static int start_curses(struct term *t, struct err *e)
     if (!isatty(STDOUT_FILENO))
         return err_set(e, ERR_IO,
                        "standard output is not a terminal; automap search runs without one");
-    t->in = isatty(STDIN_FILENO) ? stdin : fopen("/dev/tty", "r");
+    t->in = own_input();
     if (!t->in)
         return err_set(e, ERR_IO, "no terminal to read keys from; automap search runs without one");
     restore.fd = own_output();
