@@ -579,6 +579,31 @@ static int parse_rest(struct mlir_parser *p, struct mlir_reading *r, bool is_gen
     }
 }
 
+/* jax.export writes what only MHLO has as a custom-call: `@mhlo.topk {mhlo.attributes = {k = 2}}`.
+ * Taken for the operation it stands for. */
+static int unwrap_mhlo(struct mlir_parser *p, mlir_op_id id)
+{
+    struct mlir_op *op = &p->m->ops[id];
+    struct mlir_span target, attrs;
+    const char *at = p->at;
+    size_t base = p->attr_count;
+
+    if (!hlo_mlir_attr(p->m, op, "call_target_name", "callee", &target) || target.size < 7 ||
+        memcmp(target.text + 1, "mhlo.", 5) != 0 ||
+        !hlo_mlir_attr(p->m, op, "mhlo.attributes", NULL, &attrs) || *attrs.text != '{')
+        return 0;
+    size_t size = target.size - 1 - (*target.text == '"');
+    uint16_t row = (uint16_t)hlo_mlir_op_by_name(target.text + 1, size);
+    if (row == MLIR_OP_UNKNOWN)
+        return 0;
+    op->row = row;
+    p->at = attrs.text;
+    if (hlo_mlir_parse_attrs(p) || hlo_mlir_keep_attrs(p, base, &op->attrs, &op->attr_count))
+        return p->m->e->code;
+    p->at = at;
+    return 0;
+}
+
 int hlo_mlir_parse_op(struct mlir_parser *p)
 {
     struct mlir_module *m = p->m;
@@ -604,6 +629,7 @@ int hlo_mlir_parse_op(struct mlir_parser *p)
     r.arrow = r.types;
     if (parse_rest(p, &r, is_generic) || keep_operands(p, &r) ||
         hlo_mlir_keep_attrs(p, r.attrs, &m->ops[r.id].attrs, &m->ops[r.id].attr_count) ||
+        (m->ops[r.id].row == MLIR_OP_CUSTOM_CALL && unwrap_mhlo(p, r.id)) ||
         hlo_mlir_parse_loc(p, &m->ops[r.id].loc) || make_results(p, &r))
         return m->e->code;
     m->ops[r.id].end = (mlir_op_id)m->op_count;

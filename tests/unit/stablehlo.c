@@ -252,6 +252,22 @@ static void check_refused(const char *text, uint32_t line, const char *what)
     }
 }
 
+/* What jax.export makes of operations that only MHLO has. */
+static void test_mhlo_calls(void **state)
+{
+    (void)state;
+    check_lines(
+        "module @m {\n"
+        "  func.func @main(%a: tensor<4x8xf32>) -> (tensor<4x2xf32>, tensor<4x2xi32>) {\n"
+        "    %0 = stablehlo.custom_call @mhlo.erf(%a) {mhlo.attributes = {}, mhlo.version = "
+        "1 : i64} : (tensor<4x8xf32>) -> tensor<4x8xf32>\n"
+        "    %1:2 = stablehlo.custom_call @mhlo.topk(%0) {mhlo.attributes = {k = 2 : i64, "
+        "largest = true}, mhlo.version = 1 : i64} : (tensor<4x8xf32>) -> "
+        "(tensor<4x2xf32>, tensor<4x2xi32>)\n"
+        "    return %1#0, %1#1 : tensor<4x2xf32>, tensor<4x2xi32>\n  }\n}\n",
+        LINES(" erf(Arg_0.1)", " topk(", "k=2", "largest=true"));
+}
+
 static bool whole_dims(void *context, const char *text, size_t size, uint32_t rank, struct str *out)
 {
     (void)context;
@@ -497,6 +513,7 @@ int main(void)
         cmocka_unit_test(test_locations),
         cmocka_unit_test(test_simplified),
         cmocka_unit_test(test_unknown_is_opaque),
+        cmocka_unit_test(test_mhlo_calls),
         cmocka_unit_test(test_loop_is_constrained),
         cmocka_unit_test(test_several_modules),
         cmocka_unit_test(test_refused),

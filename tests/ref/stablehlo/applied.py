@@ -312,22 +312,37 @@ def verdict(row):
     return f"agree {row['agree']} {count} {number}" if row["agree"] else f"differ planned {row['planned']} found {row['found']} {number}"
 
 
+def state(row):
+    """agrees; announced: it does not, and the export warned; refused: automap plans no such program; misses."""
+    if "error" in row:
+        return "refused" if "written for each device" in row["error"] else "misses"
+    return "agrees" if is_good(row) else "announced" if "warning" in row.get("said", "") and row.get("difference", 0) <= TOLERANCE else "misses"
+
+
 def table(files):
     rows = {}
     for file in files:
         with open(file) as f:
             for row in map(json.loads, f):
                 rows[row["jax"], row["model"], row["framework"], row["case"]] = row  # the last of equal ones
+    count = lambda r: sum(c for c, _ in r.get("planned", {}).values())  # noqa: E731
     for version in sorted({r["jax"] for r in rows.values()}):
-        print(f"jax {version}\n| framework | agree, of plans with collectives | plans without | collectives | run | largest difference |")
-        for framework in [*sorted({r["framework"] or "programs" for r in rows.values()}), "all"]:
-            some = [r for r in rows.values() if r["jax"] == version and framework in ("all", r["framework"] or "programs")]
-            count = lambda r: sum(c for c, _ in r.get("planned", {}).values())  # noqa: E731
-            busy = [r for r in some if count(r) or "error" in r]
-            idle = [r for r in some if r not in busy]
-            ran = [r for r in some if "difference" in r]
-            print(f"| {framework} | {sum(map(is_good, busy))} of {len(busy)} | {sum(map(is_good, idle))} of {len(idle)} | "
-                  f"{sum(map(count, busy))} | {len(ran)} | {max((r['difference'] for r in ran), default=0):.1e} |")
+        print(f"jax {version}\n\n| | models | agree + announced, of plans with collectives | of plans without | refused | collectives "
+              "| run | largest difference |\n|---|---:|---:|---:|---:|---:|---:|---:|")
+        here = [r for r in rows.values() if r["jax"] == version]
+        for framework in [*sorted({r["framework"] or "shipped, programs" for r in here}), "all"]:
+            some = [r for r in here if framework in ("all", r["framework"] or "shipped, programs")]
+            of = {s: [r for r in some if state(r) == s] for s in ("agrees", "announced", "refused", "misses")}
+            idle = [r for r in some if "planned" in r and not count(r)]
+            busy = [r for r in some if r not in idle and r not in of["refused"]]
+            good = [r for r in of["agrees"] if r not in idle]
+            ran = [r["difference"] for r in some if "difference" in r]
+            print(f"| {framework} | {len({(r['framework'], r['model']) for r in some})} | {len(good)} + {len(of['announced'])} of {len(busy)} | "
+                  f"{sum(r in of['agrees'] for r in idle)} of {len(idle)} | {len(of['refused'])} | {sum(map(count, busy)):,} | {len(ran)} | "
+                  f"{max(ran, default=0):.1e} |")
+        for r in here:
+            if state(r) in ("announced", "misses"):
+                print(f"{state(r)}: {r['model']} {r['case']}: {r.get('error') or (r['planned'], r['found'], r.get('difference'))}")
 
 
 def main():
