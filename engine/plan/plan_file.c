@@ -322,7 +322,7 @@ static int check_batching(const struct problem *p, const cJSON *root, struct err
         (p->options.batch_size ? p->options.batch_size : p->training.batch_divisor))
         return err_set(e, ERR_INPUT,
                        "batch_size: the plan is for %lld samples, this problem has %lld; "
-                       "--batch-size N",
+                       "--batch N",
                        (long long)(there.batch_size ? there.batch_size : p->training.batch_divisor),
                        (long long)problem_batch_size(p));
     if (there.micro_batches != here.micro_batches)

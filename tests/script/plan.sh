@@ -24,6 +24,10 @@ expect 0 'paper reward +10\.4' plan "$vgg" --devices 8 --rules paper --optimum -
 expect 0 'all-reduces +0 ' plan "$tiny" --no-reductions add,maximum --optimum
 expect 0 'proven optimal' plan "$tiny" --devices 16 --mesh 4x4 --optimum
 
+expect 0 'batch +64  the module has' plan "$tiny" --optimum --batch 64
+expect 2 'a batch of 63, expected a multiple of the 4 micro-batches' plan "$tiny" --optimum --batch 63 --micro-batches 4
+expect 1 'batch 0, expected' plan "$tiny" --optimum --batch 0
+expect 0 'decides inputs' search "$tiny" --batch 64 --kind adp --algo greedy --no-journal --quiet
 expect 0 'proven optimal +no strict plan is faster' plan "$tiny" --optimum
 expect 0 'no strict plan with the given decisions is faster' plan "$tiny" --optimum --set '*ffn/conv1/kernel:1=1'
 expect 0 'no plan with the given decisions is faster' plan "$tiny" --mode relaxed --set '*ffn/conv1/kernel:1=1'

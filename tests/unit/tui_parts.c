@@ -303,7 +303,7 @@ static void test_problem_words(void **state)
                                "exact",
                                "--zero",
                                "2",
-                               "--batch-size",
+                               "--batch",
                                "64",
                                "--micro-batches",
                                "4",

@@ -485,6 +485,10 @@ static void print_plan(const struct plan *plan, bool given)
         plan_relaxed_print_costs(plan->relaxed, plan->memory_limit > 0, given);
     else if (plan->bound_ms > 0)
         print_proof(plan, given);
+    if (plan->problem->options.batch_size)
+        printf("  batch           %12lld  the module has %lld\n",
+               (long long)problem_batch_size(plan->problem),
+               (long long)plan->problem->training.batch_divisor);
     if (plan->batching.micro_batches > 1 || plan->batching.zero)
         printf("  micro-batches   %12u  ZeRO level %u\n", plan->batching.micro_batches,
                plan->batching.zero);

@@ -555,8 +555,12 @@ static int search_problem(struct search_args *a)
     if (overwrite_check(a->plan, a->force))
         return EXIT_INPUT;
     struct problem *p = mem_alloc(sizeof *p);
+    struct problem_args of = a->problem;
     struct err e;
-    int code = problem_args_load(&a->problem, p);
+
+    if (a->pipeline.wanted || a->hybrid || search_args_compare(a))
+        of.options.batch_size = 0; /* pipelines and the comparison grow the batch themselves */
+    int code = problem_args_load(&of, p);
 
     if (code == EXIT_OK) {
         if (a->log && journal_fits(a->log, p, &e)) {

@@ -51,11 +51,6 @@ static int take_pin(void *args, const struct option *o, const char *value, struc
 
 #define ARG(field) INTO(struct pipeline_args, field)
 const struct option pipeline_options[] = {
-    {"batch", "G",
-     "samples of a step over all devices (pp, all); default the file's (without --micro-batches "
-     "the number with the shortest instant answer)",
-     .sort = SORT_PIPELINE, .is_kept = true, .kind = OPTION_WHOLE, ARG(options.batch), .least = 1,
-     .most = 1 << 24},
     {"stages", "S", "of a pipeline; default any number; the paper's candidates: servers",
      .sort = SORT_PIPELINE, .is_kept = true, .kind = OPTION_WHOLE, ARG(options.stages), .least = 1,
      .most = PIPE_STAGES_MOST},

@@ -36,7 +36,7 @@ enum option_sort {
     SORT_SPLITS, /* --rules, --divisibility, --mesh: how operators are split */
     SORT_PIPELINE,
     SORT_HYBRID,
-    SORT_RADIUS, /* as --batch: a pipeline search, not the pipeline that kinds are compared with */
+    SORT_RADIUS, /* as --radius: a pipeline search, not the pipeline that kinds are compared with */
     SORT_SEARCH, /* --reward, --propagation, --no-folding */
     SORT_LEARNER,
     SORT_COUNT

@@ -511,6 +511,7 @@ static int check_all(struct search_args *a)
     if (CHECK(rules))
         return EXIT_USAGE;
     /* What an option means may depend on the kind, wherever it stands. */
+    a->pipeline.options.batch = (uint32_t)a->problem.options.batch_size;
     a->pipeline.options.micro_batches = a->problem.options.micro_batches;
     a->pipeline.options.overlap = a->problem.options.overlap;
     return a->pipeline.wanted ? check_pipeline(a)

@@ -1,8 +1,8 @@
 """python tests/ref/batch/batch.py AUTOMAP [MODEL ...]   (needs jax 0.10)
 
-Is a batch that `--batch-size` prices the same as one the model is written with? Every shipped model is written anew by
+Is a batch that `--batch` prices the same as one the model is written with? Every shipped model is written anew by
 JAX with another batch, and its proven optimum (step, memory) on that file is held against the optimum of the shipped
-file under --batch-size. Prints a row a case; fails when one differs by more than MOST."""
+file under --batch. Prints a row a case; fails when one differs by more than MOST."""
 import json
 import os
 import subprocess
@@ -26,7 +26,7 @@ def optimum(automap, model, size):
     """Step in ms and memory in bytes of the proven optimum on four V100."""
     plan = os.path.join(tempfile.gettempdir(), f"batch.{os.getpid()}.json")
     words = [automap, "plan", model, os.path.join(ROOT, "examples/clusters/v100-1x4.yaml"), "--optimum", "-o", plan, "--force"]
-    subprocess.run(words + (["--batch-size", str(size)] if size else []), capture_output=True, check=True)
+    subprocess.run(words + (["--batch", str(size)] if size else []), capture_output=True, check=True)
     with open(plan) as f:
         made = json.load(f)
     os.remove(plan)
