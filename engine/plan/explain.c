@@ -450,6 +450,14 @@ int explain_pair(const struct plan *p, dim_id a, dim_id b, struct str *out, stru
 
 /* ---- one instruction ---- */
 
+static bool is_made_whole(const struct problem *q, hlo_id id)
+{
+    hlo_value first = q->m->leaf_base[id];
+
+    return first < q->m->leaf_base[id + 1] && q->classes.is_free[first] &&
+           hlo_at(q->m, id)->opcode != HLO_OP_PARAMETER;
+}
+
 int explain_instruction(const struct plan *p, hlo_id id, struct str *out, struct err *e)
 {
     const struct problem *q = p->problem;
@@ -467,6 +475,10 @@ int explain_instruction(const struct plan *p, hlo_id id, struct str *out, struct
     }
     str_format(out, "\n  compute   %12s  %.4g flops, %s moved, %g times a step\n",
                units_ms(a, cost.compute_ms), cost.flops, units_bytes(b, cost.bytes), cost.times);
+    if (is_made_whole(q, id) && cost.compute_ms > 0)
+        str_add(out, "  made whole on every device: made from keys and constants alone, so that no "
+                     "split is lost;\n             each use cuts its part out of it, which sends "
+                     "nothing\n");
     struct reduction reduced[TERM_CLASSES_MOST];
     uint32_t reductions = step_tables_reductions(&q->step_tables, id, p->on, reduced);
     if (!reductions) {

@@ -1,6 +1,9 @@
 /* Calls that hand on what they are given, and random bits that every device draws for itself, take
  * no split away; what they cost whole is in every plan. */
+#include "engine/decide/strict.h"
 #include "engine/exact/exact.h"
+#include "engine/plan/explain.h"
+#include "engine/plan/plan.h"
 #include "engine/problem/problem.h"
 #include "hlo/load.h"
 
@@ -101,10 +104,39 @@ static void dropout_forbids_nothing_and_costs(void **state)
     problem_release(&p);
 }
 
+/* What is asked about a value that every device makes whole says so, and why. */
+static void it_is_said_why(void **state)
+{
+    static const struct {
+        const char *name;
+        bool is_whole;
+    } asked[] = {{"bits", true}, {"dropped", false}, {"r", false}};
+    struct problem p;
+    struct plan plan;
+    struct strict s;
+    struct err e = {0};
+
+    (void)state;
+    open_text(DROPOUT, &p);
+    assert_int_equal(strict_new(&p.labels, &s, &e), 0);
+    assert_int_equal(plan_from_strict(&p, &s, PLAN_BY_DECISION, &plan, &e), 0);
+    for (size_t k = 0; k < sizeof asked / sizeof *asked; k++) {
+        struct str text = {0};
+        assert_int_equal(explain_instruction(&plan, hlo_find(p.m, asked[k].name), &text, &e), 0);
+        if ((strstr(text.text, "made whole on every device") != NULL) != asked[k].is_whole)
+            fail_msg("%s", text.text);
+        str_release(&text);
+    }
+    plan_release(&plan);
+    strict_release(&s);
+    problem_release(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(sharding_calls_forbid_nothing),
-                                       cmocka_unit_test(dropout_forbids_nothing_and_costs)};
+                                       cmocka_unit_test(dropout_forbids_nothing_and_costs),
+                                       cmocka_unit_test(it_is_said_why)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
