@@ -48,9 +48,121 @@ bool fusion_reduces_rows(const struct hlo_module *m, hlo_id id)
     return count && row <= ROW_MOST;
 }
 
-/* Consumers that take an operand's computation into their own loop. */
-static bool can_absorb(uint16_t opcode)
+/* The batch first, features last, spatial dims in order: the layout that backends multiply in. */
+static bool is_in_order(const uint8_t *spatial, uint8_t count, uint8_t first, uint8_t last)
 {
+    for (uint8_t k = 0; k < count; k++) {
+        if (spatial[k] != k + 1)
+            return false;
+    }
+    return first == 0 && last == count + 1;
+}
+
+bool fusion_lays_out(const struct hlo_module *m, hlo_id id, uint32_t operand)
+{
+    const struct hlo_attr *a = hlo_attr(m, id, HLO_ATTR_DIM_LABELS);
+    struct hlo_conv_dims d;
+
+    if (hlo_at(m, id)->opcode != HLO_OP_CONVOLUTION || operand > 1 || !a ||
+        !hlo_parse_conv_dims(a->text, a->size, &d))
+        return false;
+    if (operand == 0)
+        return !is_in_order(d.in_spatial, d.spatial_count, d.in_batch, d.in_feature);
+    bool is_kept = d.kernel_in == d.spatial_count && d.kernel_out == d.spatial_count + 1;
+    for (uint8_t k = 0; k < d.spatial_count; k++)
+        is_kept &= d.kernel_spatial[k] == k;
+    return !is_kept;
+}
+
+/* Reductions over the major dims alone read their operand from memory. A transpose changes the
+ * order of dims, not which one is minor in memory. */
+static bool reduces_minor(const struct hlo_module *m, hlo_id id)
+{
+    hlo_id operand = hlo_operand(m, id, 0);
+    int64_t dims[HLO_RANK_MAX], order[HLO_RANK_MAX];
+    int64_t minor = (int64_t)hlo_shape(m, operand)->rank - 1;
+    size_t count = hlo_attr_ints(m, id, HLO_ATTR_DIMENSIONS, dims);
+    bool found = false;
+
+    if (hlo_at(m, operand)->opcode == HLO_OP_TRANSPOSE) {
+        size_t rank = hlo_attr_ints(m, operand, HLO_ATTR_DIMENSIONS, order);
+        for (size_t k = 0; k < rank; k++) {
+            if (order[k] == (int64_t)rank - 1)
+                minor = (int64_t)k;
+        }
+    }
+    for (size_t k = 0; k < count; k++)
+        found |= dims[k] == minor;
+    return found;
+}
+
+/* Products without a free dim on one side are multiplied and summed element by element (XLA's
+ * algebraic simplifier, strength reduction of dots); without a contracted one, multiplied. */
+static uint16_t acts_as(const struct hlo_module *m, hlo_id id)
+{
+    static const uint16_t batch[2] = {HLO_ATTR_LHS_BATCH_DIMS, HLO_ATTR_RHS_BATCH_DIMS};
+    static const uint16_t contracted[2] = {HLO_ATTR_LHS_CONTRACTING_DIMS,
+                                           HLO_ATTR_RHS_CONTRACTING_DIMS};
+    int64_t dims[HLO_RANK_MAX];
+    bool is_vector = false;
+    size_t sums = 0;
+
+    if (hlo_at(m, id)->opcode != HLO_OP_DOT)
+        return hlo_acts_as(m, id);
+    for (uint32_t k = 0; k < 2; k++) {
+        sums = hlo_attr_ints(m, id, contracted[k], dims);
+        is_vector |= hlo_attr_ints(m, id, batch[k], dims) + sums ==
+                     hlo_shape(m, hlo_operand(m, id, k))->rank;
+    }
+    return !is_vector ? HLO_OP_DOT : sums ? HLO_OP_REDUCE : HLO_OP_MULTIPLY;
+}
+
+/* Products of matrices read a transposed operand where it lies (XLA's transpose folding). */
+static bool folds_transposes(const struct hlo_module *m, hlo_id id)
+{
+    int64_t dims[HLO_RANK_MAX];
+
+    return acts_as(m, id) == HLO_OP_DOT && hlo_attr_ints(m, id, HLO_ATTR_LHS_BATCH_DIMS, dims) == 0;
+}
+
+/* A transpose that only says how a product reads what lies in memory. */
+static bool is_folded(const struct hlo_module *m, hlo_id id)
+{
+    if (hlo_at(m, id)->opcode != HLO_OP_TRANSPOSE)
+        return false;
+    for (uint32_t k = 0; k < hlo_at(m, id)->user_count; k++) {
+        if (folds_transposes(m, hlo_user(m, id, k)))
+            return true;
+    }
+    return false;
+}
+
+static bool convolution_absorbs(const struct hlo_module *m, hlo_id id, hlo_id made)
+{
+    bool found = false;
+
+    for (uint32_t k = 0; k < hlo_at(m, id)->operand_count; k++) {
+        if (hlo_operand(m, id, k) != made)
+            continue;
+        if (!fusion_lays_out(m, id, k))
+            return false;
+        found = true;
+    }
+    return found;
+}
+
+bool fusion_absorbs(const struct hlo_module *m, hlo_id reader, hlo_id made)
+{
+    uint16_t opcode = acts_as(m, reader);
+
+    if (opcode == HLO_OP_DOT)
+        return hlo_at(m, made)->opcode == HLO_OP_TRANSPOSE && folds_transposes(m, reader);
+    if (is_folded(m, reader))
+        return false;
+    if (opcode == HLO_OP_CONVOLUTION)
+        return convolution_absorbs(m, reader, made);
+    if (hlo_at(m, reader)->opcode == HLO_OP_REDUCE)
+        return reduces_minor(m, reader);
     return fusion_is_fusible(opcode) || opcode == HLO_OP_REDUCE ||
            opcode == HLO_OP_DYNAMIC_UPDATE_SLICE || opcode == HLO_OP_SCATTER ||
            opcode == HLO_OP_REDUCE_WINDOW;
@@ -143,7 +255,7 @@ out:
     return rc;
 }
 
-enum { SMALL = 8, THROUGH_TUPLES_MOST = 8 };
+enum { SMALL = 8, THROUGH_TUPLES_MOST = 8, READS_MOST = 2 };
 
 uint8_t fusion_count_reads(const struct hlo_module *m, const hlo_value *buffer,
                            const uint8_t *is_stored, hlo_id id, const uint8_t *reads, unsigned most)
@@ -164,89 +276,147 @@ uint8_t fusion_count_reads(const struct hlo_module *m, const hlo_value *buffer,
     return (uint8_t)(count < most ? count : most);
 }
 
-static bool all_take(const struct hlo_module *m, hlo_value v, fusion_takes *takes, const void *self,
-                     hlo_id made, int depth, uint32_t *readers)
+struct readers {
+    const struct hlo_module *m;
+    fusion_takes *takes;
+    const void *self;
+    hlo_id made;
+    bool all;          /* stop at the first that does not take it */
+    uint32_t count[2]; /* that do not, that do */
+};
+
+static void count_readers(struct readers *r, hlo_value v, int depth)
 {
+    const struct hlo_module *m = r->m;
     hlo_id id = m->value_instruction[v];
 
     if (m->instructions[id].is_root || depth > THROUGH_TUPLES_MOST)
-        return false;
-    for (uint32_t k = 0; k < hlo_at(m, id)->user_count; k++) {
+        r->count[0]++;
+    for (uint32_t k = 0; k < hlo_at(m, id)->user_count && !(r->all && r->count[0]); k++) {
         hlo_id user = hlo_user(m, id, k);
         const struct hlo_instruction *u = hlo_at(m, user);
-        if (u->opcode == HLO_OP_TUPLE) {
-            if (u->is_root) /* before a look through all results of the step */
-                return false;
+        if (u->opcode == HLO_OP_TUPLE && u->is_root) { /* before a look through all results */
+            r->count[0]++;
+        } else if (u->opcode == HLO_OP_TUPLE) {
             hlo_value leaf = m->leaf_base[user];
             for (uint32_t n = 0; n < u->operand_count; n++) {
                 hlo_id o = hlo_operand(m, user, n);
-                uint32_t leaves = m->leaf_base[o + 1] - m->leaf_base[o];
-                if (o == id && !all_take(m, leaf + hlo_value_leaf(m, v), takes, self, made,
-                                         depth + 1, readers))
-                    return false;
-                leaf += leaves;
+                if (o == id)
+                    count_readers(r, leaf + hlo_value_leaf(m, v), depth + 1);
+                leaf += m->leaf_base[o + 1] - m->leaf_base[o];
             }
         } else if (u->opcode == HLO_OP_GET_TUPLE_ELEMENT) {
             uint32_t count;
             hlo_value first = hlo_part_values(m, id, u->number, &count);
-            if (v >= first && v < first + count &&
-                !all_take(m, m->leaf_base[user] + (v - first), takes, self, made, depth + 1,
-                          readers))
-                return false;
-        } else if (takes(self, user, made)) {
-            ++*readers;
+            if (v >= first && v < first + count)
+                count_readers(r, m->leaf_base[user] + (v - first), depth + 1);
         } else {
-            return false;
+            r->count[r->takes(r->self, user, r->made)]++;
         }
     }
-    return true;
 }
 
 bool fusion_all_take(const struct hlo_module *m, hlo_value v, fusion_takes *takes, const void *self,
                      uint32_t *readers)
 {
-    return all_take(m, v, takes, self, m->value_instruction[v], 0, readers);
+    struct readers r = {
+        .m = m, .takes = takes, .self = self, .made = m->value_instruction[v], .all = true};
+
+    count_readers(&r, v, 0);
+    *readers = r.count[1];
+    return !r.count[0];
 }
+
+struct takers {
+    const struct hlo_module *m;
+    bool is_free; /* what is read: loops that it begins make it in place */
+};
 
 static bool absorbs(const void *self, hlo_id reader, hlo_id made)
 {
-    (void)made;
-    return can_absorb(hlo_acts_as(self, reader));
+    const struct takers *t = self;
+
+    return fusion_absorbs(t->m, reader, made) || (t->is_free && hlo_is_flow(t->m, reader));
 }
 
-static bool fuses_away(const struct hlo_module *m, hlo_id id, uint8_t reads)
+/* Operands of the result's rank that are not spread from something smaller, up to `most`. */
+static uint32_t full_operands(const struct hlo_module *m, hlo_id id, uint32_t most)
 {
-    const struct hlo_instruction *i = hlo_at(m, id);
-    uint32_t readers = 0;
+    uint32_t count = 0;
 
-    uint16_t opcode = hlo_acts_as(m, id);
-    if (!fusion_is_fusible(opcode) || !i->user_count || m->leaf_base[id] == m->leaf_base[id + 1] ||
-        !fusion_all_take(m, m->leaf_base[id], absorbs, m, &readers))
-        return false;
-    return readers == 1 || (is_cheap(opcode) && reads <= 2);
+    for (uint32_t k = 0; k < hlo_at(m, id)->operand_count && count < most; k++) {
+        hlo_id o = hlo_operand(m, id, k);
+        uint16_t opcode = hlo_at(m, o)->opcode;
+        count += opcode != HLO_OP_BROADCAST && opcode != HLO_OP_IOTA &&
+                 hlo_shape(m, o)->rank >= hlo_shape(m, id)->rank &&
+                 hlo_shape(m, o)->bytes > hlo_shape(m, id)->bytes / SMALL;
+    }
+    return count;
+}
+
+/* Making it twice reads no more than keeping it: at most one operand, or operands no larger. */
+static bool reads_no_more(const struct hlo_module *m, hlo_id id)
+{
+    int64_t bytes = 0;
+
+    if (full_operands(m, id, 2) < 2)
+        return true;
+    for (uint32_t k = 0; k < hlo_at(m, id)->operand_count; k++) {
+        bool is_again = false;
+        for (uint32_t n = 0; n < k; n++)
+            is_again |= hlo_operand(m, id, n) == hlo_operand(m, id, k);
+        bytes += is_again ? 0 : hlo_shape(m, hlo_operand(m, id, k))->bytes;
+    }
+    return bytes <= hlo_shape(m, id)->bytes;
+}
+
+enum fate { IS_STORED, IS_REMADE, IS_FUSED };
+
+/* `reads`: values of about its size that making it reads, itself or through fused operands. */
+static enum fate fate_of(const struct hlo_module *m, hlo_id id, bool is_free, unsigned reads)
+{
+    struct takers takers = {m, is_free};
+    struct readers r = {.m = m, .takes = absorbs, .self = &takers, .made = id};
+    uint16_t opcode = acts_as(m, id);
+
+    if (is_free && hlo_at(m, id)->opcode == HLO_OP_CONSTANT)
+        return IS_FUSED;
+    if (!fusion_is_fusible(opcode) || !hlo_at(m, id)->user_count ||
+        m->leaf_base[id] == m->leaf_base[id + 1])
+        return IS_STORED;
+    r.all = !is_cheap(opcode) || !reads_no_more(m, id);
+    count_readers(&r, m->leaf_base[id], 0);
+    if (!r.count[0])
+        return r.count[1] == 1 || (is_cheap(opcode) && reads <= READS_MOST) ? IS_FUSED : IS_STORED;
+    return r.all || !r.count[1] ? IS_STORED : IS_REMADE;
 }
 
 int fusion_new(const struct hlo_module *m, const bool *is_free, struct fusion *out, struct err *e)
 {
     struct fusion f = {.buffer = mem_try(m->value_count, sizeof *f.buffer),
-                       .is_stored = mem_try(m->value_count, 1)};
+                       .is_stored = mem_try(m->value_count, 1),
+                       .is_remade = mem_try(m->value_count, 1)};
     uint8_t *reads = mem_try(m->count, 1);
-    int rc = f.buffer && f.is_stored && reads ? find_aliases(m, is_free, &f, e)
-                                              : err_no_memory(e, "for fusion");
+    int rc = f.buffer && f.is_stored && f.is_remade && reads ? find_aliases(m, is_free, &f, e)
+                                                             : err_no_memory(e, "for fusion");
 
     if (rc)
         goto out;
     for (hlo_id id = 0; id < m->count; id++) {
-        reads[id] = fusion_count_reads(m, f.buffer, f.is_stored, id, reads, 3);
-        bool fused = fuses_away(m, id, reads[id]);
-        for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++)
-            f.is_stored[v] = f.buffer[v] == v && !is_free[v] && !fused;
-    }
-    /* A reshape whose users cannot absorb its operand's computation needs the operand in memory. */
-    for (hlo_id id = 0; id < m->count; id++) {
-        if (fusion_is_alias(hlo_at(m, id)->opcode) && !is_free[m->leaf_base[id]] &&
-            !fuses_away(m, id, reads[id]))
-            f.is_stored[f.buffer[m->leaf_base[id]]] = 1;
+        hlo_value first = m->leaf_base[id];
+        bool is_none = first == m->leaf_base[id + 1];
+        reads[id] = fusion_count_reads(m, f.buffer, f.is_stored, id, reads, READS_MOST + 1);
+        enum fate fate = is_none ? IS_FUSED : fate_of(m, id, is_free[first], reads[id]);
+        for (hlo_value v = first; v < m->leaf_base[id + 1]; v++) {
+            f.is_stored[v] = f.buffer[v] == v && fate != IS_FUSED;
+            f.is_remade[v] = f.is_stored[v] && fate == IS_REMADE;
+        }
+        /* A reshape whose users cannot absorb its operand's computation needs it in memory. */
+        if (fate != IS_FUSED && fusion_is_alias(hlo_at(m, id)->opcode)) {
+            hlo_value own = f.buffer[first];
+            f.is_remade[own] = f.is_stored[own] ? f.is_remade[own] : fate == IS_REMADE;
+            f.is_stored[own] = 1;
+        }
     }
 out:
     free(reads);
@@ -259,13 +429,16 @@ out:
 
 void fusion_hide(const struct hlo_module *m, struct fusion *f, const uint8_t *is_inside)
 {
-    for (hlo_value v = 0; v < m->value_count; v++)
+    for (hlo_value v = 0; v < m->value_count; v++) {
         f->is_stored[v] &= !is_inside[v];
+        f->is_remade[v] &= !is_inside[v];
+    }
 }
 
 void fusion_release(struct fusion *f)
 {
     free(f->buffer);
     free(f->is_stored);
+    free(f->is_remade);
     memset(f, 0, sizeof *f);
 }

@@ -40,9 +40,9 @@ static bool keep_order(const struct hlo_module *m, const struct hlo_computation 
 }
 
 /* A result that is computed where it is used: made by an instruction that stores nothing. */
-static bool is_fused(const struct fusion *f, const bool *is_free, hlo_value buffer)
+static bool is_fused(const struct fusion *f, hlo_value buffer)
 {
-    return !f->is_stored[buffer] && !is_free[buffer];
+    return !f->is_stored[buffer];
 }
 
 enum { LOOK_MOST = 64 }; /* fused values looked through at a time */
@@ -57,7 +57,6 @@ struct lists {
 struct scheduler {
     const struct hlo_module *m;
     const struct fusion *f;
-    const bool *is_free;
     const uint8_t *is_placed;
     struct instruction_order *out;
     struct lists holds;   /* [instructions] buffers of its own computation that it reads */
@@ -97,8 +96,7 @@ static uint32_t list_holds(struct scheduler *s, hlo_id id, uint32_t mark, uint32
         hlo_id o = hlo_operand(s->m, id, k);
         for (hlo_value v = s->m->leaf_base[o]; v < s->m->leaf_base[o + 1]; v++) {
             hlo_value b = s->f->buffer[v];
-            if (!(s->f->is_stored[b] || !s->is_free[b]) || s->stamp[b] == mark ||
-                computation_of(s, b) != i->computation)
+            if (s->stamp[b] == mark || computation_of(s, b) != i->computation)
                 continue;
             s->stamp[b] = mark;
             if (pool)
@@ -172,7 +170,7 @@ static int64_t given_by(struct scheduler *s, hlo_id id)
             hlo_value b = s->holds.pool[k];
             if (s->held[b] != 1)
                 continue;
-            if (is_fused(s->f, s->is_free, b))
+            if (is_fused(s->f, b))
                 s->stack[depth++] = b;
             else
                 bytes += bytes_of(s, b);
@@ -220,8 +218,7 @@ static void work_out_gain(struct scheduler *s, hlo_id id)
     const struct hlo_instruction *i = hlo_at(s->m, id);
     hlo_value first = s->m->leaf_base[id];
     bool follows = hands_on(i->opcode) || i->opcode == HLO_OP_PARAMETER ||
-                   first == s->m->leaf_base[id + 1] || s->is_free[first] ||
-                   is_fused(s->f, s->is_free, s->f->buffer[first]);
+                   first == s->m->leaf_base[id + 1] || is_fused(s->f, s->f->buffer[first]);
 
     s->gain[id] = follows ? INT64_MAX : given_by(s, id) - taken_by(s, id);
 }
@@ -253,15 +250,15 @@ static void tell_last_reader(struct scheduler *s, hlo_value b)
         for (uint32_t k = s->holders.first[b]; k < s->holders.first[b + 1]; k++) {
             hlo_id id = s->holders.pool[k];
             hlo_value v = s->m->leaf_base[id];
-            bool reads_on = v < s->m->leaf_base[id + 1] &&
-                            is_fused(s->f, s->is_free, s->f->buffer[v]) && s->held[s->f->buffer[v]];
+            bool reads_on = v < s->m->leaf_base[id + 1] && is_fused(s->f, s->f->buffer[v]) &&
+                            s->held[s->f->buffer[v]];
             if (!s->is_done[id] || reads_on)
                 reader = id;
         }
         if (reader == HLO_NONE)
             return;
         hlo_value v = s->m->leaf_base[reader];
-        bool fused = v < s->m->leaf_base[reader + 1] && is_fused(s->f, s->is_free, s->f->buffer[v]);
+        bool fused = v < s->m->leaf_base[reader + 1] && is_fused(s->f, s->f->buffer[v]);
         if (!fused) {
             if (!s->waits[reader] && !s->is_done[reader]) {
                 work_out_gain(s, reader);
@@ -286,7 +283,7 @@ static void release_holds(struct scheduler *s, hlo_id id)
             s->held[b]--;
             if (s->held[b] == 1)
                 tell_last_reader(s, b);
-            else if (!s->held[b] && is_fused(s->f, s->is_free, b))
+            else if (!s->held[b] && is_fused(s->f, b))
                 s->stack[depth++] = b;
         }
         if (!depth)
@@ -299,7 +296,7 @@ static void run(struct scheduler *s, hlo_id id)
 {
     const struct hlo_instruction *i = hlo_at(s->m, id);
     hlo_value v = s->m->leaf_base[id];
-    bool fused = v < s->m->leaf_base[id + 1] && is_fused(s->f, s->is_free, s->f->buffer[v]);
+    bool fused = v < s->m->leaf_base[id + 1] && is_fused(s->f, s->f->buffer[v]);
 
     s->out->order[s->placed] = id;
     s->out->position[id] = s->placed++;
@@ -347,10 +344,10 @@ static bool scheduler_alloc(struct scheduler *s)
            s->heap_at && list_all_holds(s);
 }
 
-int instruction_order_list(const struct hlo_module *m, const struct fusion *f, const bool *is_free,
+int instruction_order_list(const struct hlo_module *m, const struct fusion *f,
                            const uint8_t *is_placed, struct instruction_order *out, struct err *e)
 {
-    struct scheduler s = {.m = m, .f = f, .is_free = is_free, .is_placed = is_placed, .out = out};
+    struct scheduler s = {.m = m, .f = f, .is_placed = is_placed, .out = out};
     int rc = alloc(m, out, e);
 
     if (rc)
@@ -391,7 +388,6 @@ struct weight {
 struct depth_first {
     const struct hlo_module *m;
     const struct fusion *f;
-    const bool *is_free;
     struct instruction_order *out;
     uint32_t *readers;      /* [instructions] kernels that read it */
     struct weight *weight;  /* [instructions] */
@@ -411,9 +407,18 @@ static enum part part_of(const struct depth_first *s, hlo_id id)
 {
     hlo_value v = s->m->leaf_base[id], leaves = s->m->leaf_base[id + 1] - v;
 
-    if (hlo_at(s->m, id)->opcode == HLO_OP_PARAMETER || (leaves && s->is_free[v]))
+    if (hlo_at(s->m, id)->opcode == HLO_OP_PARAMETER)
         return PART_IGNORED;
-    return leaves == 1 && is_fused(s->f, s->is_free, s->f->buffer[v]) ? PART_FUSED : PART_KERNEL;
+    return leaves == 1 && is_fused(s->f, s->f->buffer[v]) ? PART_FUSED : PART_KERNEL;
+}
+
+/* `id` computes its operand `o` on the fly, though others read it from memory. */
+static bool is_made_again(const struct depth_first *s, hlo_id id, hlo_id o)
+{
+    hlo_value v = s->m->leaf_base[o];
+
+    return v < s->m->leaf_base[o + 1] && s->f->is_remade[s->f->buffer[v]] &&
+           fusion_absorbs(s->m, id, o);
 }
 
 /* Distinct kernels that `id` reads, itself or through fused results, into s->reads. */
@@ -429,7 +434,7 @@ static uint32_t list_reads(struct depth_first *s, hlo_id id)
                 continue;
             s->seen_by[o] = id + 1;
             enum part part = part_of(s, o);
-            if (part == PART_FUSED)
+            if (part == PART_FUSED || is_made_again(s, at, o))
                 s->stack[depth++] = o;
             else if (part == PART_KERNEL)
                 s->reads[count++] = o;
@@ -547,9 +552,9 @@ static bool visit_computation(struct depth_first *s, const struct hlo_computatio
 }
 
 int instruction_order_depth_first(const struct hlo_module *m, const struct fusion *f,
-                                  const bool *is_free, struct instruction_order *out, struct err *e)
+                                  struct instruction_order *out, struct err *e)
 {
-    struct depth_first s = {.m = m, .f = f, .is_free = is_free, .out = out};
+    struct depth_first s = {.m = m, .f = f, .out = out};
     int rc = alloc(m, out, e);
 
     s.readers = mem_try(m->count, sizeof *s.readers);

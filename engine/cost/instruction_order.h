@@ -31,10 +31,9 @@ struct instruction_order {
 };
 
 int instruction_order_depth_first(const struct hlo_module *m, const struct fusion *f,
-                                  const bool *is_free, struct instruction_order *out,
-                                  struct err *e) MUST_CHECK;
+                                  struct instruction_order *out, struct err *e) MUST_CHECK;
 /* `is_placed` [values] of buffers: reuse the memory of an argument. */
-int instruction_order_list(const struct hlo_module *m, const struct fusion *f, const bool *is_free,
+int instruction_order_list(const struct hlo_module *m, const struct fusion *f,
                            const uint8_t *is_placed, struct instruction_order *out,
                            struct err *e) MUST_CHECK;
 void instruction_order_release(struct instruction_order *s);

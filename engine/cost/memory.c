@@ -19,6 +19,8 @@ const char *const memory_storing_words[STORED_COUNT] = {
     [STORED_TWICE] = "copy before update",
     [STORED_COPY] = "shared copy",
     [STORED_WHOLE] = "whole copy",
+    [STORED_LAID_OUT] = "transposed copy",
+    [STORED_INDICES] = "index arrays",
 };
 
 double *memory_scratch(const struct memory_model *m)
@@ -84,6 +86,14 @@ static bool is_reduced(const struct memory_model *m, const struct memory_range *
     return false;
 }
 
+/* Positions of as many elements: 32 bits a dim (xla/service/select_and_scatter_expander.cc). */
+static double index_bytes(const struct memory_model *m, hlo_value v, double held)
+{
+    const struct hlo_shape *s = hlo_value_shape(m->m, v);
+
+    return s->bytes > 0 ? held / (double)s->bytes * (double)s->elements * 4 * s->rank : 0;
+}
+
 /* All of it where what is held is a piece. Elements of one micro-batch are no piece. */
 static double whole_bytes(const struct memory_model *m, hlo_value v, double held, double cuts)
 {
@@ -98,7 +108,9 @@ double memory_range_bytes(const struct memory_model *m, const struct labels *l, 
     if (r->storing == STORED_WHOLE)
         return whole_bytes(m, r->value, memory_local_bytes(m, l, on, r->value),
                            cuts_of(m, l, r->value));
-    if (r->storing >= STORED_REDUCED &&
+    if (r->storing == STORED_INDICES)
+        return index_bytes(m, r->value, memory_local_bytes(m, l, on, r->value));
+    if (r->storing >= STORED_REDUCED && r->storing < STORED_LAID_OUT &&
         (r->storing == STORED_COPY || is_reduced(m, r, on) != (r->storing == STORED_REDUCED)))
         return 0;
     double bytes = r->is_argument && l->cuts > 1 ? input_bytes(m, l, on, r->value)
@@ -304,9 +316,12 @@ static double bytes_from(const struct memory_model *m, const struct memory_range
 {
     if (r->storing == STORED_WHOLE)
         return whole_bytes(m, r->value, bytes[r->value], 1);
+    if (r->storing == STORED_INDICES)
+        return index_bytes(m, r->value, bytes[r->value]);
     if (r->storing == STORED_TWICE)
         return r->gradient != HLO_NONE && second[r->gradient] > 0 ? 0 : bytes[r->value];
-    return (r->storing >= STORED_REDUCED ? second : bytes)[r->value];
+    bool is_second = r->storing >= STORED_REDUCED && r->storing < STORED_LAID_OUT;
+    return (is_second ? second : bytes)[r->value];
 }
 
 struct memory_cost memory_of_values(const struct memory_model *m, const double *bytes,

@@ -1,7 +1,6 @@
 /* engine/cost/memory.h - memory of one device: live ranges over a stated schedule, local sizes.
  *
- * The schedule is that of XLA's CPU backend (instruction_order.h, depth first), or the list
- * scheduler's where that needs less than two thirds of the memory unsplit. A stored value
+ * The schedule is that of XLA's CPU backend (instruction_order.h, depth first). A stored value
  * (fusion.h) lives from its instruction to its last use; a use by a fused value counts as the uses
  * of that value, and tuples and their elements are aliases. Arguments live throughout. An output
  * that aliases an argument needs no memory of its own. An element-wise result reuses the memory of
@@ -12,12 +11,16 @@
  *
  * An all-reduce has a result besides its operand: both count until the result's first read ends.
  * The gradients share one all-reduce (XLA's combiner, xla/service/all_reduce_combiner.cc, unlimited
- * on CPU): its operands live until the last gradient is made, and there all count twice.
+ * on CPU): its operands live until the last gradient is made, and there all count twice. Where
+ * partial sums are reduced before they are added up, they are its operands.
  *
  * A variable updated in place is copied if something reads it that its next value does not depend
  * on, as the gradient of a layer's input reads the weights: XLA inserts copies before it has an
  * order (xla/service/copy_insertion.cc). The copy lives from the first read to the update. If the
  * gradient is all-reduced, the update waits for all gradients and no copy is needed.
+ *
+ * Convolutions copy operands whose dims are not in order (fusion.h), and the gradient of
+ * max-pooling has an index array per dim of its operand: both while they run.
  *
  * What the partitioner runs whole (decide/partitioner.h) keeps its split operands whole from the
  * first such use to the last, and its results whole while it runs.
@@ -71,6 +74,8 @@ enum memory_storing {
                          plans */
     STORED_WHOLE,     /* a whole copy besides the piece, for an instruction that the partitioner
                          runs whole; empty if the value is not split */
+    STORED_LAID_OUT,  /* the copy of an operand that has its dims in another order */
+    STORED_INDICES,   /* positions of an operand's elements, a number per dim and element */
     STORED_COUNT
 };
 /* What a range is, besides its value: "all-reduced copy"; "" for the value itself. */
@@ -83,7 +88,9 @@ struct memory_model {
     const struct fusion *fusion;
     struct batch_and_zero batching;
     struct instruction_order schedule;
-    bool is_listed;              /* the schedule is the list scheduler's; else depth first */
+    bool is_listed;       /* the schedule is the list scheduler's; else depth first */
+    bool reduces_at_once; /* partial sums are reduced where they arise, not after they are added up
+                           */
     struct memory_range *ranges; /* by computation, then start */
     uint32_t count;
     uint32_t *first;  /* [computations + 1] into ranges */
@@ -91,8 +98,8 @@ struct memory_model {
 };
 
 /* For the whole batch at once and everything stored whole. `t` and `f` must outlive it. */
-int memory_new(const struct training *t, const struct fusion *f, struct memory_model *out,
-               struct err *e) MUST_CHECK;
+int memory_new(const struct training *t, const struct fusion *f, bool reduces_at_once,
+               struct memory_model *out, struct err *e) MUST_CHECK;
 /* The same in the list scheduler's order, whatever depth first needs, with the batching of `from`:
  * for steps whose weight gradients do not wait (recompute/recompute.h). */
 int memory_new_listed(const struct memory_model *from, struct memory_model *out,

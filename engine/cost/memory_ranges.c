@@ -6,6 +6,7 @@
 #include "engine/cost/training.h"
 #include "engine/decide/classes.h"
 #include "hlo/meaning/roles.h"
+#include "hlo/module/flows.h"
 #include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
 #include "hlo/module/special.h"
@@ -23,6 +24,7 @@ struct build {
     struct memory_model *model;
     uint32_t *end; /* [values] position of the last use of a buffer, or of a fused value's users */
     uint32_t *begin;    /* [values] of the first */
+    struct span *again; /* [values] where readers of a buffer make it again; last 0: none */
     uint8_t *kind;      /* [values] of buffers */
     uint8_t *is_placed; /* [values] buffers whose value ends in an argument's place */
     uint32_t *range_of; /* [values] of buffers: their range + 1 */
@@ -45,8 +47,8 @@ static void use(struct build *b, hlo_value v, struct span at)
         b->begin[v] = at.first;
 }
 
-/* Where `id` reads: at its own position, or for a fused value where its users do, found before (ids
- * descend, users come first). */
+/* Where `id` reads: at its own position, for a fused value where its users do, found before (ids
+ * descend, users come first), for one that is made again also where that is done. */
 static struct span reads_of(const struct build *b, hlo_id id)
 {
     const struct hlo_module *m = b->model->m;
@@ -54,6 +56,7 @@ static struct span reads_of(const struct build *b, hlo_id id)
 
     for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++) {
         hlo_value buffer = b->model->fusion->buffer[v];
+        at.last = b->again[buffer].last > at.last ? b->again[buffer].last : at.last;
         if (b->model->fusion->is_stored[buffer] || b->end[buffer] == HLO_NONE ||
             m->instructions[m->value_instruction[buffer]].computation !=
                 m->instructions[id].computation)
@@ -90,6 +93,18 @@ static bool reads_a_sum(const struct build *b, hlo_id id, hlo_value v)
            t->is_summed[b->model->fusion->buffer[v]];
 }
 
+/* Whether `id` computes leaf `v` of its operand on the fly, at `at`, though others read it. */
+static bool makes_again(struct build *b, hlo_id id, hlo_id operand, hlo_value v, struct span at)
+{
+    struct span *again = &b->again[b->model->fusion->buffer[v]];
+
+    if (!b->model->fusion->is_remade[b->model->fusion->buffer[v]] ||
+        !fusion_absorbs(b->model->m, id, operand))
+        return false;
+    again->last = at.last > again->last ? at.last : again->last;
+    return true;
+}
+
 static void use_operands(struct build *b, hlo_id id)
 {
     const struct hlo_module *m = b->model->m;
@@ -107,6 +122,8 @@ static void use_operands(struct build *b, hlo_id id)
             if (reads_a_sum(b, id, v))
                 continue;
             uint32_t there = b->model->schedule.position[made];
+            if (here && makes_again(b, id, o, v, at))
+                continue;
             use(b, v, here ? at : (struct span){there, there});
             if (here)
                 note_use(b, b->model->fusion->buffer[v], id, at);
@@ -120,6 +137,7 @@ static void find_ends(struct build *b)
 
     memset(b->end, 0xff, m->value_count * sizeof *b->end);
     memset(b->begin, 0xff, m->value_count * sizeof *b->begin);
+    memset(b->again, 0, m->value_count * sizeof *b->again);
     for (uint32_t k = 0; k < b->model->training->roles->param_count; k++)
         b->uses[k][0] = b->uses[k][1] = (struct span){HLO_NONE, 0};
     for (uint32_t c = 0; c < m->computation_count; c++) {
@@ -242,36 +260,53 @@ static bool ends_in_pieces(const struct build *b, hlo_value v)
 }
 
 /* The second buffer of a value that may be all-reduced: while its result is read first. Gradients
- * are reduced together, where the last of them is made, and wait until then. */
+ * are reduced together, where the last of them is made, and wait until then; so do the partial sums
+ * they are added up from, where each is reduced where it arises. */
 static bool add_reduced(struct build *b, const struct memory_range *r)
 {
     struct memory_model *model = b->model;
     hlo_value v = r->value;
-    bool is_gradient =
-        r->kind == MEMORY_GRADIENTS && b->of[v] &&
-        hlo_at(model->m, model->m->value_instruction[v])->computation == model->m->entry;
+    hlo_id id = model->m->value_instruction[v];
+    bool in_entry = hlo_at(model->m, id)->computation == model->m->entry;
     struct memory_range second = *r;
     class_id list[ZERO_CLASSES_MOST];
+    bool sums = training_sums(model->classes, id, list) > 0;
+    bool is_gradient = r->kind == MEMORY_GRADIENTS && b->of[v] && in_entry;
+    bool is_part = !is_gradient && in_entry && model->reduces_at_once && model->training->waits[v];
 
     second.storing = STORED_REDUCED;
     if (!is_gradient) {
         second.variable = UINT32_MAX;
+        if (!sums)
+            return true;
+    }
+    if (!is_gradient && !is_part) {
         second.start = second.end =
             b->begin[v] == HLO_NONE || b->begin[v] < r->start ? r->start : b->begin[v];
-        return !training_sums(model->classes, model->m->value_instruction[v], list) ||
-               push(b, &second);
+        return push(b, &second);
     }
-    if (!model->training->variables[r->variable].reduced_count || ends_in_pieces(b, v))
+    if (is_gradient && (!model->training->variables[r->variable].reduced_count ||
+                        (model->reduces_at_once && !sums) || ends_in_pieces(b, v)))
         return true;
     second.start = second.end = b->last_gradient;
     if (!push(b, &second))
         return false;
     second.start = r->end + 1;
+    if (is_part)
+        return second.start > second.end || push(b, &second);
     hlo_value gradient = model->training->roles->params[r->variable].gradient;
     bool is_sum =
         model->batching.micro_batches > 1 &&
         model->training->is_summed[model->fusion->buffer[gradient]]; /* lives all the time */
     return is_sum || second.start > second.end || push(b, &second);
+}
+
+/* What a reduction applies to elements, say, takes no memory; a loop's body does. */
+static bool is_applied(const struct hlo_module *m, hlo_comp c)
+{
+    const struct hlo_computation *comp = &m->computations[c];
+
+    return c != m->entry && comp->caller_count && !hlo_is_flow(m, comp->callers[0]);
 }
 
 /* The ranges of stored value `v` that `id` makes. A gradient that is stored in pieces is whole only
@@ -285,7 +320,7 @@ static bool add_range(struct build *b, hlo_id id, hlo_value v)
     uint32_t position = model->schedule.position[id];
 
     if (!model->fusion->is_stored[v] || (parameter && !in_entry) ||
-        hlo_value_shape(m, v)->bytes == 0)
+        is_applied(m, hlo_at(m, id)->computation) || hlo_value_shape(m, v)->bytes == 0)
         return true;
     if (!parameter && b->is_placed[v])
         return true;
@@ -441,6 +476,39 @@ static bool add_whole(struct build *b)
     return ok;
 }
 
+/* What an instruction needs of operand `k` while it runs, besides the operand; STORED_COUNT:
+ * nothing. */
+static enum memory_storing needed_beside(const struct hlo_module *m, hlo_id id, uint32_t k)
+{
+    if (hlo_at(m, id)->opcode == HLO_OP_SELECT_AND_SCATTER && k == 0)
+        return STORED_INDICES;
+    return fusion_lays_out(m, id, k) ? STORED_LAID_OUT : STORED_COUNT;
+}
+
+static bool add_beside(struct build *b)
+{
+    const struct hlo_module *m = b->model->m;
+
+    for (hlo_id id = 0; id < m->count; id++) {
+        for (uint32_t k = 0; k < hlo_at(m, id)->operand_count && k < 2; k++) {
+            enum memory_storing beside = needed_beside(m, id, k);
+            uint32_t at = b->model->schedule.position[id];
+            struct memory_range r = {.start = at,
+                                     .end = at,
+                                     .kind = MEMORY_ACTIVATIONS,
+                                     .storing = (uint8_t)beside,
+                                     .variable = UINT32_MAX,
+                                     .gradient = HLO_NONE};
+            if (beside == STORED_COUNT)
+                continue;
+            r.value = m->leaf_base[hlo_operand(m, id, k)];
+            if (!push(b, &r))
+                return false;
+        }
+    }
+    return true;
+}
+
 /* Accumulators, and whole copies of variables that are stored in pieces. */
 static bool add_batching(struct build *b)
 {
@@ -516,6 +584,19 @@ static bool sort_ranges(struct memory_model *model)
     return ok;
 }
 
+/* Whether value `v` of the entry is reduced together with the gradients. */
+static bool is_reduced_last(const struct build *b, hlo_value v)
+{
+    const struct memory_model *model = b->model;
+    hlo_value buffer = model->fusion->buffer[v];
+    class_id list[ZERO_CLASSES_MOST];
+
+    if (!model->reduces_at_once)
+        return b->kind[v] == MEMORY_GRADIENTS && buffer == v;
+    return (b->kind[buffer] == MEMORY_GRADIENTS || model->training->waits[v]) &&
+           training_sums(model->classes, model->m->value_instruction[v], list);
+}
+
 static void find_last_gradient(struct build *b)
 {
     const struct hlo_module *m = b->model->m;
@@ -525,8 +606,7 @@ static void find_last_gradient(struct build *b)
     for (hlo_value v = m->leaf_base[entry->first]; v < m->leaf_base[entry->first + entry->count];
          v++) {
         uint32_t at = b->model->schedule.position[m->value_instruction[v]];
-        if (b->kind[v] == MEMORY_GRADIENTS && b->model->fusion->buffer[v] == v &&
-            at > b->last_gradient)
+        if (at > b->last_gradient && is_reduced_last(b, v))
             b->last_gradient = at;
     }
 }
@@ -543,7 +623,7 @@ static bool make_ranges(struct build *b)
                 return false;
         }
     }
-    return add_batching(b) && add_copies(b) && add_whole(b) &&
+    return add_batching(b) && add_copies(b) && add_whole(b) && add_beside(b) &&
            (b->model->batching.micro_batches > 1 || add_updated(b)) && sort_ranges(b->model);
 }
 
@@ -560,6 +640,7 @@ static void build_release(struct build *b)
 {
     free(b->end);
     free(b->begin);
+    free(b->again);
     free(b->kind);
     free(b->is_placed);
     free(b->range_of);
@@ -574,14 +655,15 @@ static bool build_init(struct build *b)
 
     b->end = mem_try(values, sizeof *b->end);
     b->begin = mem_try(values, sizeof *b->begin);
+    b->again = mem_try(values, sizeof *b->again);
     b->kind = mem_try(values, 1);
     b->is_placed = mem_try(values, 1);
     b->gradient = mem_try(b->model->training->roles->param_count, sizeof *b->gradient);
     b->range_of = mem_try(values, sizeof *b->range_of);
     b->of = mem_try(values, sizeof *b->of);
     b->uses = mem_try(b->model->training->roles->param_count, sizeof *b->uses);
-    if (!b->end || !b->begin || !b->kind || !b->is_placed || !b->range_of || !b->of || !b->uses ||
-        !b->gradient)
+    if (!b->end || !b->begin || !b->again || !b->kind || !b->is_placed || !b->range_of || !b->of ||
+        !b->uses || !b->gradient)
         return false;
     find_kinds(b);
     find_placed(b);
@@ -597,70 +679,24 @@ static bool build_ranges(struct build *b)
     return make_ranges(b);
 }
 
-/* The peak unsplit; < 0: out of memory. */
-static double unsplit_peak(const struct memory_model *m)
+int memory_new(const struct training *t, const struct fusion *f, bool reduces_at_once,
+               struct memory_model *out, struct err *e)
 {
-    double *scratch = memory_scratch(m), arguments = 0, peak = -1;
-    uint32_t *at = mem_try(m->m->computation_count, sizeof *at);
-
-    for (uint32_t k = 0; k < m->count && scratch; k++) {
-        const struct memory_range *r = &m->ranges[k];
-        bool is_none = r->storing == STORED_REDUCED || r->storing >= STORED_COPY;
-        scratch[k] = is_none ? 0 : (double)hlo_value_shape(m->m, r->value)->bytes;
-        arguments += r->is_argument ? scratch[k] : 0;
-    }
-    if (scratch && at)
-        peak = arguments + memory_sweep(m, scratch, at);
-    free(scratch);
-    free(at);
-    return peak;
-}
-
-/* Part of the depth-first order's memory that the list may need at most to be taken. XLA schedules
- * fused kernels, which leave it less choice than single instructions leave a list: measured against
- * it, small gains of a list are not there (engine/cost/README.md, Memory). */
-static const double LIST_MOST = 2.0 / 3;
-
-/* Both schedules; XLA's stays unless the list saves much. */
-static int build_best(struct build *b, struct err *e)
-{
-    struct memory_model *first = b->model, other = *first;
-    int rc = instruction_order_depth_first(first->m, first->fusion, first->classes->is_free,
-                                           &first->schedule, e);
-
-    if (!rc)
-        rc = instruction_order_list(first->m, first->fusion, first->classes->is_free, b->is_placed,
-                                    &other.schedule, e);
-    if (!rc && !build_ranges(b))
-        rc = err_no_memory(e, MEMORY_FOR);
-    b->model = &other;
-    other.is_listed = true;
-    if (!rc && !build_ranges(b))
-        rc = err_no_memory(e, MEMORY_FOR);
-    double ours = rc ? -1 : unsplit_peak(first), list = rc ? -1 : unsplit_peak(&other);
-    if (!rc && (ours < 0 || list < 0))
-        rc = err_no_memory(e, MEMORY_FOR);
-    if (!rc && list < LIST_MOST * ours) {
-        struct memory_model swap = *first;
-        *first = other;
-        other = swap;
-    }
-    b->model = first;
-    memory_release(&other);
-    return rc;
-}
-
-int memory_new(const struct training *t, const struct fusion *f, struct memory_model *out,
-               struct err *e)
-{
-    struct memory_model model = {.m = t->classes->m,
+    struct memory_model model = {.reduces_at_once = reduces_at_once,
+                                 .m = t->classes->m,
                                  .classes = t->classes,
                                  .training = t,
                                  .fusion = f,
                                  .batching = {.micro_batches = 1}};
     struct build b = {.model = &model};
-    int rc = build_init(&b) ? build_best(&b, e) : err_no_memory(e, MEMORY_FOR);
+    int rc = build_init(&b) ? instruction_order_depth_first(model.m, f, &model.schedule, e)
+                            : err_no_memory(e, MEMORY_FOR);
 
+    if (rc)
+        goto out;
+    if (!build_ranges(&b))
+        rc = err_no_memory(e, MEMORY_FOR);
+out:
     build_release(&b);
     if (rc)
         memory_release(&model);
@@ -671,16 +707,17 @@ int memory_new(const struct training *t, const struct fusion *f, struct memory_m
 
 int memory_new_listed(const struct memory_model *from, struct memory_model *out, struct err *e)
 {
-    struct memory_model model = {.m = from->m,
+    struct memory_model model = {.reduces_at_once = from->reduces_at_once,
+                                 .m = from->m,
                                  .classes = from->classes,
                                  .training = from->training,
                                  .fusion = from->fusion,
                                  .batching = from->batching,
                                  .is_listed = true};
     struct build b = {.model = &model};
-    int rc = build_init(&b) ? instruction_order_list(model.m, model.fusion, model.classes->is_free,
-                                                     b.is_placed, &model.schedule, e)
-                            : err_no_memory(e, MEMORY_FOR);
+    int rc = build_init(&b)
+                 ? instruction_order_list(model.m, model.fusion, b.is_placed, &model.schedule, e)
+                 : err_no_memory(e, MEMORY_FOR);
 
     if (rc)
         goto out;

@@ -189,7 +189,7 @@ static int build(struct problem *p, struct err *e)
     rc = training_new(&p->classes, &p->roles, &p->training, e);
     if (rc)
         return rc;
-    rc = memory_new(&p->training, &p->fusion, &p->memory, e);
+    rc = memory_new(&p->training, &p->fusion, p->options.reduce_at_once, &p->memory, e);
     return rc ? rc : price(p, e);
 }
 

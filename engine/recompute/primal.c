@@ -373,8 +373,9 @@ static void note_loop_reads(struct build *b, hlo_id loop)
     }
 }
 
-/* The forward pass's array that value `v`, read outside of it, is or is made from on the fly. */
-static void mark_kept(struct build *b, hlo_value v, int depth)
+/* The forward pass's array that value `v`, operand `made` of `reader` outside of it, is or is made
+ * from on the fly. */
+static void mark_kept(struct build *b, hlo_id reader, hlo_id made, hlo_value v, int depth)
 {
     const struct hlo_module *m = b->m;
     value_number n = number_at(b, v);
@@ -384,8 +385,11 @@ static void mark_kept(struct build *b, hlo_value v, int depth)
     if (b->kind[n] != KIND_PRIMAL || !b->is_forward[id] || (b->flags[n] & LOOKED_AT) ||
         depth > FUSED_DEPTH_MOST)
         return;
-    b->flags[n] |= LOOKED_AT;
-    if (b->memory->fusion->is_stored[buffer] || (b->flags[n] & IS_STATE)) {
+    bool is_again =
+        b->memory->fusion->is_remade[buffer] && fusion_absorbs(m, reader, made) && made == id;
+    if (!is_again)
+        b->flags[n] |= LOOKED_AT;
+    if ((b->memory->fusion->is_stored[buffer] && !is_again) || (b->flags[n] & IS_STATE)) {
         b->flags[n] |= IS_KEPT;
         b->g->of_buffer[buffer] = n; /* nodes are not numbered yet */
         return;
@@ -393,7 +397,7 @@ static void mark_kept(struct build *b, hlo_value v, int depth)
     for (uint32_t k = 0; k < hlo_at(m, id)->operand_count; k++) {
         hlo_id o = hlo_operand(m, id, k);
         for (hlo_value from = m->leaf_base[o]; from < m->leaf_base[o + 1]; from++)
-            mark_kept(b, from, depth + 1);
+            mark_kept(b, id, o, from, depth + 1);
     }
 }
 
@@ -418,10 +422,12 @@ static void find_reads(struct build *b)
             for (hlo_value v = m->leaf_base[o]; v < m->leaf_base[o + 1]; v++) {
                 if (derived)
                     note_read(b, id, v);
-                if (!loops)
+                if (!loops && !fusion_absorbs(m, id, o) &&
+                    !(b->is_forward[id] &&
+                      b->memory->fusion->is_remade[b->memory->fusion->buffer[v]]))
                     mark_stored(b, number_at(b, v));
                 if (!b->is_forward[id])
-                    mark_kept(b, v, 0);
+                    mark_kept(b, id, o, v, 0);
                 else if (b->made[number_at(b, v)] < position_of(b, id))
                     b->made[number_at(b, v)] = position_of(b, id);
             }

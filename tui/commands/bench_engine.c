@@ -97,7 +97,7 @@ static int time_parts(const char *path, struct figures *f, struct err *e)
     if (!rc)
         rc = training_new(&classes, &roles, &training, e);
     if (!rc)
-        rc = memory_new(&training, &fusion, &memory, e);
+        rc = memory_new(&training, &fusion, false, &memory, e);
     keep_least(&f->memory, start);
     f->instructions = file ? file->count : 0;
     memory_release(&memory);

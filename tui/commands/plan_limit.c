@@ -160,7 +160,8 @@ void plan_limit_print(const struct plan_limit_args *a, const struct problem *p,
         printf("  no number of micro-batches was found enough; it needs a device of %s\n",
                units_bytes(device, device_for(a, r->plan.peak)));
     if (a->bytes <= 0)
-        printf("  of a device's memory %.0f %% is left free\n", 100 * DEVICE_MEMORY_MARGIN);
+        printf("  of a device's memory %.0f %% is left free: enough for %s compiled by XLA\n",
+               100 * DEVICE_MEMORY_MARGIN, a->relaxed ? MARGIN_HOLDS_RELAXED : MARGIN_HOLDS_STRICT);
     printf("\n");
 }
 

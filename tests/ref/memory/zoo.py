@@ -4,9 +4,12 @@ Every model under a folder of frameworks (as tests/script/xla_zoo.py takes it) a
 the proven optimum and by the best relaxed plan on four slow ones: exported, compiled, compared. Prints a row a plan, then how
 many are within 20 % and the largest shortfall by kind of plan. Needs jax 0.10:
     python tests/ref/memory/zoo.py SOURCE AUTOMAP ZOO [--models PART,..] [--plans whole,optimum,relaxed] [--out FILE]
+                                   [--cache DIR]
+What XLA made of a module is kept under its hash, so only what changed is compiled again.
 """
 import argparse
 import glob
+import hashlib
 import json
 import os
 import subprocess
@@ -28,7 +31,27 @@ def shipped(source):
             yield "shipped", os.path.basename(path).split(".")[0], path, None
 
 
-def measure(automap, path, variables, plan):
+def compiled(export, n, cache):
+    """What XLA's compiler says of an exported module, or why it says nothing; from the cache when it is known."""
+    with open(export, "rb") as f:
+        known = os.path.join(cache, hashlib.sha256(f"{n} ".encode() + f.read()).hexdigest() + ".json") if cache else None
+    if known and os.path.exists(known):
+        with open(known) as f:
+            return json.load(f)
+    try:
+        found = subprocess.run([sys.executable, os.path.join(HERE, "memory.py"), "--one", export, str(n)],
+                               capture_output=True, text=True, timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        return f"XLA took over {SECONDS} s"
+    answer = "XLA: " + found.stderr.strip().split("\n")[-1][:80] if found.returncode else json.loads(found.stdout)
+    if known:
+        os.makedirs(cache, exist_ok=True)
+        with open(known, "w") as f:
+            json.dump(answer, f)
+    return answer
+
+
+def measure(automap, path, variables, plan, cache):
     """(ours, XLA's) in bytes; a word when there is no such plan."""
     mesh, options = PLANS[plan]
     with tempfile.TemporaryDirectory() as folder:
@@ -43,14 +66,9 @@ def measure(automap, path, variables, plan):
         r = subprocess.run([automap, "export", *base, "--plan", plan_file, "--force", "-o", export], capture_output=True, text=True)
         if r.returncode:
             return r.stderr.strip().split("\n")[0][:80]
-        try:
-            found = subprocess.run([sys.executable, os.path.join(HERE, "memory.py"), "--one", export, str(case.n)],
-                                   capture_output=True, text=True, timeout=SECONDS)
-        except subprocess.TimeoutExpired:
-            return f"XLA took over {SECONDS} s"
-    if found.returncode:
-        return "XLA: " + found.stderr.strip().split("\n")[-1][:80]
-    x = json.loads(found.stdout)
+        x = compiled(export, case.n, cache)
+    if isinstance(x, str):
+        return x
     return ours, x["arguments"] + x["outputs"] - x["aliased"] + x["temporaries"]
 
 
@@ -62,6 +80,7 @@ def main():
     parser.add_argument("--models")
     parser.add_argument("--plans", default=",".join(PLANS))
     parser.add_argument("--out", help="a JSON line per plan")
+    parser.add_argument("--cache", help="a folder for what XLA made")
     args = parser.parse_args()
     wanted = args.models.split(",") if args.models else [""]
     off = {plan: [] for plan in args.plans.split(",")}
@@ -70,7 +89,7 @@ def main():
         if not any(part in f"{framework}/{name}" for part in wanted):
             continue
         for plan in off:
-            found = measure(args.automap, path, variables, plan)
+            found = measure(args.automap, path, variables, plan, args.cache)
             if isinstance(found, str):
                 print(f"{framework}/{name:32} {plan:8} left out: {found}", flush=True)
                 continue
