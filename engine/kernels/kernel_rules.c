@@ -433,6 +433,8 @@ static int read_rules(const char *text, size_t size, const char *from, struct ru
         rc = yaml_wrong(&out->doc, out->doc.root->mark, e, "expected a list kernels:");
     for (const struct yaml *y = rc ? NULL : list->first; y && !rc; y = y->next)
         rc = kernel_rule_check(&out->doc, y, e);
+    if (rc)
+        yaml_release(&out->doc);
     return rc;
 }
 
