@@ -233,6 +233,43 @@ static void faults_are_told(void **state)
     str_release(&changed);
 }
 
+/* A proof is of the value it was written with; the value is ours. */
+static void proofs_are_of_their_value(void **state)
+{
+    uint32_t proven = 0;
+
+    (void)state;
+    for (uint32_t seed = 0; seed < 40; seed++) {
+        struct place_graph *g = graph_of_seed(seed), *again = graph_of_seed(seed);
+        uint64_t fingerprint = place_fingerprint(g);
+        struct place_load load[SMALL_DEVICES];
+        struct place_job job = {0};
+        struct place_saved *s;
+        struct placement *p;
+        struct str changed = {0};
+        struct err e = {0};
+
+        if (place_solve(g, &job, "exact", &p, &e))
+            goto out;
+        assert_int_equal(placement_value(p, g, &job.rules, load, &e), 0);
+        struct place_document d = {NULL, g, fingerprint, &job, NULL, 0, p, load};
+        char *text = text_of(&d);
+        change(text, "\"value_ms\":\t", "\"value_ms\":\t9", &changed);
+        assert_int_equal(
+            place_file_parse(changed.text, changed.size, "plan.json", NULL, again, &s, &e), 0);
+        assert_true(s->plan->value_ms == p->value_ms && !s->plan->proven);
+        proven += p->proven;
+        place_saved_free(s);
+        cJSON_free(text);
+        str_release(&changed);
+        placement_free(p);
+    out:
+        place_graph_free(g);
+        place_graph_free(again);
+    }
+    assert_true(proven > 20);
+}
+
 /* ---- pipelines ---- */
 
 /* Every stage holds the forward operations of one device, in the chain's order. */
@@ -314,6 +351,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(files_of_graphs),
                                        cmocka_unit_test(faults_are_told),
+                                       cmocka_unit_test(proofs_are_of_their_value),
                                        cmocka_unit_test(contiguous_plans_are_pipelines)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
