@@ -32,16 +32,58 @@ struct curves {
     double *best_x;
     double *low, *high, *band_x; /* 10 and 90 of 100 of what falls into a column */
     int smoothing;               /* of smoothings */
+    int zoom;                    /* a 2^zoom-th of the run is shown */
+    double end;                  /* of it, in parts of the run from its end; 0: it is followed */
     bool log_flipped;
 };
 
-enum { CURVES_SMOOTH, CURVES_LOG };
+enum {
+    CURVES_SMOOTH,
+    CURVES_NEARER,
+    CURVES_FARTHER,
+    CURVES_EARLIER,
+    CURVES_LATER,
+    CURVES_ALL,
+    CURVES_LOG
+};
 static const struct action curves_actions[] = {
     [CURVES_SMOOTH] = {"smooth", "in this panel", "smoothing", "smooth", "s", NULL},
+    [CURVES_NEARER] = {"nearer", "in this panel", "a shorter, longer part of the run", "part", "+",
+                       NULL},
+    [CURVES_FARTHER] = {"farther", "in this panel", NULL, NULL, "-", NULL},
+    [CURVES_EARLIER] = {"earlier", "in this panel", "an earlier, later part", "earlier", "[", NULL},
+    [CURVES_LATER] = {"later", "in this panel", NULL, NULL, "]", NULL},
+    [CURVES_ALL] = {"all", "in this panel", "all of the run", "all", "0", NULL},
     [CURVES_LOG] = {"log-axis", "in this panel", "log axis", "log", "l", NULL},
 };
-static const struct key_table reward_keys = {"reward", curves_actions, 1};
-static const struct key_table loss_keys = {"loss", curves_actions, 2};
+static const struct key_table reward_keys = {"reward", curves_actions, CURVES_LOG};
+static const struct key_table loss_keys = {"loss", curves_actions, CURVES_LOG + 1};
+
+enum { ZOOM_MOST = 12 };
+
+/* What is shown of a run of that length. */
+struct part {
+    double first, last;
+};
+
+static struct part part_of(const struct curves *v, double all)
+{
+    double wide = all / (1 << v->zoom), last = all * (1 - v->end);
+
+    return (struct part){last - wide > 0 ? last - wide : 0, last};
+}
+
+/* The points inside: *first the index of the first; returns how many. */
+static uint32_t points_in(const double *x, uint32_t count, const struct part *p, uint32_t *first)
+{
+    uint32_t end = count;
+
+    for (*first = 0; *first < count && x[*first] < p->first;)
+        ++*first;
+    while (end > *first && x[end - 1] > p->last)
+        end--;
+    return end - *first;
+}
 
 /* The first one follows the length of the run: about a fiftieth of it, at least ten points. */
 static double weight_of(const struct curves *v, uint32_t count)
@@ -85,15 +127,16 @@ static void copy_series(const struct series *s, double *x, double *y)
 }
 
 /* A person's acts, where they stand in the log: by episode, or by update of the network. */
-static size_t find_marks(const struct live_log *log, bool by_update, struct plot_mark *marks)
+static size_t find_marks(const struct live_log *log, bool by_update, const struct part *part,
+                         struct plot_mark *marks)
 {
     size_t count = 0;
 
     for (uint32_t i = 0; i < log->count && count < MARKS_MOST; i++) {
         const struct log_line *line = &log->block->lines[i];
-        if (line->act)
-            marks[count++] = (struct plot_mark){(double)(by_update ? line->updates : line->episode),
-                                                (int)line->act};
+        double x = (double)(by_update ? line->updates : line->episode);
+        if (line->act && x >= part->first && x <= part->last)
+            marks[count++] = (struct plot_mark){x, (int)line->act};
     }
     return count;
 }
@@ -101,7 +144,7 @@ static size_t find_marks(const struct live_log *log, bool by_update, struct plot
 /* Where several points fall into a column, they are told by the 10th and the 90th of 100 of them; a
  * cloud of all would be a filled block. Returns how many columns; 0: there is room for each point.
  */
-static uint32_t find_band(struct curves *v, uint32_t count, int width)
+static uint32_t find_band(struct curves *v, uint32_t from, uint32_t count, int width)
 {
     uint32_t columns = width > 8 ? (uint32_t)width : 8;
     double *part;
@@ -110,8 +153,8 @@ static uint32_t find_band(struct curves *v, uint32_t count, int width)
         return 0;
     part = mem_alloc(((size_t)count / columns + 2) * sizeof *part);
     for (uint32_t k = 0; k < columns; k++) {
-        uint32_t first = (uint32_t)((uint64_t)count * k / columns),
-                 end = (uint32_t)((uint64_t)count * (k + 1) / columns), size = end - first;
+        uint32_t first = from + (uint32_t)((uint64_t)count * k / columns),
+                 end = from + (uint32_t)((uint64_t)count * (k + 1) / columns), size = end - first;
         memcpy(part, v->y + first, size * sizeof *part);
         sort_doubles(part, size);
         v->band_x[k] = v->x[first];
@@ -123,13 +166,17 @@ static uint32_t find_band(struct curves *v, uint32_t count, int width)
 }
 
 /* The points, or the two edges of their band: series 0 and 1. */
-static void set_points(const struct curves *v, uint32_t count, uint32_t columns,
+static void set_points(const struct curves *v, uint32_t from, uint32_t count, uint32_t columns,
                        struct plot_series series[static 2])
 {
     const double *edges[] = {v->low, v->high};
 
-    series[0] = (struct plot_series){
-        .y = v->y, .x = v->x, .count = count, .kind = PLOT_DOTS, .role = ROLE_PLOT_4, .sign = '.'};
+    series[0] = (struct plot_series){.y = v->y + from,
+                                     .x = v->x + from,
+                                     .count = count,
+                                     .kind = PLOT_DOTS,
+                                     .role = ROLE_PLOT_4,
+                                     .sign = '.'};
     series[1] = (struct plot_series){
         .y = v->y, .x = v->x, .kind = PLOT_DOTS, .role = ROLE_PLOT_4, .sign = '.'};
     for (int i = 0; columns && i < 2; i++)
@@ -149,6 +196,20 @@ static void say_empty(const struct panel *p, const struct pane *pane, const char
     pane_format(pane, 0, 0, ROLE_DIM, "%s", ready ? "Space starts the search" : what);
 }
 
+/* The best so far that held when the part begins belongs to it. Returns its first point. */
+static uint32_t cut_best(struct curves *v, uint32_t *count, const struct part *part)
+{
+    uint32_t first, inside = points_in(v->best_x, *count, part, &first);
+
+    if (first > 0) {
+        first--;
+        inside++;
+        v->best_x[first] = part->first;
+    }
+    *count = inside;
+    return first;
+}
+
 static void draw_reward(struct panel *p, const struct pane *pane)
 {
     struct curves *v = p->state;
@@ -163,30 +224,33 @@ static void draw_reward(struct panel *p, const struct pane *pane)
     copy_series(&s->reward, v->x, v->y);
     copy_series(&s->best_ms, v->best_x, v->best);
     plot_smooth(v->mean, v->y, s->reward.count, weight_of(v, s->reward.count));
+    struct part part = part_of(v, (double)s->episodes > 1 ? (double)s->episodes : 1);
+    uint32_t from, count = points_in(v->x, s->reward.count, &part, &from);
+    uint32_t best_count = s->best_ms.count, best = cut_best(v, &best_count, &part);
     struct plot_series series[] = {
         {0},
         {0},
-        {.y = v->mean,
-         .x = v->x,
-         .count = s->reward.count,
+        {.y = v->mean + from,
+         .x = v->x + from,
+         .count = count,
          .kind = PLOT_LINE,
          .role = ROLE_PLOT_0,
          .sign = '*',
          .name = "mean"},
-        {.y = v->best,
-         .x = v->best_x,
-         .count = s->best_ms.count,
+        {.y = v->best + best,
+         .x = v->best_x + best,
+         .count = best_count,
          .kind = PLOT_STEPS,
          .role = ROLE_PLOT_2,
          .sign = '+',
          .name = "best"},
     };
-    set_points(v, s->reward.count, find_band(v, s->reward.count, pane->width - 8), series);
+    set_points(v, from, count, find_band(v, from, count, pane->width - 8), series);
     struct plot plot = {
         .series = series,
         .series_count = 4,
-        .first_x = 0,
-        .last_x = (double)s->episodes > 1 ? (double)s->episodes : 1,
+        .first_x = part.first,
+        .last_x = part.last,
         .unit_x = "ep",
         .low = NAN,
         .high = NAN,
@@ -194,7 +258,7 @@ static void draw_reward(struct panel *p, const struct pane *pane)
         .limit_role = ROLE_OK,
         .limit_name = w->exact && w->exact->proven ? "optimum" : "exact",
         .marks = marks,
-        .mark_count = find_marks(&s->log, false, marks),
+        .mark_count = find_marks(&s->log, false, &part, marks),
         .ascii = p->scene->ascii,
     };
     plot_draw(pane, &plot);
@@ -215,38 +279,45 @@ static void draw_loss(struct panel *p, const struct pane *pane)
     const struct snapshot *s = w->shot;
     copy_series(&s->loss_curve, v->x, v->y);
     plot_smooth(v->mean, v->y, s->loss_curve.count, weight_of(v, s->loss_curve.count));
+    struct part part = part_of(v, (double)s->updates > 1 ? (double)s->updates : 1);
+    uint32_t from, count = points_in(v->x, s->loss_curve.count, &part, &from);
     struct plot_series series[] = {
         {0},
         {0},
-        {.y = v->mean,
-         .x = v->x,
-         .count = s->loss_curve.count,
+        {.y = v->mean + from,
+         .x = v->x + from,
+         .count = count,
          .kind = PLOT_LINE,
          .role = ROLE_PLOT_1,
          .sign = '*'},
     };
-    set_points(v, s->loss_curve.count, find_band(v, s->loss_curve.count, pane->width - 8), series);
+    set_points(v, from, count, find_band(v, from, count, pane->width - 8), series);
     struct plot plot = {
         .series = series,
         .series_count = 3,
-        .first_x = 0,
-        .last_x = (double)s->updates > 1 ? (double)s->updates : 1,
+        .first_x = part.first,
+        .last_x = part.last,
         .unit_x = "upd",
         .log_y = !v->log_flipped,
         .low = NAN,
         .high = NAN,
         .limit = NAN,
         .marks = marks,
-        .mark_count = find_marks(&s->log, true, marks),
+        .mark_count = find_marks(&s->log, true, &part, marks),
         .ascii = p->scene->ascii,
     };
     plot_draw(pane, &plot);
 }
 
-/* The smoothing is named when it is not the default. */
+/* The part and the smoothing are named when they are not the default. */
 static void add_smoothing(const struct curves *v, char *note, size_t room)
 {
     size_t size = strlen(note);
+
+    if (v->zoom)
+        snprintf(note + size, room - size, " · 1/%d of the run%s", 1 << v->zoom,
+                 v->end > 0 ? "" : ", its end");
+    size = strlen(note);
     if (v->smoothing == 0)
         return;
     if (smoothings[v->smoothing] > 0)
@@ -275,10 +346,23 @@ static void head_loss(const struct panel *p, struct head *h, char *note, size_t 
 static bool act_curves(struct panel *p, int action)
 {
     struct curves *v = p->state;
+    double wide = 1. / (1 << v->zoom);
+
     if (action == CURVES_SMOOTH)
         v->smoothing = (v->smoothing + 1) % SMOOTHINGS;
-    else
+    else if (action == CURVES_NEARER && v->zoom < ZOOM_MOST)
+        v->zoom++;
+    else if (action == CURVES_FARTHER && v->zoom > 0)
+        v->zoom--;
+    else if (action == CURVES_EARLIER || action == CURVES_LATER)
+        v->end += action == CURVES_EARLIER ? wide / 2 : -wide / 2;
+    else if (action == CURVES_ALL)
+        v->zoom = 0;
+    else if (action == CURVES_LOG)
         v->log_flipped = !v->log_flipped;
+    wide = 1. / (1 << v->zoom); /* the part stays within the run */
+    v->end = v->end > 1 - wide ? 1 - wide : v->end;
+    v->end = v->end < 0 ? 0 : v->end;
     return true;
 }
 
@@ -313,7 +397,7 @@ const struct panel_ops view_reward = {
     .name = "reward",
     .title = "Reward",
     .id = PANEL_REWARD,
-    .hints = "run decide undo smooth +plans=views zoom command help",
+    .hints = "run decide undo smooth nearer earlier +plans=views zoom command help",
     CURVES(reward),
 };
 
@@ -321,6 +405,6 @@ const struct panel_ops view_loss = {
     .name = "loss",
     .title = "Loss",
     .id = PANEL_LOSS,
-    .hints = "run decide undo smooth log-axis +plans=views zoom command help",
+    .hints = "run decide undo smooth nearer earlier log-axis +plans=views zoom command help",
     CURVES(loss),
 };
