@@ -87,6 +87,36 @@ static void test_a_pin_is_not_set_back(void **state)
     app_free(app);
 }
 
+static void test_back_from_what_was_found(void **state)
+{
+    (void)state;
+    struct app *app = open_model("t5-tiny", NULL);
+    struct str out = {0};
+    hlo_id here[3];
+
+    app_key(app, 16);
+    screen(app, "decoder layer 0 self k kernel\r", &out);
+    here[0] = app_watch(app)->here;
+    app_key(app, 16); /* C-p */
+    screen(app, "encoder layer 0 self q kernel\r", &out);
+    here[1] = app_watch(app)->here;
+    app_key(app, 16);
+    screen(app, "decoder layer 1 ffn kernel\r", &out);
+    here[2] = app_watch(app)->here;
+    assert_true(here[0] != here[1] && here[1] != here[2]);
+    app_key(app, 15); /* C-o */
+    screen(app, "", &out);
+    assert_int_equal(app_watch(app)->here, here[1]);
+    app_key(app, 15);
+    screen(app, "", &out);
+    assert_int_equal(app_watch(app)->here, here[0]);
+    app_key(app, 15); /* to the folder where it began */
+    app_key(app, 15);
+    assert_non_null(strstr(screen(app, "", &out), "nowhere to go back to"));
+    str_release(&out);
+    app_free(app);
+}
+
 static void test_lines_complete(void **state)
 {
     static const struct {
@@ -254,6 +284,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_undo_says_what_it_did),
         cmocka_unit_test(test_a_pin_is_not_set_back),
+        cmocka_unit_test(test_back_from_what_was_found),
         cmocka_unit_test(test_lines_complete),
         cmocka_unit_test(test_another_cluster_and_the_start),
         cmocka_unit_test(test_figures_of_options),

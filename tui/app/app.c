@@ -25,6 +25,7 @@
 #include "tui/views/actions.h"
 #include "tui/views/panel.h"
 #include "tui/views/views.h"
+#include "tui/watch/question.h"
 #include "tui/watch/watch.h"
 #include "tui/watch/wave.h"
 
@@ -163,6 +164,49 @@ void app_close_top(struct app *a)
         a->done = true;
 }
 
+/* ---- where one was ---- */
+
+void app_note_place(struct app *a)
+{
+    const struct panel *graph = a->placed[PANEL_GRAPH];
+    bool is_row = graph && graph->ops->instruction_here;
+    struct app_place here = {
+        .focus = a->focus, .instruction = HLO_NONE, .node = -1, .move = MOVE_NONE};
+
+    if (!a->watch)
+        return;
+    here.instruction = is_row ? graph->ops->instruction_here(graph) : HLO_NONE;
+    if (here.instruction == HLO_NONE && is_row && graph->ops->question_here) {
+        struct question q = {.kind = QUESTION_DIM};
+        graph->ops->question_here(graph, &q);
+        here.node = q.kind == QUESTION_MODULE ? q.node : here.node;
+    }
+    here.move = a->watch->cursor;
+    if (a->places == APP_PLACES)
+        memmove(a->place, a->place + 1, --a->places * sizeof *a->place);
+    a->place[a->places++] = here;
+}
+
+void app_go_back(struct app *a)
+{
+    if (!a->places || !a->watch) {
+        app_say(a, "nowhere to go back to: C-o returns from what was found");
+        return;
+    }
+    struct app_place to = a->place[--a->places];
+    struct panel *graph = a->placed[PANEL_GRAPH], *groups = a->placed[PANEL_GROUPS];
+    while (a->depth > 0)
+        app_drop_top(a);
+    if (graph && graph->ops->go_to && to.instruction != HLO_NONE)
+        graph->ops->go_to(graph, to.instruction);
+    else if (graph && graph->ops->go_to_node && to.node >= 0)
+        graph->ops->go_to_node(graph, to.node);
+    if (groups && groups->ops->go_to_move && to.move >= 0 && to.move < a->watch->move_count)
+        groups->ops->go_to_move(groups, to.move);
+    a->focus = a->placed[to.focus] ? to.focus : a->focus;
+    app_touch(a);
+}
+
 /* The panel alone with the main screen, showing all of its rows; NULL: it is not there. */
 static struct panel *uncover(struct app *a, enum panel_id id)
 {
@@ -170,6 +214,7 @@ static struct panel *uncover(struct app *a, enum panel_id id)
 
     if (!p)
         return NULL;
+    app_note_place(a);
     while (a->depth > 0)
         app_drop_top(a);
     a->focus = id;

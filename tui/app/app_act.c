@@ -108,8 +108,12 @@ static void find(struct app *a, int step)
         app_say(a, "nothing to search here");
     else if (!m)
         app_say(a, "/ searches; n and N repeat it");
-    else if (!p->ops->find(p, m, step))
-        app_say(a, "nothing in %s holds %s; C-p finds everything", p->ops->title, a->pattern);
+    else {
+        if (a->depth == 0)
+            app_note_place(a);
+        if (!p->ops->find(p, m, step))
+            app_say(a, "nothing in %s holds %s; C-p finds everything", p->ops->title, a->pattern);
+    }
     match_free(m);
 }
 
@@ -239,6 +243,7 @@ static const struct handler handlers[ACT_COUNT] = {
     [ACT_SEARCH] = {.act_with = open_prompt, .argument = PROMPT_SEARCH},
     [ACT_SEARCH_NEXT] = {.act_with = find, .argument = 1},
     [ACT_SEARCH_LAST] = {.act_with = find, .argument = -1},
+    [ACT_GO_BACK] = {.act = app_go_back},
     [ACT_FILTER] = {.act = ask_filter},
     [ACT_JUMP] = {.act = app_jump_begin},
     [ACT_EXPORT] = {.act = export_or_page},

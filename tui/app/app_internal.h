@@ -47,6 +47,15 @@ enum { HINTS_MOST = 24 };
 
 struct loading;
 
+/* Where a person was before going to what was found: C-o returns there. */
+struct app_place {
+    enum panel_id focus;
+    hlo_id instruction; /* of the tree; HLO_NONE: a folder */
+    int node;           /* that folder; -1: none */
+    int move;           /* of the linkage groups */
+};
+enum { APP_PLACES = 16 };
+
 struct app {
     struct app_setup setup;
     struct theme theme;
@@ -102,8 +111,10 @@ struct app {
     struct {
         char path[PATH_MAX], cluster[PATH_MAX], before[PATH_MAX]; /* "": none */
     } dump;                                                       /* that the doctor's view shows */
-    struct loading *loading;        /* a file that is being read (loading.c); NULL: none */
-    struct err load_error;          /* code 0: none */
+    struct loading *loading;            /* a file that is being read (loading.c); NULL: none */
+    struct err load_error;              /* code 0: none */
+    struct app_place place[APP_PLACES]; /* the last at the end */
+    uint32_t places;
     char news[160], told[160];      /* "": none */
     const struct live_plan *proven; /* the optimum that was reached last; only compared */
     bool is_journaled;              /* the session keeps all acts by itself */
@@ -133,6 +144,9 @@ void app_go_to_move(struct app *a, int move);  /* the linkage groups go there */
 void app_ask(struct app *a, const char *text); /* the command line, with this typed already */
 void app_note_saved(struct app *a);            /* the pins of now are in a file */
 int app_set_theme(struct app *a, const char *name, struct err *e) MUST_CHECK;
+
+void app_note_place(struct app *a); /* C-o will return to where one is */
+void app_go_back(struct app *a);
 
 /* The panel that gets keys; NULL: none. */
 struct panel *app_top(const struct app *a);

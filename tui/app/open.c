@@ -194,6 +194,7 @@ void app_drop_problem(struct app *a)
     a->scene.module = NULL;
     a->scene.cluster = NULL;
     a->scene.watch = NULL;
+    a->places = 0;
     a->scene.graph_words = NULL;
     placing_graph_release(a->graph);
     a->graph = NULL;

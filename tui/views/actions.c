@@ -18,6 +18,7 @@ static const struct action actions[ACT_COUNT] = {
     [ACT_SEARCH] = {"search", "ask", "search, next, last", "search", "/", NULL},
     [ACT_SEARCH_NEXT] = {"search-next", "ask", NULL, NULL, "n", NULL},
     [ACT_SEARCH_LAST] = {"search-last", "ask", NULL, NULL, "N", NULL},
+    [ACT_GO_BACK] = {"go-back", "ask", "back from what was found", NULL, "C-o", NULL},
     [ACT_FILTER] = {"filter", "ask", "filter rows", "filter", "\\", NULL},
     [ACT_JUMP] = {"jump", "ask", "jump by letter", NULL, ";", NULL},
     [ACT_EXPORT] = {"export", "take", "export a plan", "export", "e", NULL},

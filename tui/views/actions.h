@@ -22,6 +22,7 @@ enum common_action {
     ACT_SEARCH,
     ACT_SEARCH_NEXT,
     ACT_SEARCH_LAST,
+    ACT_GO_BACK,
     ACT_FILTER,
     ACT_JUMP,
     ACT_EXPORT,
