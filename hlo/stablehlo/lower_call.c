@@ -151,12 +151,12 @@ static const struct expansion expansions[] = {
 static int expand(struct lower *l, const struct expansion *x, hlo_id argument)
 {
     hlo_shape_id shape = hlo_builder_at(l->b, argument)->shape;
-    const struct hlo_shape *s = hlo_builder_shape(l->b, shape);
+    const struct hlo_shape s = *hlo_builder_shape(l->b, shape); /* their list moves as it grows */
     hlo_id numbers[2] = {HLO_NONE, HLO_NONE}, made[8] = {HLO_NONE};
     int n = 0;
 
     for (int k = 0; k < 2 && x->numbers[k]; k++) {
-        if (number_like(l, s, x->numbers[k], &numbers[k]))
+        if (number_like(l, &s, x->numbers[k], &numbers[k]))
             return l->e->code;
     }
     for (; n < 8 && x->steps[n].opcode; n++) {

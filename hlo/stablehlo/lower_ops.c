@@ -61,15 +61,15 @@ int hlo_lower_SPREAD(struct lower *l)
 {
     if (need_operands(l, 3) || need_one_result(l))
         return l->e->code;
-    const struct hlo_shape *to = result_shape(l);
+    const struct hlo_shape to = *result_shape(l); /* the list of shapes moves as it grows */
     for (uint32_t n = 0; n < 3; n++) {
         hlo_id id;
         if (hlo_lower_operand(l, n, &id))
             return l->e->code;
         const struct hlo_shape *s = hlo_lower_shape_of(l, id);
-        if (!s->rank && to->rank && hlo_type_info[s->type].bits) {
+        if (!s->rank && to.rank && hlo_type_info[s->type].bits) {
             int rc;
-            hlo_shape_id wide = hlo_lower_array(l, (enum hlo_type)s->type, to->dims, to->rank, &rc);
+            hlo_shape_id wide = hlo_lower_array(l, (enum hlo_type)s->type, to.dims, to.rank, &rc);
             if (rc || hlo_lower_broadcast(l, id, wide, &id))
                 return l->e->code;
         }
@@ -142,7 +142,7 @@ int hlo_lower_REDUCE_PRECISION(struct lower *l)
 static int fit_for_broadcast(struct lower *l, hlo_id *id, const struct hlo_shape *to, int64_t *dims,
                              size_t *count)
 {
-    const struct hlo_shape *s = hlo_lower_shape_of(l, *id);
+    const struct hlo_shape s = *hlo_lower_shape_of(l, *id);
     int64_t kept_sizes[HLO_RANK_MAX], kept[HLO_RANK_MAX], order[HLO_RANK_MAX];
     size_t n_kept = 0;
     bool in_order = true;
@@ -152,9 +152,9 @@ static int fit_for_broadcast(struct lower *l, hlo_id *id, const struct hlo_shape
         if (dims[n] < 0 || dims[n] >= to->rank)
             return hlo_lower_fail(l, "dims name dim %lld, expected one below %u",
                                   (long long)dims[n], to->rank);
-        if (s->dims[n] == 1 && to->dims[dims[n]] != 1)
+        if (s.dims[n] == 1 && to->dims[dims[n]] != 1)
             continue;
-        kept_sizes[n_kept] = s->dims[n];
+        kept_sizes[n_kept] = s.dims[n];
         kept[n_kept] = dims[n];
         order[n_kept] = (int64_t)n_kept;
         in_order &= !n_kept || kept[n_kept - 1] < kept[n_kept];
@@ -162,7 +162,7 @@ static int fit_for_broadcast(struct lower *l, hlo_id *id, const struct hlo_shape
     }
     if (n_kept < *count) {
         hlo_shape_id smaller =
-            hlo_lower_array(l, (enum hlo_type)s->type, kept_sizes, (uint32_t)n_kept, &rc);
+            hlo_lower_array(l, (enum hlo_type)s.type, kept_sizes, (uint32_t)n_kept, &rc);
         if (rc || hlo_lower_simple(l, HLO_OP_RESHAPE, smaller, *id, HLO_NONE, id))
             return l->e->code;
     }
@@ -178,7 +178,7 @@ static int fit_for_broadcast(struct lower *l, hlo_id *id, const struct hlo_shape
         for (size_t n = 0; n < n_kept; n++)
             sizes[n] = kept_sizes[order[n]];
         hlo_shape_id turned =
-            hlo_lower_array(l, (enum hlo_type)s->type, sizes, (uint32_t)n_kept, &rc);
+            hlo_lower_array(l, (enum hlo_type)s.type, sizes, (uint32_t)n_kept, &rc);
         if (rc || hlo_lower_attr_ints(l, HLO_ATTR_DIMENSIONS, order, n_kept) ||
             hlo_lower_simple(l, HLO_OP_TRANSPOSE, turned, *id, HLO_NONE, id))
             return l->e->code;
@@ -429,9 +429,9 @@ int hlo_lower_ALL_TO_ALL(struct lower *l)
         hlo_mlir_int(s, &concat);
     if (hlo_mlir_attr(l->m, l->op, "split_count", NULL, &s))
         hlo_mlir_int(s, &count);
-    const struct hlo_shape *x = hlo_lower_operand_shape(l, 0), *to = result_shape(l);
-    if (split < 0 || concat < 0 || split >= x->rank || concat >= x->rank || count < 1 ||
-        x->dims[split] % count || x->rank + 1 > HLO_RANK_MAX || to->rank != x->rank)
+    const struct hlo_shape x = *hlo_lower_operand_shape(l, 0), *to = result_shape(l);
+    if (split < 0 || concat < 0 || split >= x.rank || concat >= x.rank || count < 1 ||
+        x.dims[split] % count || x.rank + 1 > HLO_RANK_MAX || to->rank != x.rank)
         return hlo_lower_fail(l,
                               "split along dim %lld in %lld, joined along %lld: not dims of the "
                               "operand that divide",
@@ -447,13 +447,13 @@ int hlo_lower_ALL_TO_ALL(struct lower *l)
     hlo_shape_id same = l->m->values[lower_same(l, mlir_operand(l->m, l->op, 0))].shape;
     if (hlo_lower_simple(l, HLO_OP_ALL_TO_ALL, same, id, HLO_NONE, &id))
         return l->e->code;
-    uint32_t rank = x->rank;
+    uint32_t rank = x.rank;
     for (uint32_t n = 0, at = 0; n < rank; n++) { /* split dim as count x rest */
         if (n == split)
             dims[at++] = count;
-        dims[at++] = n == split ? x->dims[n] / count : x->dims[n];
+        dims[at++] = n == split ? x.dims[n] / count : x.dims[n];
     }
-    hlo_shape_id parted = hlo_lower_array(l, (enum hlo_type)x->type, dims, rank + 1, &rc);
+    hlo_shape_id parted = hlo_lower_array(l, (enum hlo_type)x.type, dims, rank + 1, &rc);
     if (rc || hlo_lower_simple(l, HLO_OP_RESHAPE, parted, id, HLO_NONE, &id))
         return l->e->code;
     int64_t moved[HLO_RANK_MAX];
@@ -465,7 +465,7 @@ int hlo_lower_ALL_TO_ALL(struct lower *l)
     }
     for (uint32_t n = 0; n < rank + 1; n++)
         moved[n] = dims[order[n]];
-    hlo_shape_id turned = hlo_lower_array(l, (enum hlo_type)x->type, moved, rank + 1, &rc);
+    hlo_shape_id turned = hlo_lower_array(l, (enum hlo_type)x.type, moved, rank + 1, &rc);
     if (rc || hlo_lower_attr_ints(l, HLO_ATTR_DIMENSIONS, order, rank + 1) ||
         hlo_lower_simple(l, HLO_OP_TRANSPOSE, turned, id, HLO_NONE, &id) || hlo_lower_push(l, id))
         return l->e->code;
