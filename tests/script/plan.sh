@@ -93,7 +93,7 @@ expect 0 'strict +281\.3 ms' plan "$vgg" "$a16" --mode relaxed
 expect 0 'global: no plan is faster; the plan is 0\.00 %' plan "$vgg" "$a16" --mode relaxed
 expect 0 'global: no plan within the memory limit is faster' plan "$vgg" "$1/examples/clusters/v100-1x4.yaml" --mode relaxed --memory-limit 4.72GB
 expect 0 '"memory_limit_bytes":.*4720000000' plan "$vgg" "$1/examples/clusters/v100-1x4.yaml" --mode relaxed --memory-limit 4.72GB --json
-expect 4 'does not fit: no relaxed plan with 1 micro-batch stays within 3\.0 GB' plan "$vgg" "$1/examples/clusters/v100-1x4.yaml" --mode relaxed --memory-limit 3GB
+expect 4 'does not fit: no relaxed plan with 1 micro-batch stays within 2.0 GB' plan "$vgg" "$1/examples/clusters/v100-1x4.yaml" --mode relaxed --memory-limit 2GB
 expect 4 'needs at least 2 micro-batches, or a device of 3\.8 GB' plan "$vgg" "$1/examples/clusters/v100-1x4.yaml" --mode relaxed --memory-limit 3GB
 expect 4 '"proven":.*true' plan "$1/examples/models/decoder-scan.hlo.txt.gz" "$1/examples/clusters/v100-1x4.yaml" --mode relaxed --memory-limit 3GB --json
 expect 0 'micro-batches +2' plan "$vgg" "$1/examples/clusters/v100-1x4.yaml" --mode relaxed --memory-limit 3GB --micro-batches auto --zero auto
