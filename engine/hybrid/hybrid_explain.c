@@ -113,7 +113,8 @@ static int add_class(struct str *out, const struct split_class *all, uint32_t co
     return 1;
 }
 
-int hybrid_split_text(const struct hybrid *h, uint32_t n, struct str *out, struct err *e)
+/* The split classes of a stage as "heads / 8, batch / 2": name and parts, equal layers once. */
+static int write_splits(const struct hybrid *h, uint32_t n, struct str *out, struct err *e)
 {
     enum { SHOWN = 24 };
     const struct classes *c = &h->problem->classes;
@@ -166,7 +167,7 @@ static int write_stage(const struct hybrid *h, uint32_t n, struct str *out, stru
     char a[UNITS_ROOM], b[UNITS_ROOM], c[UNITS_ROOM];
 
     str_format(out, "Stage %u, devices %u to %u: splits ", n, s->device, s->end_device - 1);
-    int rc = hybrid_split_text(h, n, out, e);
+    int rc = write_splits(h, n, out, e);
     str_format(out,
                ". %.0f %% as long as the slowest; %s of %s: %s always, the rest for %u "
                "micro-batches in flight%s.\n",

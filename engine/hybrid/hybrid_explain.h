@@ -19,10 +19,6 @@ int hybrid_moved_ms(struct hybrid *h, uint32_t n, int by, double *ms, struct err
  * INFINITY above. */
 int hybrid_move_cut(struct hybrid *h, uint32_t n, int by, bool *moved, struct err *e) MUST_CHECK;
 
-/* The split classes of a stage as "heads / 8, batch / 2": name and parts, equal layers once. */
-int hybrid_split_text(const struct hybrid *h, uint32_t n, struct str *out,
-                      struct err *e) MUST_CHECK;
-
 /* Writes all of it in sentences. Prices 2 (stages - 1) plans, and up to HYBRID_OTHERS_MOST for each
  * stage. */
 int hybrid_explain(struct hybrid *h, struct str *out, struct err *e) MUST_CHECK;

@@ -207,7 +207,8 @@ struct pipe_node hybrid_link_node(const struct hybrid_instance *in, uint32_t cut
                               .reduce_ms = move_ms(l, in->once_bytes[cut])};
 }
 
-uint32_t hybrid_plan_nodes(const struct hybrid_instance *in, const struct hybrid_plan *p,
+/* Stage, transfer, stage, ..: 2 stages - 1 nodes. */
+static uint32_t plan_nodes(const struct hybrid_instance *in, const struct hybrid_plan *p,
                            struct pipe_node *out)
 {
     uint32_t n = 0;
@@ -223,7 +224,7 @@ uint32_t hybrid_plan_nodes(const struct hybrid_instance *in, const struct hybrid
 double hybrid_plan_length(const struct hybrid_instance *in, const struct hybrid_plan *p)
 {
     struct pipe_node node[PIPE_NODES_MOST];
-    uint32_t count = hybrid_plan_nodes(in, p, node);
+    uint32_t count = plan_nodes(in, p, node);
 
     return pipe_nodes_length(node, count, &in->options, NULL);
 }
@@ -232,7 +233,7 @@ double hybrid_plan_makespan(const struct hybrid_instance *in, const struct hybri
                             enum pipe_schedule_kind kind)
 {
     struct pipe_node node[PIPE_NODES_MOST];
-    uint32_t count = hybrid_plan_nodes(in, p, node);
+    uint32_t count = plan_nodes(in, p, node);
 
     return pipe_nodes_makespan(node, count, &in->options, kind);
 }

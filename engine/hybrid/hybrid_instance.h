@@ -120,9 +120,6 @@ struct hybrid_plan {
     uint32_t point[HYBRID_STAGES_MOST]; /* into instance->points, of the stage's front */
 };
 
-/* Stage, transfer, stage, ..: 2 stages - 1 nodes. */
-uint32_t hybrid_plan_nodes(const struct hybrid_instance *in, const struct hybrid_plan *p,
-                           struct pipe_node *out);
 double hybrid_plan_length(const struct hybrid_instance *in, const struct hybrid_plan *p); /* L */
 double hybrid_plan_makespan(const struct hybrid_instance *in, const struct hybrid_plan *p,
                             enum pipe_schedule_kind kind);

@@ -18,12 +18,6 @@
 
 static const char MEMORY_FOR[] = "for the picture of a plan";
 
-const char *const hybrid_rival_names[HYBRID_RIVALS] = {
-    [HYBRID_RIVAL_UNIFORM] = "uniform",
-    [HYBRID_RIVAL_REPLICAS] = "replicas",
-    [HYBRID_RIVAL_SPLIT] = "split",
-};
-
 /* ---- stages ---- */
 
 /* The first and the last section that has a name. */

@@ -99,7 +99,6 @@ enum hybrid_rival_kind {
     HYBRID_RIVAL_SPLIT,    /* one stage over all devices */
     HYBRID_RIVALS
 };
-extern const char *const hybrid_rival_names[HYBRID_RIVALS];
 
 struct hybrid_rival {
     bool found; /* false: none fits, or stopped */

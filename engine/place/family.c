@@ -16,7 +16,7 @@ void place_family_free(struct place_family *f)
     free(f);
 }
 
-bool place_band_holds(const struct place_band *b, double done, double cut_ms)
+static bool band_holds(const struct place_band *b, double done, double cut_ms)
 {
     double left = b->total - done;
 
@@ -240,7 +240,7 @@ static bool extend_all(struct growing *w)
 /* Set i of `now` may be a border; the empty and the full one always are. */
 static bool is_kept(const struct growing *w, uint32_t i, bool is_end)
 {
-    return !w->band || is_end || place_band_holds(w->band, w->now.done[i], w->now.cut[i]);
+    return !w->band || is_end || band_holds(w->band, w->now.done[i], w->now.cut[i]);
 }
 
 /* What the band holds of the level becomes part of the family. */

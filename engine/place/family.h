@@ -42,7 +42,6 @@ struct place_band {
     double *work;                    /* by position */
     double total, slack;
 };
-bool place_band_holds(const struct place_band *b, double done, double cut_ms);
 void place_band_release(struct place_band *b);
 
 /* All ideals, by size, or with `band` those that a border may be at, and the empty and the full

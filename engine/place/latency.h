@@ -32,11 +32,6 @@ struct place_latency {
 int place_latency_value(const struct place_graph *g, struct placement *p, bool ordered,
                         double *value, struct err *e) MUST_CHECK;
 
-/* A split as contiguous pieces: the piece of a node is how often a path to it left its device and
- * came back, at most. Fills p->piece (made when NULL). */
-int place_latency_pieces(const struct place_graph *g, struct placement *p,
-                         struct err *e) MUST_CHECK;
-
 /* Inseparable nodes along a depth-first order, accelerator after accelerator filled up to its
  * memory, the rest on the host; the best of several orders. */
 int place_latency_greedy(const struct place_graph *g, const struct place_latency *l,

@@ -154,8 +154,10 @@ static void propose_names(const struct plan_recompute *r, struct recompute_row *
     }
 }
 
-int recompute_rows(const struct plan_recompute *r, const struct recompute_choice *c,
-                   struct recompute_row **out, uint32_t *count, struct err *e)
+/* Rows for everything that takes memory or time, most bytes first; the caller frees *out. O(nodes
+ * log nodes). */
+static int list_rows(const struct plan_recompute *r, const struct recompute_choice *c,
+                     struct recompute_row **out, uint32_t *count, struct err *e)
 {
     struct keyed *keys = mem_try((size_t)r->graph.count + 1, sizeof *keys);
     struct recompute_row *rows = mem_try((size_t)r->graph.count + 1, sizeof *rows);
@@ -417,26 +419,6 @@ static int write_policies(const struct plan_recompute *r, struct str *out, struc
     return 0;
 }
 
-int recompute_write(const struct plan_recompute *r, const struct recompute_choice *c, double limit,
-                    struct str *out, struct err *e)
-{
-    struct recompute_row *rows = NULL;
-    uint32_t count;
-    int rc = recompute_rows(r, c, &rows, &count, e);
-
-    if (rc)
-        return rc;
-    write_choice(r, c, limit, out);
-    write_rows(r, rows, count, out);
-    rc = write_front(r, out, e);
-    if (!rc)
-        rc = write_policies(r, out, e);
-    if (!rc)
-        rc = recompute_write_jax(r, c, out, e);
-    free(rows);
-    return rc ? rc : out->failed ? err_no_memory(e, FOR) : 0;
-}
-
 /* ---- jax.checkpoint ---- */
 
 static bool is_close(double a, double b, double of)
@@ -468,8 +450,9 @@ static bool is_named(const struct plan_recompute *r, const struct recompute_row 
     return row->kept_bytes > 0 && (n->rule == PRIMAL_WORK || n->rule == PRIMAL_KERNEL);
 }
 
-int recompute_write_jax(const struct plan_recompute *r, const struct recompute_choice *c,
-                        struct str *out, struct err *e)
+/* Appends Python that passes the choice to jax.checkpoint. */
+static int write_jax(const struct plan_recompute *r, const struct recompute_choice *c,
+                     struct str *out, struct err *e)
 {
     const struct hlo_module *m = module_of(r);
     struct recompute_policy list[RECOMPUTE_POLICIES_MOST];
@@ -478,7 +461,7 @@ int recompute_write_jax(const struct plan_recompute *r, const struct recompute_c
     int rc = recompute_policies(r, list, &policies, e);
 
     if (!rc)
-        rc = recompute_rows(r, c, &rows, &count, e);
+        rc = list_rows(r, c, &rows, &count, e);
     if (rc)
         return rc;
     const struct recompute_policy *same = same_policy(r, c, list, policies);
@@ -530,6 +513,26 @@ int recompute_write_jax(const struct plan_recompute *r, const struct recompute_c
         str_format(out, "body = jax.checkpoint(body, policy=policy, prevent_cse=False)\n");
     free(rows);
     return out->failed ? err_no_memory(e, FOR) : 0;
+}
+
+int recompute_write(const struct plan_recompute *r, const struct recompute_choice *c, double limit,
+                    struct str *out, struct err *e)
+{
+    struct recompute_row *rows = NULL;
+    uint32_t count;
+    int rc = list_rows(r, c, &rows, &count, e);
+
+    if (rc)
+        return rc;
+    write_choice(r, c, limit, out);
+    write_rows(r, rows, count, out);
+    rc = write_front(r, out, e);
+    if (!rc)
+        rc = write_policies(r, out, e);
+    if (!rc)
+        rc = write_jax(r, c, out, e);
+    free(rows);
+    return rc ? rc : out->failed ? err_no_memory(e, FOR) : 0;
 }
 
 /* ---- JSON ---- */
@@ -585,7 +588,7 @@ int recompute_write_json(const struct plan_recompute *r, const struct recompute_
 {
     struct recompute_row *rows = NULL;
     uint32_t count;
-    int rc = recompute_rows(r, c, &rows, &count, e);
+    int rc = list_rows(r, c, &rows, &count, e);
 
     if (rc)
         return rc;

@@ -21,11 +21,6 @@ struct recompute_row {
     char name[64];   /* proposed for checkpoint_name */
 };
 
-/* Rows for everything that takes memory or time, most bytes first; the caller frees *out. O(nodes
- * log nodes). */
-int recompute_rows(const struct plan_recompute *r, const struct recompute_choice *c,
-                   struct recompute_row **out, uint32_t *count, struct err *e) MUST_CHECK;
-
 /* Policies that trainers offer, priced under the plan. */
 struct recompute_policy {
     const char *name, *jax, *megatron, *titan; /* its name there; NULL: not offered */
@@ -40,9 +35,6 @@ int recompute_policies(const struct plan_recompute *r,
  * front, policies. */
 int recompute_write(const struct plan_recompute *r, const struct recompute_choice *c, double limit,
                     struct str *out, struct err *e) MUST_CHECK;
-/* Appends Python that passes the choice to jax.checkpoint. */
-int recompute_write_jax(const struct plan_recompute *r, const struct recompute_choice *c,
-                        struct str *out, struct err *e) MUST_CHECK;
 /* As JSON, schema automap.recompute/1. Appended. */
 int recompute_write_json(const struct plan_recompute *r, const struct recompute_choice *c,
                          double limit, struct str *out, struct err *e) MUST_CHECK;

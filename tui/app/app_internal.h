@@ -3,6 +3,7 @@
 #define AUTOMAP_TUI_APP_APP_INTERNAL_H
 
 #include "engine/live/session.h"
+#include "engine/live/snapshot.h"
 #include "engine/problem/problem.h"
 #include "engine/search/search.h"
 #include "hlo/module/hlo.h"

@@ -19,7 +19,9 @@
 
 /* ---- words ---- */
 
-void hybrid_layer_text(const char *layer, char *out, size_t room)
+/* "enc 14" of "encoder/layer_014"; "enc 0–8", "enc 18–dec 5" of a stage, "e18–d5" where
+ * there is less room. */
+static void layer_text(const char *layer, char *out, size_t room)
 {
     const char *digits = layer + strcspn(layer, "0123456789"), *slash = strchr(layer, '/');
     long number = strtol(digits, NULL, 10);
@@ -41,12 +43,12 @@ static void shorten(char *text)
         memmove(text + 1, blank + 1, strlen(blank));
 }
 
-void hybrid_layers_text(const struct hybrid_picture_stage *s, int columns, char *out, size_t room)
+static void layers_text(const struct hybrid_picture_stage *s, int columns, char *out, size_t room)
 {
     char first[48], last[48];
 
-    hybrid_layer_text(s->first_layer, first, sizeof first);
-    hybrid_layer_text(s->last_layer, last, sizeof last);
+    layer_text(s->first_layer, first, sizeof first);
+    layer_text(s->last_layer, last, sizeof last);
     size_t same = strcspn(first, " ");
     if (!strcmp(first, last))
         snprintf(out, room, "%s", first);
@@ -229,7 +231,7 @@ static void draw_stage_figures(const struct hybrid_shown *s, const struct pane *
 
     hybrid_mesh_text(t->dp, t->tp, t->recompute, text, sizeof text);
     pane_right(p, end, 4, style_of(s, n, ROLE_TEXT), text);
-    hybrid_layers_text(t, c->width - 1, text, sizeof text);
+    layers_text(t, c->width - 1, text, sizeof text);
     pane_right(p, end, 5, style_of(s, n, ROLE_TEXT),
                text_cut_middle(cut, sizeof cut, text, c->width - 1));
     snprintf(text, sizeof text, "%s%.1f", slow ? "▸" : "", t->forward_ms + t->backward_ms);

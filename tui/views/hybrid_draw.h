@@ -41,10 +41,6 @@ void hybrid_draw_kinds(const struct hybrid_shown *s, const struct pane *p);
 void hybrid_draw_pins(const struct hybrid_shown *s, const struct pane *p);
 void hybrid_draw_words(const struct hybrid_shown *s, const struct pane *p);
 
-/* "enc 14" of "encoder/layer_014"; "enc 0–8", "enc 18–dec 5" of a stage, "e18–d5" where
- * there is less room. */
-void hybrid_layer_text(const char *layer, char *out, size_t room);
-void hybrid_layers_text(const struct hybrid_picture_stage *s, int columns, char *out, size_t room);
 /* "2 × 4": data times tensor parallel. */
 void hybrid_mesh_text(uint32_t dp, uint32_t tp, bool recompute, char *out, size_t room);
 /* "cut before encoder/layer_012". */
