@@ -54,6 +54,11 @@ path=$dir/nonsense:$dir/none expect 2 'gave no partition' place "$bert" --algo s
 path=$dir/failing:$dir/none expect 2 'gpart failed' place "$bert" --algo scotch
 path=$dir/none expect 1 'Scotch is not installed' place "$bert" --algo scotch
 expect 0 'x[2-6]' place "$bert" --replicate
+# A split of stages with copies scores as it was found.
+value() { sed -n 's/.*"value_ms":[^0-9]*\([0-9.]\{6\}\).*/\1/p' | head -1; }
+found=$("$automap" place "$bert" --replicate --devices 5 --pin '6 apart from 28' -o "$dir/copies.json" --json | value)
+scored=$("$automap" place "$bert" --devices 5 --pin '6 apart from 28' --split "$dir/copies.json" --json | value)
+[ -n "$found" ] && [ "$found" = "$scored" ] || { echo "copies: found $found, scored $scored"; failed=1; }
 expect 0 'proven' place "$bert" --passes apart --communication max
 expect 0 'contiguous' place "$bert" --target 60
 expect 4 'no contiguous plan reaches' place "$bert" --target 20
