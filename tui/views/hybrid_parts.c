@@ -201,8 +201,8 @@ static int list_kinds(const struct hybrid_shown *s, struct kind *out)
     out[count] = (struct kind){.name = "this plan", .ms = h->step_ms};
     for (uint32_t n = 0; n < h->stages; n++)
         out[count].bytes = fmax(out[count].bytes, h->stage[n].memory_bytes);
-    snprintf(out[count].what, sizeof out[count].what, "%u stages, each split in its own way",
-             h->stages);
+    snprintf(out[count].what, sizeof out[count].what,
+             h->stages == 1 ? "%u stage" : "%u stages, each split in its own way", h->stages);
     count++;
     for (int k = 0; s->seen.has_rivals && k < HYBRID_RIVALS; k++) {
         const struct hybrid_rival *r = &s->seen.rival[k];

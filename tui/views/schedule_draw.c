@@ -7,6 +7,8 @@
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
 
+#include <stdio.h>
+
 enum { NUMBER_ROOM = 3, BUSY_ROOM = 11 };
 
 static const uint32_t block_sign[] = {
@@ -47,6 +49,15 @@ static void draw_task(const struct schedule_shown *s, const struct pane *p, int 
         pane_put(p, from, y, block_role[t->kind] | BOLD, (uint32_t)digits[t->micro_batch % 36]);
 }
 
+/* Whole milliseconds where they tell the steps apart. */
+static void axis_text(double ms, double step, char out[static UNITS_ROOM])
+{
+    if (step < 1)
+        snprintf(out, UNITS_ROOM, step < 0.1 ? "%.2f" : "%.1f", ms);
+    else
+        units_count(out, (int64_t)(ms + 0.5));
+}
+
 static void draw_axis(const struct schedule_shown *s, const struct pane *p, int y)
 {
     double all = s->schedule->makespan_ms,
@@ -54,12 +65,12 @@ static void draw_axis(const struct schedule_shown *s, const struct pane *p, int 
     char text[UNITS_ROOM];
     int last = -1, end = p->width;
 
-    units_count(text, (int64_t)(all + 0.5));
+    axis_text(all, step, text);
     pane_right(p, end, y, ROLE_DIM, text);
     end -= utf8_text_columns(text) + 2;
     for (double at = 0; at < all; at += step) {
         int x = (int)(at / all * p->width);
-        units_count(text, (int64_t)(at + 0.5));
+        axis_text(at, step, text);
         if (x > last && x + utf8_text_columns(text) <= end)
             last = pane_text(p, x, y, ROLE_DIM, text) + 1;
     }
