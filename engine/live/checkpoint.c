@@ -213,8 +213,9 @@ static void serialize_acts(struct rl_serializer *w, struct search_state *c)
     RL_ONE(w, count);
     w->failed |= c->act >= count;
     if (w->pass == RL_READ && !w->failed) {
+        while (c->act_count)
+            act_release(&c->acts[--c->act_count]);
         free(c->acts);
-        c->act_count = 0;
         c->acts = room_for(w, count, sizeof *c->acts);
         c->act_room = c->acts ? count : 0;
     }
