@@ -519,6 +519,7 @@ static void latency_opponents(void **state)
             placement_free(p[0]);
             placement_free(p[1]);
         }
+        place_graph_free(g);
     }
     print_message("optimum met by random %u, local %u, anneal %u of 100\n", met[0], met[1], met[2]);
     assert_true(met[0] > 30 && met[1] > 30 && met[2] > 30);
