@@ -190,13 +190,17 @@ enum worth {
     WORTH_BEFORE = 4 /* not computed from what updates are made of: gradients, new weights */
 };
 
+enum { NEAR_MOST = 256 }; /* values looked at around an update */
+
 struct loss_search {
     struct hlo_roles_work *w;
     bool *is_carried;      /* [param_count] some result may be its new value */
-    bool *is_new;          /* [value_count] new value of an array of floats */
+    bool *is_new;          /* [value_count] a weight after a loss of this step */
     uint32_t *seen;        /* [claim_count] candidate + 1 that met this update */
     struct hlo_reach made; /* computed from products, convolutions or tables, as gradients are */
-    uint32_t updates;      /* that change an array of floats */
+    uint16_t *needed_by;   /* [value_count] candidates of `rivals`, which need products */
+    uint32_t rivals;
+    uint32_t updates; /* that change an array of floats */
     struct candidate *list;
     uint32_t count;
 };
@@ -261,6 +265,47 @@ static bool is_candidate(const struct hlo_roles_work *w, hlo_value v)
            w->param_of[v] == HLO_NONE;
 }
 
+/* The claim's value is a weight after a loss of this step: some result that may be the loss needs
+ * none of the products that make it. State that the forward pass carries, tanh(h W), is none:
+ * results need its products. */
+static bool is_trained_value(struct loss_search *s, const struct hlo_claim *c)
+{
+    struct hlo_roles_work *w = s->w;
+    struct hlo_reach *r = &w->scratch;
+
+    hlo_reach_clear(r);
+    hlo_reach_add(r, c->value);
+    for (uint32_t n = 0; n < r->count && n < NEAR_MOST; n++) {
+        hlo_value v = r->queue[n];
+        if (hlo_work_is_heavy(hlo_at(w->m, w->m->value_instruction[v])->opcode)) {
+            if (s->needed_by[v] < s->rivals)
+                return true;
+            continue;
+        }
+        for (uint32_t k = w->g.pred_first[v]; k < w->g.pred_first[v + 1]; k++)
+            hlo_reach_add(r, w->g.preds[k]);
+    }
+    return false;
+}
+
+/* How many candidates each value is needed by; penalties, which need no product, do not count. */
+static void count_needs(struct loss_search *s)
+{
+    struct hlo_roles_work *w = s->w;
+
+    for (uint32_t n = 0; n < s->count; n++) {
+        hlo_reach_clear(&w->scratch);
+        hlo_reach_add(&w->scratch, s->list[n].value);
+        hlo_reach_back(&w->scratch, &w->g, NULL, NULL);
+        bool is_heavy = false;
+        for (uint32_t k = 0; k < w->scratch.count && !is_heavy; k++)
+            is_heavy = s->made.has[w->scratch.queue[k]];
+        s->rivals += is_heavy;
+        for (uint32_t k = 0; k < w->scratch.count && is_heavy; k++)
+            s->needed_by[w->scratch.queue[k]]++;
+    }
+}
+
 static void collect_candidates(struct loss_search *s)
 {
     struct hlo_roles_work *w = s->w;
@@ -271,19 +316,20 @@ static void collect_candidates(struct loss_search *s)
             hlo_reach_add(&s->made, w->m->leaf_base[id]);
     }
     hlo_reach_ahead(&s->made, &w->g, NULL, NULL);
+    for (uint32_t o = 0; o < w->output_count && s->count < LOSS_CANDIDATES_MAX; o++) {
+        if (is_candidate(w, w->outputs[o]))
+            s->list[s->count++].value = w->outputs[o];
+    }
+    count_needs(s);
     for (uint32_t c = 0; c < w->claim_count; c++) {
         bool is_array = hlo_value_shape(w->m, w->claims[c].value)->rank > 0;
         s->updates += is_array && w->claim_of[w->claims[c].value] && update_of(w->claims, c) == c;
-        s->is_new[w->claims[c].value] = is_array;
+        s->is_new[w->claims[c].value] = is_array && is_trained_value(s, &w->claims[c]);
         for (uint32_t k = 0; k < w->claims[c].count && is_array; k++)
             s->is_carried[w->claim_pool[w->claims[c].first + k]] = true;
     }
-    for (uint32_t o = 0; o < w->output_count && s->count < LOSS_CANDIDATES_MAX; o++) {
-        if (!is_candidate(w, w->outputs[o]))
-            continue;
-        s->list[s->count].value = w->outputs[o];
-        measure(s, s->count++);
-    }
+    for (uint32_t n = 0; n < s->count; n++)
+        measure(s, n);
 }
 
 /* Of the scalar float results of most worth those from which derivatives reach the most parameters;
@@ -341,9 +387,11 @@ int hlo_roles_loss(struct hlo_roles_work *w, struct err *e)
     struct loss_search s = {.w = w,
                             .is_carried = mem_try(w->param_count, 1),
                             .is_new = mem_try(w->m->value_count, 1),
+                            .needed_by = mem_try(w->m->value_count, sizeof *s.needed_by),
                             .seen = mem_try(w->claim_count, sizeof *s.seen),
                             .list = mem_try(LOSS_CANDIDATES_MAX, sizeof *s.list)};
-    bool ok = s.is_carried && s.is_new && s.seen && s.list && hlo_reach_init(&s.made, &w->g);
+    bool ok = s.is_carried && s.is_new && s.needed_by && s.seen && s.list &&
+              hlo_reach_init(&s.made, &w->g);
 
     if (ok && w->loss == HLO_NONE) {
         collect_candidates(&s);
@@ -351,6 +399,7 @@ int hlo_roles_loss(struct hlo_roles_work *w, struct err *e)
     }
     free(s.is_carried);
     free(s.is_new);
+    free(s.needed_by);
     free(s.seen);
     free(s.list);
     hlo_reach_release(&s.made);

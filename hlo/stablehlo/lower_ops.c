@@ -406,8 +406,10 @@ int hlo_lower_TOP_K(struct lower *l)
 
     if (need_operands(l, 1) || hlo_lower_operands(l) || hlo_lower_table_attrs(l))
         return l->e->code;
-    if (!hlo_mlir_attr(l->m, l->op, "largest", NULL, &s) &&
-        hlo_lower_attr(l, HLO_ATTR_LARGEST, "true", 4))
+    bool has = hlo_mlir_attr(l->m, l->op, "largest", NULL, &s);
+    bool smallest = has && hlo_mlir_is(s, "false"); /* a flag that is not set is not written */
+    if ((!has || smallest) &&
+        hlo_lower_attr(l, HLO_ATTR_LARGEST, smallest ? "false" : "true", smallest ? 5 : 4))
         return l->e->code;
     return hlo_lower_results(l, HLO_OP_TOPK, 0, NULL, 0);
 }

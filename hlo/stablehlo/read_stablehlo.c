@@ -59,9 +59,17 @@ static char *next_line(char *line, char *end)
 }
 
 /* Something besides blanks and comments. */
-static bool has_text(const char *from, const char *end)
+static bool has_text(char *from, char *end)
 {
-    return lex_skip(from) < end;
+    while (from < end) {
+        if (strchr(" \t\r\n", *from))
+            from++;
+        else if (from[0] == '/' && from[1] == '/')
+            from = next_line(from, end);
+        else
+            return true;
+    }
+    return false;
 }
 
 static void blank(char *from, char *end)

@@ -632,6 +632,53 @@ static void test_layer_names(void **state)
     check_layer("", "");
 }
 
+/* A recurrent step returns its state, as large as its input, beside the norm of a gradient and a
+ * penalty: none of these is the loss, and the state is no weight that a loss was behind. */
+static void test_state_hides_no_loss(void **unused)
+{
+    static const char text[] =
+        "HloModule m\n"
+        "sum { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b) }\n"
+        "ENTRY e {\n"
+        "  w = f32[8,8] parameter(0)\n"
+        "  u = f32[8,4] parameter(1)\n"
+        "  h = f32[2,8] parameter(2)\n"
+        "  x = f32[2,8] parameter(3)\n"
+        "  y = f32[2,4] parameter(4)\n"
+        "  zero = f32[] constant(0)\n"
+        "  hw = f32[2,8] dot(h, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+        "  z = f32[2,8] add(hw, x)\n"
+        "  hn = f32[2,8] tanh(z)\n"
+        "  o = f32[2,4] dot(hn, u), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+        "  d = f32[2,4] subtract(o, y)\n"
+        "  dd = f32[2,4] multiply(d, d)\n"
+        "  loss = f32[] reduce(dd, zero), dimensions={0,1}, to_apply=sum\n"
+        "  gu = f32[8,4] dot(hn, d), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+        "  gh = f32[2,8] dot(d, u), lhs_contracting_dims={1}, rhs_contracting_dims={1}\n"
+        "  hh = f32[2,8] multiply(hn, hn)\n"
+        "  gz = f32[2,8] multiply(gh, hh)\n"
+        "  gw = f32[8,8] dot(h, gz), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+        "  wn = f32[8,8] subtract(w, gw)\n"
+        "  un = f32[8,4] subtract(u, gu)\n"
+        "  g2 = f32[8,8] multiply(gw, gw)\n"
+        "  norm = f32[] reduce(g2, zero), dimensions={0,1}, to_apply=sum\n"
+        "  zz = f32[2,8] multiply(z, z)\n"
+        "  aux = f32[] reduce(zz, zero), dimensions={0,1}, to_apply=sum\n"
+        "  ww = f32[8,8] multiply(w, w)\n"
+        "  l2 = f32[] reduce(ww, zero), dimensions={0,1}, to_apply=sum\n"
+        "  ROOT r = (f32[8,8], f32[8,4], f32[2,8], f32[], f32[], f32[], f32[])\n"
+        "    tuple(wn, un, hn, norm, aux, l2, loss) }\n";
+    struct hlo_module *m = read_text(text);
+    struct hlo_roles r = roles_of(m);
+
+    (void)unused;
+    assert_string_equal(value_name(m, r.loss), "loss");
+    assert_int_equal(r.params[0].role, HLO_ROLE_VARIABLE);
+    assert_int_equal(r.params[1].role, HLO_ROLE_VARIABLE);
+    hlo_roles_release(&r);
+    hlo_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -643,6 +690,7 @@ int main(void)
         cmocka_unit_test(test_statistics_are_not_trained),
         cmocka_unit_test(test_penalties_are_in_the_loss),
         cmocka_unit_test(test_a_later_loss_is_another_steps),
+        cmocka_unit_test(test_state_hides_no_loss),
         cmocka_unit_test(test_other_state),
         cmocka_unit_test(test_factored),
         cmocka_unit_test(test_marks),
