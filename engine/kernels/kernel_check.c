@@ -17,6 +17,8 @@ struct name {
     bool is_leading;
 };
 
+enum { LETS_EVALUATED = 10000 /* in one expression, repeats and all */ };
+
 struct checked {
     const struct yaml_doc *doc;
     const struct yaml *rule, *lets;
@@ -24,6 +26,7 @@ struct checked {
     uint32_t count;
     int depth;
     const struct yaml *wrong; /* the let that an error is in */
+    uint32_t evaluated;       /* lets, in the expression at hand */
 };
 
 const char *kernel_word(const char **at, const char *end, size_t *size)
@@ -155,6 +158,11 @@ static enum kernel_found look_up(void *context, const char *name, struct kernel_
                       KERNEL_LETS_MOST);
         return KERNEL_WRONG;
     }
+    if (++c->evaluated > LETS_EVALUATED) {
+        c->wrong = let;
+        (void)err_set(e, ERR_INPUT, "%.40s is made of too many others", name);
+        return KERNEL_WRONG;
+    }
     struct kernel_scope scope = scope_of(c);
     c->depth++;
     int rc = kernel_evaluate(let->text, &scope, out, e);
@@ -189,6 +197,7 @@ static int check_expression(struct checked *c, const struct yaml *y, const char 
     struct kernel_value v;
 
     c->wrong = NULL;
+    c->evaluated = 0;
     int rc = kernel_evaluate(text, &scope, &v, e);
     if (rc)
         return yaml_at(c->doc, c->wrong ? c->wrong->mark : y->mark, e);
@@ -314,6 +323,8 @@ static int check_kind(const struct checked *c, const struct yaml *y, struct err 
     if (keys[k].kind >= 0 && (int)y->kind != keys[k].kind)
         return yaml_wrong(c->doc, y->mark, e, "%s, expected %s", yaml_kind_name(y->kind),
                           yaml_kind_name((enum yaml_kind)keys[k].kind));
+    if (keys[k].kind < 0 && y->kind == YAML_LIST)
+        return yaml_wrong(c->doc, y->mark, e, "a list, expected a number or a map");
     for (const struct yaml *in = y->kind == YAML_SCALAR ? NULL : y->first; in; in = in->next) {
         if (in->kind != YAML_SCALAR)
             return yaml_wrong(c->doc, in->mark, e, "%s, expected a word or an expression",

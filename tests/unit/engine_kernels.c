@@ -115,6 +115,12 @@ static void test_file(void **state)
         {"kernels:\n  - target: a\n    dims: a -> a\n    flips: 1\n", "unknown key", 4},
         {"kernels:\n  - target: my_kernel\n    dims: a b -> a b\n    flops: a *\n",
          "expected a num", 4},
+        {"kernels:\n  - target: my_kernel\n    dims: a b -> a b\n    reach: [0.5]\n", "a list", 4},
+        {"kernels:\n  - target: my_kernel\n    dims: a b -> a b\n    let: {x: "
+         "'y+y+y+y+y+y+y+y+y+y', "
+         "y: 'z+z+z+z+z+z+z+z+z+z', z: 'u+u+u+u+u+u+u+u+u+u', u: 'v+v+v+v+v+v+v+v+v+v', v: a}\n"
+         "    flops: x\n",
+         "too many others", 4},
         {"kernels:\n  - target: my_kernel\n    dims: a b -> a b\n    reach: 2\n", "a reach of 2",
          4},
         {"rules: []\n", "expected a list kernels", 1},
