@@ -292,6 +292,8 @@ static void count_readers(struct readers *r, hlo_value v, int depth)
 
     if (m->instructions[id].is_root || depth > THROUGH_TUPLES_MOST)
         r->count[0]++;
+    if (depth > THROUGH_TUPLES_MOST)
+        return;
     for (uint32_t k = 0; k < hlo_at(m, id)->user_count && !(r->all && r->count[0]); k++) {
         hlo_id user = hlo_user(m, id, k);
         const struct hlo_instruction *u = hlo_at(m, user);

@@ -47,7 +47,8 @@ int training_check(const struct training *t, const struct batch_and_zero *r, str
         return err_set(e, ERR_INPUT, "%u micro-batches, but no dim of the inputs can be cut",
                        r->micro_batches);
     if (r->micro_batches > MICRO_BATCHES_MOST || t->batch_divisor % r->micro_batches)
-        return err_set(e, ERR_INPUT, "%u micro-batches, expected a divisor of the batch, %lld",
+        return err_set(e, ERR_INPUT,
+                       "%u micro-batches, expected a divisor of the module's batch, %lld",
                        r->micro_batches, (long long)t->batch_divisor);
     return 0;
 }

@@ -156,11 +156,12 @@ static int look_at_levels(struct choose *c, uint32_t k)
 
 uint32_t batch_and_zero_numbers(const struct problem *p, uint32_t *out, uint32_t room)
 {
-    int64_t most = p->training.batch == CLASS_NONE ? 1 : p->training.batch_divisor;
+    int64_t most = p->training.batch == CLASS_NONE ? 1 : p->training.batch_divisor,
+            asked = problem_batch_size(p); /* another batch than the file's, maybe */
     uint32_t count = 0;
 
     for (int64_t k = 1; k <= most && k <= MICRO_BATCHES_MOST && count < room; k++) {
-        if (most % k == 0)
+        if (most % k == 0 && asked % k == 0)
             out[count++] = (uint32_t)k;
     }
     return count;

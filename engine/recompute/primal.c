@@ -39,8 +39,9 @@ enum number_flag {
     IS_STORED = 4,
     IS_STATE = 8,
     CROSSES = 16,
-    LOOKED_AT = 32, /* by mark_kept */
-    LISTED = 64     /* by make_nodes */
+    LOOKED_AT = 32,       /* by mark_kept */
+    LOOKED_THROUGH = 128, /* by mark_kept, as a value that is made again */
+    LISTED = 64           /* by make_nodes */
 };
 
 static const char FOR[] = "for what the backward pass needs";
@@ -387,8 +388,10 @@ static void mark_kept(struct build *b, hlo_id reader, hlo_id made, hlo_value v, 
         return;
     bool is_again =
         b->memory->fusion->is_remade[buffer] && fusion_absorbs(m, reader, made) && made == id;
-    if (!is_again)
-        b->flags[n] |= LOOKED_AT;
+    int looked = is_again ? LOOKED_THROUGH : LOOKED_AT;
+    if (b->flags[n] & looked)
+        return;
+    b->flags[n] = (uint8_t)(b->flags[n] | looked);
     if ((b->memory->fusion->is_stored[buffer] && !is_again) || (b->flags[n] & IS_STATE)) {
         b->flags[n] |= IS_KEPT;
         b->g->of_buffer[buffer] = n; /* nodes are not numbered yet */

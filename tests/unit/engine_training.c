@@ -201,7 +201,7 @@ static void test_errors(void **state)
     (void)state;
     load(p, 2, "");
     assert_int_equal(problem_set_batch_and_zero(p, &five, &e), ERR_INPUT);
-    assert_non_null(strstr(e.what, "divisor of the batch, 8"));
+    assert_non_null(strstr(e.what, "divisor of the module's batch, 8"));
     assert_int_equal(problem_set_batch_and_zero(p, &high, &e), ERR_INPUT);
     assert_int_equal(problem_batch_and_zero(p).micro_batches, 1);
     set_batching(p, 8, 0);
