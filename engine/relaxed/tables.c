@@ -26,7 +26,7 @@ static table_id get(struct tables *t, const uint64_t key[static TABLE_KEY], size
                     uint32_t rows, uint32_t cols, bool *is_new)
 {
     size_t bytes = TABLE_KEY * sizeof *key;
-    const uint16_t *labels = t->labels + t->labels_used;
+    const uint16_t *labels = count ? t->labels + t->labels_used : NULL;
 
     *is_new = false;
     uint64_t hash = mem_hash(key, bytes, 0);
