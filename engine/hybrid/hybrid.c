@@ -507,10 +507,13 @@ static int offer_relaxed(struct search *s, struct hybrid *from)
     int rc = hybrid_price(h, s->e);
     rc = rc ? rc : hybrid_relax(h, s->e);
     if (rc || !(h->relaxed_ms < before)) {
+        struct err none;
         hybrid_free_plan(h);
         move_plan(&own, h);
         h->relaxed_ms = before;
-        return rc ? rc : hybrid_price(h, s->e);
+        /* An offer that cannot be priced is none; the plan at hand has its figures again. */
+        int again = hybrid_price(h, rc ? &none : s->e);
+        return rc == ERR_MEMORY ? rc : again;
     }
     hybrid_free_plan(&own);
     return 0;
@@ -542,6 +545,7 @@ out:
 static int relax(struct search *s)
 {
     struct hybrid *h = s->h;
+    bool was_interleaved = h->chunks > 1;
     int rc = hybrid_relax(h, s->e);
 
     for (uint32_t n = 0; n < FORMER_MOST && !is_stopped(h); n++) {
@@ -550,7 +554,16 @@ static int relax(struct search *s)
         if (s->former[n].stages)
             rc = offer_relaxed(s, &s->former[n]);
     }
-    return rc || h->options.no_limit || is_stopped(h) ? rc : offer_unlimited(s);
+    rc = rc || h->options.no_limit || is_stopped(h) ? rc : offer_unlimited(s);
+    /* The bound is of strict plans that fit, interleaved ones only where the first plan was. */
+    bool fits = true;
+    for (uint32_t n = 0; n < h->stages; n++)
+        fits &= h->stage[n].memory_bytes <= h->stage[n].limit_bytes;
+    if (!fits || (h->chunks > 1) != was_interleaved) {
+        h->is_certified = false;
+        h->bound_ms = 0;
+    }
+    return rc;
 }
 
 static int search_all(struct search *s)
@@ -581,7 +594,9 @@ static int search_all(struct search *s)
                            ? "no hybrid plan keeps the pins within the memory of the devices"
                            : "no hybrid plan fits the memory of the devices");
     sum_up(s);
-    rc = hybrid_price(h, s->e); /* as a file with this plan will be */
+    rc = hybrid_price(h, s->e);                               /* as a file with this plan will be */
+    if (!rc && h->bound_ms <= hybrid_step_ms(h) * (1 + 1e-9)) /* sums in another order */
+        h->bound_ms = fmin(h->bound_ms, hybrid_step_ms(h));
     return rc || !h->options.relaxes ? rc : relax(s);
 }
 

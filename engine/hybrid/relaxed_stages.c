@@ -24,6 +24,7 @@
 #include "hlo/module/shape.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/stop.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -85,7 +86,7 @@ static int derive(struct kind *k)
 
     if (rc)
         return rc;
-    k->q->stop = k->h->options.stop;
+    k->q->stop = k->h->options.stop ? k->h->options.stop : k->h->problem->stop;
     rc = problem_set_batch_size(k->q, k->h->options.batch, k->e);
     rc = rc ? rc : problem_set_batch_and_zero(k->q, &batching, k->e);
     if (rc)
@@ -443,7 +444,7 @@ static int relax_all(struct kind *k)
         rc = err_no_memory(k->e, MEMORY_FOR);
     for (uint32_t n = 0; n < k->h->stages; n++) {
         bool is_one = k->h->stage[n].end_device - k->h->stage[n].device == 1;
-        if (rc)
+        if (rc || stop_asked(k->h->options.stop))
             break;
         if (!is_done[n] && !is_one)
             rc = relax_kind(k, n, is_done, aside);

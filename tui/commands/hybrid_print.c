@@ -67,7 +67,10 @@ static void print_head(const struct hybrid *h, double seconds)
                h->sections.count, h->options.micro_batches ? ", with so many micro-batches" : "");
     else
         printf("  bound           %12s  not proven: %s\n", "none",
-               h->is_ended ? "the search ended early" : "the program that proves it ended early");
+               h->is_ended         ? "the search ended early"
+               : !h->tries         ? "the file claims none, or of another step"
+               : h->relaxed_ms > 0 ? "only with relaxed stages it fits, or another schedule won"
+                                   : "the program that proves it ended early");
     printf("  batch           %12u  %u micro-batch%s of %u; the file has %lld\n", h->options.batch,
            h->micro_batches, h->micro_batches == 1 ? "" : "es", h->options.batch / h->micro_batches,
            (long long)h->order.steps.batch_size);
