@@ -557,8 +557,12 @@ static int price(const struct place_graph *g, struct place_saved *s, struct err 
         return err_no_memory(e, "for a placement");
     if (placement_value(p, g, &s->job.rules, s->load, e))
         return e->code;
-    if (s->job.latency) /* its pieces, in their order; else those of a split */
-        return place_latency_value(g, p, p->piece != NULL, &p->value_ms, e);
+    if (s->job.latency) { /* its pieces, in their order; else those of a split */
+        int rc = place_latency_value(g, p, p->piece != NULL, &p->value_ms, e);
+        if (!rc && !isfinite(p->value_ms))
+            rc = err_set(e, ERR_INPUT, "devices: pieces wait for each other in a circle");
+        return rc;
+    }
     if (!p->contiguous)
         return 0;
     if (place_look_new(g, &s->job.rules, p, &look, e))
