@@ -39,7 +39,8 @@ enum {
 /* Takes `other`'s costs into the row and releases it. */
 static int write_row(const struct report *r, const char *what, struct plan *other, struct err *e)
 {
-    double limit = cluster_weakest(&r->plan->problem->cluster).memory_bytes;
+    double device = cluster_weakest(&r->plan->problem->cluster).memory_bytes,
+           limit = r->plan->memory_limit > 0 ? fmin(r->plan->memory_limit, device) : device;
     double ms = other->cost.step_ms, more = ms - r->plan->cost.step_ms;
     char step[UNITS_ROOM], change[UNITS_ROOM], bytes[UNITS_ROOM], percent[UNITS_ROOM];
     struct memory_cost memory;
@@ -53,7 +54,10 @@ static int write_row(const struct report *r, const char *what, struct plan *othe
     str_format(r->out, " | %s | %s (%s) | %s%s |\n", units_ms(step, ms),
                units_change(change, more, units_ms_decimals(r->plan->cost.step_ms)),
                units_percent(percent, more / r->plan->cost.step_ms),
-               units_bytes(bytes, memory.peak), memory.peak <= limit ? "" : ", does not fit");
+               units_bytes(bytes, memory.peak),
+               memory.peak <= limit    ? ""
+               : memory.peak <= device ? ", over the limit"
+                                       : ", does not fit");
     return 0;
 }
 

@@ -67,8 +67,9 @@ static int first_to_tell(const void *x, const void *y)
 
     if (a->weight != b->weight)
         return a->weight < b->weight ? 1 : -1;
-    if (a->base != b->base)
-        return strcmp(a->base, b->base) ? strcmp(a->base, b->base) : a->base < b->base ? -1 : 1;
+    int order = strcmp(a->base, b->base);
+    if (order)
+        return order;
     if (a->by != b->by)
         return a->by < b->by ? -1 : 1;
     return (a->class > b->class) - (a->class < b->class);
