@@ -272,7 +272,7 @@ static int jump(struct past *t, uint64_t step, struct err *e)
     return rc;
 }
 
-int past_go(struct past *t, uint64_t step, struct search_state **out, struct err *e)
+int past_go(struct past *t, uint64_t step, uint64_t most, struct search_state **out, struct err *e)
 {
     step = step < t->last ? step : t->last;
     int rc = jump(t, step, e);
@@ -280,12 +280,13 @@ int past_go(struct past *t, uint64_t step, struct search_state **out, struct err
     *out = NULL;
     if (rc)
         goto out;
-    while (t->here.state.steps < step) {
+    for (; t->here.state.steps < step && most; most--) {
         rc = play(t, &t->here, e);
         if (rc)
             goto out;
     }
-    *out = &t->here.state;
+    if (t->here.state.steps >= step)
+        *out = &t->here.state;
 out:
     if (rc && t->here.is_there) { /* what is incomplete serves nobody */
         search_state_release(&t->here.state);

@@ -39,8 +39,9 @@ const struct past_event *past_events(const struct past *t, size_t *count);
 const uint64_t *past_episodes(const struct past *t, size_t *count);
 uint64_t past_last_step(const struct past *t); /* of the journal */
 
-/* Goes to a point, at most the journal's last; the state there, until the next call. ERR_INPUT as
- * above. O(steps since the last state kept). */
-int past_go(struct past *t, uint64_t step, struct search_state **out, struct err *e) MUST_CHECK;
+/* Goes towards a point, at most the journal's last, by `most` steps at most; the state there, until
+ * the next call, or NULL: call it again. ERR_INPUT as above. O(steps since the last state kept). */
+int past_go(struct past *t, uint64_t step, uint64_t most, struct search_state **out,
+            struct err *e) MUST_CHECK;
 
 #endif

@@ -116,6 +116,8 @@ static int read_batch_size(const struct problem *p, const char *text, int64_t *o
     if (part && now % n)
         return err_set(e, ERR_INPUT, "batch %.40s: %lld samples are not divisible by it", text,
                        (long long)now);
+    if (times && now > BATCH_MOST / n)
+        return err_set(e, ERR_INPUT, "batch %.40s: more than %d samples", text, BATCH_MOST);
     *out = times ? now * n : part ? now / n : n;
     return *out == now ? err_set(e, ERR_INPUT, "batch %.40s: it is so already", text) : 0;
 }

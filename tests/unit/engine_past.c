@@ -151,7 +151,7 @@ static void check_point(struct past *t, uint64_t step)
     struct search_state *stopped = mem_alloc(sizeof *stopped), *then = NULL;
     struct err e;
 
-    if (past_go(t, step, &then, &e))
+    if (past_go(t, step, UINT64_MAX, &then, &e))
         fail_msg("%s", e.what);
     run_to(stopped, step);
     assert_same(stopped, then);
@@ -259,7 +259,7 @@ static void test_another_way_is_said(void **state)
         at++;
     was = taped.records[at].plan;
     taped.records[at].plan ^= 1;
-    assert_int_equal(past_go(t, END, &c, &e), ERR_INPUT);
+    assert_int_equal(past_go(t, END, UINT64_MAX, &c, &e), ERR_INPUT);
     assert_int_equal(past_survey(t, UINT64_MAX, &done, &e), ERR_INPUT);
     taped.records[at].plan = was;
     past_free(t);

@@ -106,6 +106,8 @@ static bool click_hint(struct app *a, int x, int y)
 
 void app_click(struct app *a, int x, int y, bool twice)
 {
+    if (a->loading) /* the panels are hidden */
+        return;
     if (click_hint(a, x, y))
         return;
     struct rect area = {0};
@@ -125,7 +127,7 @@ void app_click(struct app *a, int x, int y, bool twice)
 void app_wheel(struct app *a, int x, int y, int steps)
 {
     struct rect area = {0};
-    struct panel *p = a->prompt == PROMPT_NONE ? panel_at(a, x, y, &area) : NULL;
+    struct panel *p = a->prompt == PROMPT_NONE && !a->loading ? panel_at(a, x, y, &area) : NULL;
 
     if (!p || !p->ops->move)
         return;

@@ -62,21 +62,22 @@ void app_record_frame(struct app *a)
         put(a);
 }
 
-void app_record_end(struct app *a)
+bool app_record_end(struct app *a)
 {
     struct recording *r = a->record;
 
     if (!r)
-        return;
-    if (fclose(r->file))
+        return false;
+    if (fclose(r->file)) {
         give_up(a, errno);
-    else {
-        app_say(a, "wrote %s; asciinema play shows it", r->path);
-        cast_release(&r->cast);
-        str_release(&r->line);
-        free(r);
-        a->record = NULL;
+        return false;
     }
+    app_say(a, "wrote %s; asciinema play shows it", r->path);
+    cast_release(&r->cast);
+    str_release(&r->line);
+    free(r);
+    a->record = NULL;
+    return true;
 }
 
 int app_record_begin(struct app *a, const char *path, bool overwrite, struct err *e)
@@ -100,5 +101,5 @@ int app_record_begin(struct app *a, const char *path, bool overwrite, struct err
                &r->line);
     a->record = r;
     put(a);
-    return 0;
+    return a->record ? 0 : err_set(e, ERR_IO, "cannot write %.200s", path);
 }

@@ -12,7 +12,8 @@ struct app;
 /* Creates the file; ERR_IO: it cannot be, or exists and is not to be replaced. */
 int app_record_begin(struct app *a, const char *path, bool overwrite, struct err *e) MUST_CHECK;
 void app_record_frame(
-    struct app *a);                 /* the grid as it was drawn last; without a recording nothing */
-void app_record_end(struct app *a); /* closes the file and says so; without a recording nothing */
+    struct app *a); /* the grid as it was drawn last; without a recording nothing */
+/* Closes the file and says so. False: there is no recording, or it ended because of an error. */
+bool app_record_end(struct app *a);
 
 #endif

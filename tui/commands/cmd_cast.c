@@ -84,8 +84,7 @@ static int play(struct app *a, const struct request *r, struct err *e)
         app_touch(a);
         app_frame(a);
     }
-    app_record_end(a);
-    return 0;
+    return app_record_end(a) ? 0 : err_set(e, ERR_IO, "%.200s could not be written whole", r->out);
 }
 
 static int show(const struct request *r, const char *journal, struct err *e)

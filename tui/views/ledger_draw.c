@@ -29,8 +29,8 @@ static struct columns columns_for(int width)
     c.memory_change = width >= 96 ? c.proof - 2 : 0;
     c.memory = c.memory_change ? c.memory_change - 8 : c.proof - 2;
     c.bars = width >= 118 ? 12 : 0;
-    c.middle = c.bars ? c.memory - 8 - c.bars / 2 : 0;
-    c.change = c.bars ? c.middle - c.bars / 2 - 1 : c.memory - 7;
+    c.middle = c.bars ? c.memory - 9 - c.bars / 2 : 0;
+    c.change = c.bars ? c.middle - c.bars / 2 - 2 : c.memory - 7;
     c.after = c.change - 10;
     c.before = width >= 72 ? c.after - 9 : 0;
     return c;

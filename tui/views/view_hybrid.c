@@ -4,6 +4,7 @@
 #include "engine/cluster/cluster.h"
 #include "engine/decide/classes.h"
 #include "engine/hybrid/hybrid.h"
+#include "engine/hybrid/hybrid_others.h"
 #include "engine/hybrid/hybrid_picture.h"
 #include "engine/hybrid/hybrid_pins.h"
 #include "engine/hybrid/stage_table.h"
@@ -148,10 +149,15 @@ static void drop_plan(struct hybrid_view *v)
 static void start(struct panel *p)
 {
     struct hybrid_view *v = p->state;
+    struct watch *w = p->scene->watch;
 
     drop_plan(v);
     if (v->job)
         hybrid_job_stop(v->job);
+    if (w && v->job && w->hybrid == v->job) { /* nobody shall find one that answers no more */
+        hybrid_job_free(w->hybrid);
+        w->hybrid = NULL;
+    }
     v->starts = true;
 }
 
@@ -222,9 +228,9 @@ static bool is_live(const struct panel *p)
 {
     const struct hybrid_view *v = p->state;
 
-    return v->starts ||
-           (v->job && (!v->shown.seen.done || (v->shot && !v->shown.seen.has_rivals) ||
-                       waits_for_answer(v) || (v->part == PART_WHY && v->shot && !v->text)));
+    return v->starts || (v->job && (!v->shown.seen.done || v->shown.seen.busy ||
+                                    (v->shot && !v->shown.seen.has_rivals) || waits_for_answer(v) ||
+                                    (v->part == PART_WHY && v->shot && !v->text)));
 }
 
 /* ---- what is shown ---- */
@@ -615,6 +621,14 @@ static void choose_mesh(struct hybrid_view *v, int by)
         v->shown.other = (v->shown.other + others + (uint32_t)by) % others;
 }
 
+/* What is on its way is drawn when it comes: the view is live as long as the job is busy. */
+static void change_plan(struct hybrid_view *v, enum hybrid_change change,
+                        const struct hybrid_other *as)
+{
+    hybrid_job_change(v->job, change, v->shown.stage, as);
+    hybrid_job_look(v->job, &v->shown.seen);
+}
+
 static void take_mesh(struct panel *p)
 {
     struct hybrid_view *v = p->state;
@@ -623,7 +637,7 @@ static void take_mesh(struct panel *p)
     if (waits_for_answer(v) || v->shown.other >= a->others)
         host_say(p->scene, "there is no other mesh to take here");
     else
-        hybrid_job_change(v->job, HYBRID_TAKE_OTHER, v->shown.stage, &a->other[v->shown.other]);
+        change_plan(v, HYBRID_TAKE_OTHER, &a->other[v->shown.other]);
 }
 
 static void move_cut(struct panel *p, enum hybrid_change change)
@@ -633,7 +647,7 @@ static void move_cut(struct panel *p, enum hybrid_change change)
     if (!v->shown.stage)
         host_say(p->scene, "the first stage has no cut before it");
     else
-        hybrid_job_change(v->job, change, v->shown.stage, NULL);
+        change_plan(v, change, NULL);
 }
 
 static bool act_on_plan(struct panel *p, int action)

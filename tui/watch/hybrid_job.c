@@ -45,7 +45,7 @@ struct hybrid_job {
     struct wish waiting[WISHES_WAITING];
     uint32_t wishes;
     char *words;
-    bool is_over;
+    bool is_over, serving;
     pthread_mutex_t lock;
     pthread_cond_t news;
 
@@ -250,10 +250,12 @@ static void serve_all(struct hybrid_job *j)
         }
         struct wish w = j->waiting[0];
         j->wishes--;
+        j->serving = true;
         memmove(j->waiting, j->waiting + 1, j->wishes * sizeof *j->waiting);
         pthread_mutex_unlock(&j->lock);
         serve(j, &w);
         pthread_mutex_lock(&j->lock);
+        j->serving = false;
     }
     pthread_mutex_unlock(&j->lock);
 }
@@ -444,6 +446,7 @@ void hybrid_job_look(struct hybrid_job *j, struct hybrid_seen *out)
 {
     pthread_mutex_lock(&j->lock);
     *out = j->seen;
+    out->busy = !atomic_load(&j->stop) && (j->wishes || j->serving);
     pthread_mutex_unlock(&j->lock);
 }
 

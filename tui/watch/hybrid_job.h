@@ -47,6 +47,7 @@ struct hybrid_stage_answer {
 struct hybrid_seen {
     uint32_t version;                          /* of the newest shot; 0: none yet */
     bool done;                                 /* the search */
+    bool busy;                                 /* an answer or a change is on its way */
     bool by_hand;                              /* a person changed the plan */
     char trouble[256];                         /* done without a plan: why */
     uint32_t clash[HYBRID_PINS_MOST], clashes; /* pins that together leave no plan */

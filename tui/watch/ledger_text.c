@@ -134,8 +134,11 @@ static void add_sentence(const struct watch *w, struct str *out)
 {
     const struct ledger *l = ledger_of(w);
     const struct ledger_row *start = &l->rows[0], *best = best_free(l);
+    uint32_t alike = 0;
     char text[256], edit[LEDGER_EDIT_ROOM], ms[UNITS_ROOM];
 
+    for (uint32_t n = 1; n < l->count; n++)
+        alike += is_free(l, &l->rows[n]);
     if (!ledger_has_plan(start)) {
         str_format(out, "As opened, no plan fits; of %u changes below, those with a step have one.",
                    l->count - 1);
@@ -143,9 +146,12 @@ static void add_sentence(const struct watch *w, struct str *out)
         str_format(out, "%s It is the fastest without other machines or other work: %s.",
                    ledger_sentence(start, best, text, sizeof text),
                    ledger_edit(w, best, edit, sizeof edit));
+    } else if (alike) {
+        str_format(out, "A step takes %s; none of %u change%s on the same machines is faster.",
+                   units_ms(ms, start->figures.cost.step_ms), alike, alike == 1 ? "" : "s");
     } else {
-        str_format(out, "A step takes %s; none of %u changes on the same machines is faster.",
-                   units_ms(ms, start->figures.cost.step_ms), l->count - 1);
+        str_format(out, "A step takes %s; all changes ask for other machines or other work.",
+                   units_ms(ms, start->figures.cost.step_ms));
     }
     str_add(out, "\n\n");
 }

@@ -70,12 +70,17 @@ static void go(struct past_job *j)
     struct search_state *c = NULL;
     struct snapshot *shot = NULL;
     struct err e = {0};
+    int rc = 0;
 
-    pthread_mutex_unlock(&j->lock);
-    int rc = past_go(j->past, step, &c, &e);
-    if (c)
-        shot = search_state_snapshot(c);
-    pthread_mutex_lock(&j->lock);
+    while (!c && !rc && !j->stop && j->wanted == step) {
+        pthread_mutex_unlock(&j->lock);
+        rc = past_go(j->past, step, SURVEY_STEPS, &c, &e);
+        if (c)
+            shot = search_state_snapshot(c);
+        pthread_mutex_lock(&j->lock);
+    }
+    if (!c && !rc) /* asked elsewhere, or to end */
+        return;
     if (rc)
         fail(j, &e);
     j->is_there = true;
@@ -112,10 +117,10 @@ static void *run(void *context)
 
     pthread_mutex_lock(&j->lock);
     while (!j->stop) {
-        if (!j->is_there || j->step != j->wanted)
-            go(j);
-        else if (!j->surveyed)
+        if (!j->surveyed)
             survey(j);
+        else if (!j->is_there || j->step != j->wanted)
+            go(j);
         else if (j->in_thread)
             pthread_cond_wait(&j->work, &j->lock);
         else
@@ -141,6 +146,7 @@ int past_job_new(const struct problem *p, const struct search_options *o, const 
     if (rc)
         goto out;
     j->wanted = past_last_step(j->past);
+    j->in_thread = in_thread; /* before there is a thread to read it */
     if (in_thread)
         rc = thread_start(&j->thread, run, j, "the past of a search", e);
     else

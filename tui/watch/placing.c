@@ -18,6 +18,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 const char *const placing_objective_words[PLACING_OBJECTIVE_COUNT] = {
 #define X(id, words) words,
@@ -51,8 +52,12 @@ int placing_graph_read(const char *path, struct placing_graph **out, struct err 
     struct err unread = {0};
     int rc = made ? 0 : err_no_memory(e, "for a graph");
 
+    struct stat s;
+
     *out = NULL;
-    if (rc || hlo_file_read_plain(path, PLACE_FILE_BYTES_MAX, &text, &unread) ||
+    if (rc || stat(path, &s) || !S_ISREG(s.st_mode)) /* a pipe cannot be read twice */
+        goto out;
+    if (hlo_file_read_plain(path, PLACE_FILE_BYTES_MAX, &text, &unread) ||
         !place_graph_is(text.text ? text.text : "", text.size))
         goto out;
     rc = place_graph_parse(text.text, text.size, &g, e);

@@ -39,7 +39,8 @@ char *versus_sentence(const struct versus_side *a, const struct versus_side *b, 
         int size = snprintf(out, room, "%s is %s %s than %s: ", b->name, units_ms(by, fabs(step)),
                             slower ? "slower" : "faster", a->name);
         size = size < (int)room ? size : (int)room - 1;
-        if (sends && b->bytes > 0 && a->bytes > 0 && (b->bytes > a->bytes) == slower)
+        bool by_bytes = fabs(b->bytes - a->bytes) > 0.005 * fmax(a->bytes, b->bytes);
+        if (sends && by_bytes && b->bytes > 0 && a->bytes > 0 && (b->bytes > a->bytes) == slower)
             write_bytes(b->bytes, a->bytes, out + size, room - (size_t)size);
         else
             snprintf(out + size, room - (size_t)size, "%s of %s instead of %s",
