@@ -43,7 +43,7 @@ expect 4 '"needs_micro_batches":.*4' plan "$tiny" --memory-limit '0.5 MB' --json
 expect 4 'any number of micro-batches and any ZeRO level' plan "$tiny" --memory-limit '1 kB' --micro-batches auto --zero auto
 expect 1 'expected a size such as' plan "$tiny" --memory-limit much
 expect 1 '0, 1, 2 or 3' plan "$tiny" --zero 4
-expect 2 'divisor of the module's batch, 8' plan "$tiny" --micro-batches 3
+expect 2 "divisor of the module's batch, 8" plan "$tiny" --micro-batches 3
 expect 1 'of the best plan: no --random' plan "$tiny" --memory-limit device --random 1
 
 meta=$1/examples/models/t5-tiny.meta.hlo.txt.gz
