@@ -556,10 +556,7 @@ static int relax(struct search *s)
     }
     rc = rc || h->options.no_limit || is_stopped(h) ? rc : offer_unlimited(s);
     /* The bound is of strict plans that fit, interleaved ones only where the first plan was. */
-    bool fits = true;
-    for (uint32_t n = 0; n < h->stages; n++)
-        fits &= h->stage[n].memory_bytes <= h->stage[n].limit_bytes;
-    if (!fits || (h->chunks > 1) != was_interleaved) {
+    if (!hybrid_fits(h) || (h->chunks > 1) != was_interleaved) {
         h->is_certified = false;
         h->bound_ms = 0;
     }

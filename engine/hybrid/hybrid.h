@@ -133,4 +133,14 @@ static inline double hybrid_step_ms(const struct hybrid *h)
     return h->chunks > 1 ? h->interleaved_ms : h->makespan_ms[h->schedule];
 }
 
+/* With strict stages. False: only with relaxed ones, if h->relaxed_ms says that those fit. */
+static inline bool hybrid_fits(const struct hybrid *h)
+{
+    for (uint32_t n = 0; n < h->stages; n++) {
+        if (h->stage[n].memory_bytes > h->stage[n].limit_bytes)
+            return false;
+    }
+    return true;
+}
+
 #endif

@@ -172,14 +172,21 @@ static int write_trace(const struct hybrid *h, struct str *out, struct err *e)
 }
 
 static const struct hybrid_form forms[] = {
-    {"json", write_json},
-    {"trace", write_trace},
-    {"stages", export_stages},
-    {"jax", export_stages_jax},
-    {"megatron", export_megatron},
-    {"torchtitan", export_torchtitan},
-    {"deepspeed", export_deepspeed},
+    {"json", write_json, false},           {"trace", write_trace, false},
+    {"stages", export_stages, true},       {"jax", export_stages_jax, true},
+    {"megatron", export_megatron, true},   {"torchtitan", export_torchtitan, true},
+    {"deepspeed", export_deepspeed, true},
 };
+
+int hybrid_write(const struct hybrid_form *f, const struct hybrid *h, struct str *out,
+                 struct err *e)
+{
+    if (f->is_run && !hybrid_fits(h))
+        return err_set(
+            e, ERR_INFEASIBLE,
+            "the plan fits its devices only with relaxed stages, and %s says strict ones", f->name);
+    return f->write(h, out, e);
+}
 
 const struct hybrid_form *hybrid_form_by_name(const char *name)
 {

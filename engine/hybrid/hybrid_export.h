@@ -10,9 +10,14 @@
 
 struct hybrid_form {
     const char *name;
-    /* Appended. ERR_INFEASIBLE: the trainer's settings cannot express this plan; says why. */
-    int (*write)(const struct hybrid *h, struct str *out, struct err *e);
+    int (*write)(const struct hybrid *h, struct str *out, struct err *e); /* by hybrid_write */
+    bool is_run; /* somebody runs the plan's strict stages by it */
 };
+
+/* Appended. ERR_INFEASIBLE, and why: the form cannot express this plan, or would run one that fits
+ * only with relaxed stages. */
+int hybrid_write(const struct hybrid_form *f, const struct hybrid *h, struct str *out,
+                 struct err *e) MUST_CHECK;
 
 /* json, trace (Chrome's format), stages and jax (export_stages.h), megatron, torchtitan, deepspeed.
  * `name` NULL: the first; NULL comes back for one that is unknown. */

@@ -14,7 +14,7 @@ grep -q 'below: no strict plan that is not interleaved is shorter' "$dir/a" || f
 # Also where not all labellings can be looked at: convolutions, whose channels tie neighbours.
 for model in vgg19 resnet20; do
     "$automap" search "$models/$model.hlo.txt.gz" "$clusters/c-4x8-v100.yaml" --kind hybrid --micro-batches 8 > "$dir/conv" || fail "no plan for $model"
-    grep -q 'bound .* below: ' "$dir/conv" || fail "no bound for $model"
+    grep -Eq 'bound .* ms  [0-9.]+ % below: ' "$dir/conv" || fail "no bound for $model"
 done
 step=$(sed -n 's/^  step  *\([0-9.]*\) ms.*/\1/p' "$dir/a")
 bound=$(sed -n 's/^  bound  *\([0-9.]*\) ms.*/\1/p' "$dir/a")
@@ -29,6 +29,16 @@ grep -q '^  ZeRO  *2 ' "$dir/two" || fail "not ZeRO 2"
 "$automap" search "$models/t5-tiny.hlo.txt.gz" "$clusters/v100-1x4.yaml" --kind hybrid --memory-limit 100kB 2> "$dir/err"
 [ $? = 4 ] || fail "fits into nothing"
 grep -q 'no hybrid plan fits' "$dir/err" || fail "does not say what is wrong"
+
+# What fits only with relaxed stages says so first, has no bound of strict plans, and is not run.
+mlp=$models/mlp.hlo.txt.gz one=$clusters/v100-1x4.yaml
+"$automap" search "$mlp" "$one" --kind hybrid --relaxed-stages --memory-limit '3 MB' --plan "$dir/only.json" > "$dir/only" || fail "no plan with relaxed stages"
+grep -q '^  step .* with relaxed stages' "$dir/only" || fail "the first line is a step that does not fit"
+grep -q '^  bound  *none' "$dir/only" || fail "a bound of plans that do not fit"
+for form in stages jax megatron; do
+    "$automap" export "$mlp" "$one" --plan "$dir/only.json" --format $form > "$dir/out" 2> "$dir/err"
+    [ $? = 4 ] || fail "exports strict stages that do not fit as $form"
+done
 
 # A plan file says the same again, as it is and by itself; a damaged one is named.
 t5=$models/t5-base6.hlo.txt.gz c=$clusters/c-4x8-v100.yaml

@@ -171,7 +171,7 @@ static int write_hybrid(struct hybrid *h, void *context, struct err *e)
 {
     const struct export_args *a = context;
     struct export_text text = {0};
-    int rc = hybrid_form_by_name(a->format)->write(h, &text.text, e);
+    int rc = hybrid_write(hybrid_form_by_name(a->format), h, &text.text, e);
 
     if (!rc)
         rc = deliver(a, &text, e);

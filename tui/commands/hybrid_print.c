@@ -18,16 +18,15 @@
 static void print_relaxed(const struct hybrid *h)
 {
     double step = hybrid_step_ms(h);
-    bool fits = true;
     char a[UNITS_ROOM];
 
-    for (uint32_t n = 0; n < h->stages; n++)
-        fits &= h->stage[n].memory_bytes <= h->stage[n].limit_bytes;
-    if (h->relaxed_ms > 0 && isfinite(h->relaxed_ms))
-        printf(
-            "  relaxed stages  %12s  %.2f %% less: values may change their split between uses%s\n",
-            units_ms(a, h->relaxed_ms), 100 * (1 - h->relaxed_ms / step),
-            fits ? "" : "; only so it fits");
+    if (h->relaxed_ms > 0 && isfinite(h->relaxed_ms) && !hybrid_fits(h))
+        printf("  strict stages   %12s  does not fit: values have to change their split between "
+               "uses\n",
+               units_ms(a, step));
+    else if (h->relaxed_ms > 0 && isfinite(h->relaxed_ms))
+        printf("  relaxed stages  %12s  %.2f %% less: values may change their split between uses\n",
+               units_ms(a, h->relaxed_ms), 100 * (1 - h->relaxed_ms / step));
     else if (h->relaxed_ms > 0)
         printf("  relaxed stages  %12s  do not fit\n", "none");
 }
@@ -40,20 +39,24 @@ static void print_head(const struct hybrid *h, double seconds)
     printf("%s  on %s; hybrid: %u stage%s, each split over devices of its own\n\n",
            file_stem(model, sizeof model, h->problem->m->file), h->problem->cluster.name, h->stages,
            h->stages == 1 ? "" : "s");
-    if (h->chunks > 1)
+    if (!hybrid_fits(h) && h->relaxed_ms > 0 && isfinite(h->relaxed_ms))
+        printf("  step            %12s  with relaxed stages, schedule %s, simulated",
+               units_ms(a, h->relaxed_ms),
+               h->chunks > 1 ? "1f1b, interleaved" : pipe_schedule_names[h->schedule]);
+    else if (h->chunks > 1)
         printf("  step            %12s  schedule 1f1b, interleaved: %u stages on each group of "
                "devices; simulated",
                units_ms(a, step), h->chunks);
     else
         printf("  step            %12s  schedule %s, simulated", units_ms(a, step),
                pipe_schedule_names[h->schedule]);
-    for (int k = 0; k < PIPE_SCHEDULE_COUNT && h->chunks == 1; k++)
+    for (int k = 0; k < PIPE_SCHEDULE_COUNT && h->chunks == 1 && hybrid_fits(h); k++)
         if (k != (int)h->schedule)
             printf("; %s %s", pipe_schedule_names[k],
                    isfinite(h->makespan_ms[k]) ? units_ms(b, h->makespan_ms[k]) : "does not fit");
     printf("\n");
     print_relaxed(h);
-    if (h->chunks == 1)
+    if (h->chunks == 1 && hybrid_fits(h))
         printf("  L               %12s\n", units_ms(a, h->length_ms));
     if (h->options.is_uniform)
         printf("  uniform         %12s  devices, axes and labels are those of every stage\n",
@@ -69,7 +72,7 @@ static void print_head(const struct hybrid *h, double seconds)
         printf("  bound           %12s  not proven: %s\n", "none",
                h->is_ended         ? "the search ended early"
                : !h->tries         ? "the file claims none, or of another step"
-               : h->relaxed_ms > 0 ? "only with relaxed stages it fits, or another schedule won"
+               : h->relaxed_ms > 0 ? "it is of strict plans, and this one has relaxed stages"
                                    : "the program that proves it ended early");
     printf("  batch           %12u  %u micro-batch%s of %u; the file has %lld\n", h->options.batch,
            h->micro_batches, h->micro_batches == 1 ? "" : "es", h->options.batch / h->micro_batches,

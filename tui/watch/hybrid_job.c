@@ -498,7 +498,7 @@ char *hybrid_job_words(struct hybrid_job *j)
 int hybrid_job_text(struct hybrid_job *j, struct str *out, struct err *e)
 {
     pthread_mutex_lock(&j->working);
-    int rc = j->has_plan ? hybrid_form_by_name("json")->write(&j->plan, out, e)
+    int rc = j->has_plan ? hybrid_write(hybrid_form_by_name("json"), &j->plan, out, e)
                          : err_set(e, ERR_INPUT, "there is no plan yet");
     pthread_mutex_unlock(&j->working);
     return rc;
