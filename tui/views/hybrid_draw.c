@@ -19,21 +19,6 @@
 
 /* ---- words ---- */
 
-/* "enc 14" of "encoder/layer_014"; "enc 0–8", "enc 18–dec 5" of a stage, "e18–d5" where
- * there is less room. */
-static void layer_text(const char *layer, char *out, size_t room)
-{
-    const char *digits = layer + strcspn(layer, "0123456789"), *slash = strchr(layer, '/');
-    long number = strtol(digits, NULL, 10);
-
-    if (*digits && slash && slash < digits)
-        snprintf(out, room, "%.3s %ld", layer, number);
-    else if (*digits)
-        snprintf(out, room, "%ld", number);
-    else
-        text_cut_middle(out, room, layer[0] ? layer : "rest", (int)room - 1);
-}
-
 /* "e18" of "enc 18". */
 static void shorten(char *text)
 {
@@ -43,12 +28,13 @@ static void shorten(char *text)
         memmove(text + 1, blank + 1, strlen(blank));
 }
 
+/* "enc 0–8", "enc 18–dec 5" of a stage, "e18–d5" where there is less room. */
 static void layers_text(const struct hybrid_picture_stage *s, int columns, char *out, size_t room)
 {
     char first[48], last[48];
 
-    layer_text(s->first_layer, first, sizeof first);
-    layer_text(s->last_layer, last, sizeof last);
+    schedule_layer_text(s->first_layer, "rest", first, sizeof first);
+    schedule_layer_text(s->last_layer, "rest", last, sizeof last);
     size_t same = strcspn(first, " ");
     if (!strcmp(first, last))
         snprintf(out, room, "%s", first);
@@ -104,7 +90,7 @@ static int add_bound(const struct hybrid_picture *h, const struct pane *p, int x
              h->is_said ? ", as the file says" : "");
     x = add(p, x, over < 0.05 ? ROLE_OK : ROLE_TEXT, text);
     snprintf(text, sizeof text, " of strict plans%s cut between %u sections",
-             h->chunks > 1 ? " not interleaved," : "", h->sections);
+             h->chunks > 1 ? ", interleaved or not," : " not interleaved,", h->sections);
     if (x + utf8_text_columns(text) + 40 <= p->width)
         x = pane_text(p, x, 0, ROLE_DIM, text);
     return x;

@@ -22,14 +22,7 @@ void pipeline_layer_text(const struct pipeline *l, uint32_t point, char *out, si
     char layer[128];
 
     pipeline_layer(l, point, layer, sizeof layer);
-    const char *digits = layer + strcspn(layer, "0123456789"), *slash = strchr(layer, '/');
-    long number = strtol(digits, NULL, 10);
-    if (*digits && slash && slash < digits)
-        snprintf(out, room, "%.3s %ld", layer, number);
-    else if (*digits)
-        snprintf(out, room, "%ld", number);
-    else
-        text_cut_middle(out, room, layer[0] ? layer : "start", (int)room - 1);
+    schedule_layer_text(layer, "start", out, room);
 }
 
 /* ---- stages ---- */

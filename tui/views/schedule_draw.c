@@ -8,6 +8,8 @@
 #include "tui/screen/utf8.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { NUMBER_ROOM = 3, BUSY_ROOM = 11 };
 
@@ -101,6 +103,19 @@ static double busy(const struct schedule_shown *s, uint32_t row)
     for (uint32_t node = 2 * row; node < s->schedule->nodes; node += 2 * s->rows)
         ms += pipe_schedule_busy_ms(s->schedule, node);
     return ms / s->schedule->makespan_ms * 100;
+}
+
+void schedule_layer_text(const char *layer, const char *nameless, char *out, size_t room)
+{
+    const char *digits = layer + strcspn(layer, "0123456789"), *slash = strchr(layer, '/');
+    long number = strtol(digits, NULL, 10);
+
+    if (*digits && slash && slash < digits)
+        snprintf(out, room, "%.3s %ld", layer, number);
+    else if (*digits)
+        snprintf(out, room, "%ld", number);
+    else
+        text_cut_middle(out, room, layer[0] ? layer : nameless, (int)room - 1);
 }
 
 void schedule_draw(const struct schedule_shown *s, const struct pane *p)

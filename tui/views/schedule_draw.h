@@ -6,6 +6,8 @@
 #include "engine/pipeline/simulation.h"
 #include "tui/screen/grid.h"
 
+#include <stddef.h>
+
 struct schedule_shown {
     const struct pipe_schedule *schedule;
     uint32_t rows;           /* groups of devices: stage n is on row n mod rows */
@@ -15,6 +17,9 @@ struct schedule_shown {
     const double (*sent)[2]; /* [stages] part of a pass, forward and backward, that its devices
                                 spend sending each other; NULL: not told apart */
 };
+
+/* "enc 14" of "encoder/layer_014", "17" of "layers[17]"; `nameless` of a stage without layers. */
+void schedule_layer_text(const char *layer, const char *nameless, char *out, size_t room);
 
 /* Two rows more than bars. */
 void schedule_draw(const struct schedule_shown *s, const struct pane *p);
