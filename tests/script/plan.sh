@@ -26,6 +26,7 @@ expect 0 'proven optimal' plan "$tiny" --devices 16 --mesh 4x4 --optimum
 
 expect 0 'batch +64  the module has' plan "$tiny" --optimum --batch 64
 expect 2 'a batch of 63, expected a multiple of the 4 micro-batches' plan "$tiny" --optimum --batch 63 --micro-batches 4
+expect 0 'batch +12  the module has' plan "$tiny" --optimum --batch 12 --micro-batches auto --zero auto
 expect 1 'batch 0, expected' plan "$tiny" --optimum --batch 0
 expect 0 'decides inputs' search "$tiny" --batch 64 --kind adp --algo greedy --no-journal --quiet
 expect 0 'proven optimal +no strict plan is faster' plan "$tiny" --optimum

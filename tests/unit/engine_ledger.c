@@ -139,6 +139,7 @@ static void test_batch_in_every_spelling(void **s)
     assert_int_equal(problem_batch_size(state.problem), 3 * batch);
     assert_int_equal(tell(line), ERR_INPUT); /* it is so already */
     assert_int_equal(tell("batch x0"), ERR_INPUT);
+    assert_int_equal(tell("batch x1048576"), ERR_INPUT); /* more samples than there may be */
     assert_int_equal(tell("batch /1000003"), ERR_INPUT);
     assert_int_equal(tell("batch 99999999999999999999"), ERR_INPUT);
     assert_int_equal(state.ledger->count, 4); /* what is refused makes no row */

@@ -266,6 +266,22 @@ static void test_mhlo_calls(void **state)
         "(tensor<4x2xf32>, tensor<4x2xi32>)\n"
         "    return %1#0, %1#1 : tensor<4x2xf32>, tensor<4x2xi32>\n  }\n}\n",
         LINES(" erf(Arg_0.1)", " topk(", "k=2", "largest=true"));
+
+    /* The smallest have a form as HLO text, and none in StableHLO. */
+    struct hlo_module *m =
+        load("module @m {\n"
+             "  func.func @main(%a: tensor<8xf32>) -> (tensor<2xf32>, tensor<2xi32>) {\n"
+             "    %0:2 = stablehlo.custom_call @mhlo.topk(%a) {mhlo.attributes = {k = 2 : i64, "
+             "largest = false}, mhlo.version = 1 : i64} : (tensor<8xf32>) -> (tensor<2xf32>, "
+             "tensor<2xi32>)\n"
+             "    return %0#0, %0#1 : tensor<2xf32>, tensor<2xi32>\n  }\n}\n");
+    struct str out = {0};
+    struct err e;
+    assert_int_equal(hlo_write_text(m, NULL, &out, &e), 0);
+    assert_non_null(strstr(out.text, "k=2, largest=false"));
+    assert_int_not_equal(hlo_write_stablehlo(m, NULL, &out, &e), 0);
+    str_release(&out);
+    hlo_free(m);
 }
 
 static bool whole_dims(void *context, const char *text, size_t size, uint32_t rank, struct str *out)
