@@ -1,8 +1,8 @@
 #!/bin/bash
 # A search watched for a while by a restless person: random keys and resizes, then a clean end, and no
-# memory that grows. AUTOMAP_SECONDS: how long (8); for minutes under the thread sanitizer, for ten
-# with AUTOMAP_GROWTH=1, which samples the memory: its second half may not be above its second
-# quarter by more than 3 in 100.
+# memory that grows. AUTOMAP_SECONDS: how long (8); for minutes under the thread sanitizer, for hours
+# with AUTOMAP_GROWTH=1, which samples memory and open files: the second half's most may not be above
+# the second quarter's by more than 3 in 100, nor may a file more be open.
 . "$(dirname "$0")/lib.sh"
 start 120x40
 model=${AUTOMAP_MODEL:-$source_dir/examples/models/t5-tiny.hlo.txt.gz}
@@ -15,15 +15,15 @@ run "$automap --run $model; echo code \$?"
 for _ in 1 2 3 4; do screen | grep -q 'ep/s' && break; sleep 15; done # a sanitizer takes its time
 see "ep/s"
 pid=$(pid_of --run)
-end=$((SECONDS + seconds)) next=$SECONDS samples=()
+end=$((SECONDS + seconds)) next=$SECONDS samples=() resizes=0
 while [ $SECONDS -lt $end ]; do
     some=()
     for _ in 1 2 3 4 5 6 7 8; do some+=("${keys[RANDOM % ${#keys[@]}]}"); done
     type "${some[@]}"
-    [ $((RANDOM % 8)) = 0 ] && t resize-window -x $((RANDOM % 200 + 20)) -y $((RANDOM % 60 + 5))
+    [ $((RANDOM % 8)) = 0 ] && t resize-window -x $((RANDOM % 200 + 20)) -y $((RANDOM % 60 + 5)) && resizes=$((resizes + 1))
     kill -0 "$pid" 2>/dev/null || { echo "it ended"; screen; cat "$home"/report* 2>/dev/null | head -60; exit 1; }
     if [ $SECONDS -ge $next ]; then
-        samples+=("$(awk '/^VmRSS/ { print $2 }' "/proc/$pid/status")")
+        samples+=("$(awk '/^VmRSS/ { print $2 }' "/proc/$pid/status") $(ls "/proc/$pid/fd" | wc -l)")
         next=$((next + 10))
     fi
     sleep 0.1
@@ -38,10 +38,11 @@ for _ in 1 2 3 4; do screen | grep -q 'code ' && break; sleep 5; done
 see "code 0"; sane "a restless person"
 if ls "$home"/report* >/dev/null 2>&1; then cat "$home"/report* | head -80; exit 1; fi
 [ -z "$AUTOMAP_GROWTH" ] && exit 0
-printf '%s\n' "${samples[@]}" | awk -v n=${#samples[@]} '
-    { kb[NR] = $1 }
+printf '%s\n' "${samples[@]}" | awk -v n=${#samples[@]} -v resizes=$resizes '
+    function most(a, b) { return a > b ? a : b }
+    NR > n / 4 && NR <= n / 2 { early = most(early, $1); few = most(few, $2) }
+    NR > n / 2 { late = most(late, $1); many = most(many, $2) }
     END {
-        for (i = 1; i <= n; i++) { if (i > n / 4 && i <= n / 2 && kb[i] > early) early = kb[i]; if (i > n / 2 && kb[i] > late) late = kb[i] }
-        printf "%d samples: %d kB at first, %d kB in the second quarter, %d kB in the second half\n", n, kb[1], early, late
-        exit late > 1.03 * early
-    }' || { echo "memory grows: ${samples[*]}"; exit 1; }
+        printf "%d samples, %d resizes: %d kB in the second quarter, %d kB in the second half; %d and %d files open\n", n, resizes, early, late, few, many
+        exit late > 1.03 * early || many > few
+    }' || { printf 'it grows:\n%s\n' "${samples[*]}"; exit 1; }

@@ -45,6 +45,7 @@ struct groups_view {
 };
 
 enum { CLASSES_OPEN, CLASSES_FOLD, CLASSES_SORT };
+enum { TITLED = 48 }; /* columns from which on there are titles */
 static const struct action groups_actions[] = {
     [CLASSES_OPEN] = {"open", "in this panel", "the class it decides", "members",
                       "Enter or l or Right", NULL},
@@ -218,7 +219,7 @@ static struct columns columns_for(int width, int widest)
     c.name_end = width - 9;
     if (c.name_end - c.name < widest && c.best) {
         c.best = 4;
-        c.name = 8;
+        c.name = width >= TITLED ? 9 : 8;
     }
     if (c.name + 20 + 6 < width - 10) {
         c.dims = width - 10;
@@ -271,7 +272,7 @@ static void draw_titles(const struct pane *p, const struct columns *c, enum sort
 
 static bool has_titles(int width, int height, int rows)
 {
-    return width >= 48 && (rows < height || height >= 8);
+    return width >= TITLED && (rows < height || height >= 8);
 }
 
 static void draw_groups(struct panel *p, const struct pane *pane)
