@@ -217,19 +217,26 @@ int rl_settings_check(const struct rl_settings *s, const char **which)
     return RL_OK;
 }
 
-/* The paper gives discount, exponents, replay size, target period, batch, rates and schedules; it
- * does not give the network: two layers of 128 are ours. It replays prioritized and calls its
- * learner Rainbow: double and dueling follow from that, as does n = 3. */
-#define PAPER(rate, steps)                                                                     \
-    {                                                                                          \
-        .hidden = {128, 128}, .replay_capacity = 2000, .batch = 64, .learn_start = 64,         \
-        .train_every = 1, .updates_per_train = 1, .learning_rate = (rate), .adam_beta1 = 0.9,  \
-        .adam_beta2 = 0.999, .adam_eps = 1e-8, .gamma = 0.6, .n_step = 3, .target_every = 100, \
-        .epsilon_start = 1, .epsilon_end = 0.1, .epsilon_steps = (steps), .alpha = 0.2,        \
-        .beta_start = 0.6, .beta_end = 0.6, .priority_floor = 1e-6, .huber_delta = 1,          \
-        .clip_norm = 10, .double_q = true, .dueling = true, .prioritized = true,               \
-        .importance = true, .target_network = true, .huber = true, .clip = true,               \
-        .mask_bootstrap = true, .bootstrap_truncated = true                                    \
+/* Section 5.1 of the paper gives double and prioritized replay, discount, exponents, replay size,
+ * target period, batch, rates and schedules. It leaves open the network, when learning begins, the
+ * loss and its limits: those are ours. */
+#define PAPER(rate, steps)                                                                        \
+    .hidden = {128, 128}, .replay_capacity = 2000, .batch = 64, .learn_start = 64,                \
+    .train_every = 1, .updates_per_train = 1, .learning_rate = (rate), .adam_beta1 = 0.9,         \
+    .adam_beta2 = 0.999, .adam_eps = 1e-8, .gamma = 0.6, .target_every = 100, .epsilon_start = 1, \
+    .epsilon_end = 0.1, .epsilon_steps = (steps), .alpha = 0.2, .beta_start = 0.6,                \
+    .beta_end = 0.6, .priority_floor = 1e-6, .huber_delta = 1, .clip_norm = 10, .double_q = true, \
+    .prioritized = true, .importance = true, .target_network = true, .huber = true, .clip = true, \
+    .mask_bootstrap = true, .bootstrap_truncated = true
+
+/* As the paper has it, and with the parts of Rainbow that help here. */
+#define PLAIN(rate, steps)              \
+    {                                   \
+        PAPER(rate, steps), .n_step = 1 \
+    }
+#define RAINBOW(rate, steps)                             \
+    {                                                    \
+        PAPER(rate, steps), .n_step = 3, .dueling = true \
     }
 
 /* vwxyzjn/cleanrl cleanrl/dqn.py: the copy every 500 decisions is one every 50 updates here. With
@@ -293,9 +300,12 @@ const struct rl_preset rl_preset_table[] = {
       .mask_bootstrap = true,
       .return_bound = true,
       .bootstrap_truncated = true}},
-    {"paper-opp", "Auto-MAP, operator partitioning", PAPER(5e-4, 2000)},
-    {"paper-adp", "Auto-MAP, auto data parallelism", PAPER(5e-4, 500)},
-    {"paper-pp", "Auto-MAP, pipeline parallelism", PAPER(1e-3, 10000)},
+    {"paper-opp", "Auto-MAP, operator partitioning", PLAIN(5e-4, 2000)},
+    {"paper-adp", "Auto-MAP, auto data parallelism", PLAIN(5e-4, 500)},
+    {"paper-pp", "Auto-MAP, pipeline parallelism", PLAIN(1e-3, 10000)},
+    {"rainbow-opp", "paper-opp with dueling and n = 3", RAINBOW(5e-4, 2000)},
+    {"rainbow-adp", "paper-adp with dueling and n = 3", RAINBOW(5e-4, 500)},
+    {"rainbow-pp", "paper-pp with dueling and n = 3", RAINBOW(1e-3, 10000)},
     {"cartpole",
      "CleanRL's DQN for CartPole-v1",
      {RECIPE, .n_step = 1, .learning_rate = 2.5e-4, .adam_eps = 1e-8}},

@@ -78,7 +78,8 @@ int rl_settings_check(const struct rl_settings *s, const char **which) RL_MUST_C
 
 /* Presets; the last row has name NULL.
  *   planner                          what works best on this project's own tasks
- *   paper-opp, paper-adp, paper-pp   Wang et al. 2020 (arXiv 2007.04069)
+ *   paper-opp, paper-adp, paper-pp   Wang et al. 2020 (arXiv 2007.04069), section 5.1
+ *   rainbow-opp, -adp, -pp           the same with dueling and n = 3
  *   cartpole                         CleanRL's dqn.py, for CartPole-v1
  *   cartpole-rainbow                 the same with double, n = 3 and prioritized replay
  *   bsuite                           the default DQN of bsuite

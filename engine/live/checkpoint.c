@@ -27,7 +27,7 @@
 
 enum {
     KIND_SEARCH_STATE = 3,
-    FORMAT = 6,            /* with every change of a walk */
+    FORMAT = 7,            /* with every change of a walk */
     BYTES_PER_S = 2000000, /* written on average, at most */
     BYTES_MOST = 1 << 30
 };

@@ -36,10 +36,14 @@ static bool set_game(struct search_options *o, const char *name, const char *val
 {
     static const char *const kinds[] = {"opp", "adp", "all"}, *const rewards[] = {"cost", "paper"},
                              *const switches[] = {"off", "on"}, *const waves[] = {"full", "weak"},
-                             *const states[] = {"one-hot", "continuous"};
+                             *const states[] = {"one-hot", "continuous", "paper"},
+                             *const candidates[] = {"data", "paper"},
+                             *const presets[] = {"default", "paper"};
     int n;
 
-    if (!strcmp(name, "kind") && find_word(value, kinds, 3, &n)) {
+    if (!strcmp(name, "preset") && find_word(value, presets, 2, &n)) {
+        search_options_preset(o, n == 1);
+    } else if (!strcmp(name, "kind") && find_word(value, kinds, 3, &n)) {
         o->game.kind = (enum game_kind)n;
         o->rl_set = false;
     } else if (!strcmp(name, "reward") && find_word(value, rewards, 2, &n)) {
@@ -49,8 +53,11 @@ static bool set_game(struct search_options *o, const char *name, const char *val
         o->game.no_folding = !n;
     } else if (!strcmp(name, "propagation") && find_word(value, waves, 2, &n)) {
         o->game.weak = n == 1;
-    } else if (!strcmp(name, "state") && find_word(value, states, 2, &n)) {
+    } else if (!strcmp(name, "state") && find_word(value, states, 3, &n)) {
         o->continuous = n == 1;
+        o->game.paper_state = n == 2;
+    } else if (!strcmp(name, "candidates") && find_word(value, candidates, 2, &n)) {
+        o->game.paper_candidates = n == 1;
     } else {
         return !strcmp(name, "memory-limit") && set_limit(o, value);
     }
@@ -79,7 +86,7 @@ int live_option_set(struct search_options *o, const char *name, const char *valu
         }
     }
     if (!o->rl_set)
-        o->rl = *search_preset(&o->game);
+        o->rl = *search_preset(o);
     if (!strcmp(name, "epsilon")) {
         struct rl_settings both = o->rl;
         if (rl_settings_set(&both, "epsilon-start", value) == 0 &&
@@ -105,8 +112,13 @@ static const struct live_option own[] = {
     {"folding", "repeated layers are decided alike", "on off"},
     {"propagation", "full: what follows is settled at once; weak: a clash ends the episode",
      "full weak"},
-    {"state", "one-hot: the DQN plays from the first; continuous: a network of all models leads",
-     "one-hot continuous"},
+    {"state",
+     "one-hot: the DQN plays from the first; continuous: a network of all models leads; paper: the "
+     "DQN sees -1, 0, 1 and an integer",
+     "one-hot continuous paper"},
+    {"candidates", "of adp: data, or paper: every parameter that is no variable (weak)",
+     "data paper"},
+    {"preset", "paper: Auto-MAP as published; default: ours", "default paper"},
     {"memory-limit", "none, device (less 20 %) or a size such as 12 GB", NULL},
     {"seed", "of everything random", NULL},
     {"stable-episodes", "without a better plan, then stage 2 sets back and repairs", NULL},
@@ -145,7 +157,11 @@ void live_option_print(const struct search_options *o, size_t i, char *out, size
                            o->game.reward == GAME_REWARD_PAPER ? "paper" : "cost",
                            o->game.no_folding ? "off" : "on",
                            o->game.weak ? "weak" : "full",
-                           o->continuous ? "continuous" : "one-hot"};
+                           o->continuous         ? "continuous"
+                           : o->game.paper_state ? "paper"
+                                                 : "one-hot",
+                           o->game.paper_candidates ? "paper" : "data",
+                           o->paper ? "paper" : "default"};
 
     if (i < sizeof words / sizeof *words)
         snprintf(out, room, "%s", words[i]);
@@ -157,18 +173,18 @@ void live_option_print(const struct search_options *o, size_t i, char *out, size
                  : o->stable_episodes ? o->stable_episodes
                                       : 60ull);
     else
-        rl_settings_print(o->rl_set ? &o->rl : search_preset(&o->game), &rl_setting_table[i - OWN],
-                          out, room);
+        rl_settings_print(o->rl_set ? &o->rl : search_preset(o), &rl_setting_table[i - OWN], out,
+                          room);
 }
 
 bool live_options_go_on(const struct search_options *a, const struct search_options *b)
 {
-    const struct rl_settings *x = a->rl_set ? &a->rl : search_preset(&a->game),
-                             *y = b->rl_set ? &b->rl : search_preset(&b->game);
+    const struct rl_settings *x = a->rl_set ? &a->rl : search_preset(a),
+                             *y = b->rl_set ? &b->rl : search_preset(b);
 
     return a->algorithm == b->algorithm && game_options_equal(&a->game, &b->game) &&
            a->seed == b->seed && a->stable_episodes == b->stable_episodes &&
            a->anneal_steps == b->anneal_steps && a->continuous == b->continuous &&
-           !memcmp(x->hidden, y->hidden, sizeof x->hidden) &&
+           a->paper == b->paper && !memcmp(x->hidden, y->hidden, sizeof x->hidden) &&
            x->replay_capacity == y->replay_capacity;
 }

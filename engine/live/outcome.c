@@ -243,6 +243,26 @@ static void add_memory(const struct search_state *c, const struct plan *plan, cJ
     cJSON_AddBoolToObject(o, "fits", c->best->fits);
 }
 
+/* Of a dqn: whose settings, what it sees, and how many episodes the network of all models played.
+ */
+static void add_player(const struct search_state *c, cJSON *o)
+{
+    const struct search_options *s = &c->options;
+    bool led = search_is_continuous(s);
+    uint64_t episodes = search_episodes(c->search);
+
+    if (s->algorithm != SEARCH_DQN)
+        return;
+    cJSON_AddStringToObject(o, "preset", s->paper ? "paper" : "default");
+    cJSON_AddStringToObject(o, "state",
+                            led                   ? "continuous"
+                            : s->game.paper_state ? "paper"
+                                                  : "one-hot");
+    cJSON_AddStringToObject(o, "begun_by", led ? "the shipped policy" : "nobody, from scratch");
+    cJSON_AddNumberToObject(o, "led_episodes",
+                            led ? (double)(episodes < SEARCH_LED ? episodes : SEARCH_LED) : 0);
+}
+
 cJSON *outcome_json(const struct search_state *c, const struct plan *plan)
 {
     static const char *const kinds[] = {"opp", "adp", "all"};
@@ -258,6 +278,7 @@ cJSON *outcome_json(const struct search_state *c, const struct plan *plan)
     cJSON_AddStringToObject(o, "propagation", g->weak ? "weak" : "full");
     cJSON_AddBoolToObject(o, "folding", !g->no_folding);
     cJSON_AddNumberToObject(o, "seed", (double)c->options.seed);
+    add_player(c, o);
     cJSON_AddNumberToObject(o, "variables", n.variables);
     cJSON_AddNumberToObject(o, "dims", n.dims);
     cJSON_AddNumberToObject(o, "partitioned", n.partitioned);

@@ -65,7 +65,7 @@ struct game_pin *act_game_pins(const struct act *a)
 
 static const struct rl_settings *settings_of(const struct search_options *o)
 {
-    return o->rl_set ? &o->rl : search_preset(&o->game);
+    return o->rl_set ? &o->rl : search_preset(o);
 }
 
 /* The search that act `a` asks for: a new one for another problem, game, algorithm or seed. */

@@ -38,7 +38,7 @@ static int dqn_start(struct pipe_search *s, struct err *e)
     if (!d)
         return err_no_memory(e, "for the learner");
     if (!s->options.rl_set)
-        s->options.rl = *rl_preset("paper-pp");
+        s->options.rl = *rl_preset(s->options.paper ? "paper-pp" : "rainbow-pp");
     if (is_decided(s))
         return 0;
     rc = rl_agent_new(&d->agent, &shape, &s->options.rl, s->options.seed);

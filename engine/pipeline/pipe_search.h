@@ -45,7 +45,8 @@ struct pipe_search_options {
     struct pipe_space_options space; /* stages, pins and empty_stages hold for all */
     enum pipe_cuts cuts;             /* NEAR: within the space's radius of a server boundary */
     struct rl_settings rl;           /* of the DQN */
-    bool rl_set;                     /* false: preset paper-pp */
+    bool rl_set;                     /* false: the preset below */
+    bool paper;                      /* paper-pp, the paper's own; false: rainbow-pp, ours */
     uint64_t seed;
     const struct rl_scorer *net; /* of infer, borrowed; NULL: none, it goes by equal shares */
     const atomic_bool *stop;     /* set elsewhere: the step under way ends at once; NULL: never */

@@ -63,10 +63,14 @@ struct dqn {
     uint32_t played_count;
 };
 
-const struct rl_settings *search_preset(const struct game_options *o)
+const struct rl_settings *search_preset(const struct search_options *o)
 {
-    if (o->reward == GAME_REWARD_PAPER)
-        return rl_preset(o->kind == GAME_ADP ? "paper-adp" : "paper-opp");
+    bool adp = o->game.kind == GAME_ADP;
+
+    if (o->paper)
+        return rl_preset(adp ? "paper-adp" : "paper-opp");
+    if (o->game.reward == GAME_REWARD_PAPER)
+        return rl_preset(adp ? "rainbow-adp" : "rainbow-opp");
     return rl_preset("planner");
 }
 
@@ -264,7 +268,7 @@ static int dqn_start(struct search *s, struct err *e)
     if (!d)
         return err_no_memory(e, "for the learner");
     if (!s->options.rl_set)
-        s->options.rl = *search_preset(&s->options.game);
+        s->options.rl = *search_preset(&s->options);
     d->from_on = mem_try(s->game.problem->classes.count, sizeof *d->from_on);
     d->played = mem_try(s->game.move_count, sizeof *d->played);
     d->spare = mem_try(s->game.problem->classes.count, sizeof *d->spare);

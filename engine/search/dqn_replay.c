@@ -13,7 +13,7 @@ struct records {
     uint32_t count, episodes, moves;
     uint32_t *position, *episode; /* [count] */
     uint8_t *action, *end;
-    int8_t *status; /* [episodes x moves] */
+    int8_t *status; /* [episodes + 1 x moves] */
     float *now, *next;
 };
 
@@ -43,32 +43,30 @@ static bool take_room(struct records *to, const struct rl_replay *r, uint32_t fi
     to->episode = mem_try(to->count, sizeof *to->episode);
     to->action = mem_try(to->count, 1);
     to->end = mem_try(to->count, 1);
-    to->status = mem_try((size_t)episodes * to->moves, 1);
+    to->status = mem_try(((size_t)episodes + 1) * to->moves, 1);
     to->now = mem_try(r->observation_size, sizeof *to->now);
     to->next = mem_try(r->observation_size, sizeof *to->next);
     return to->position && to->episode && to->action && to->end && to->status && to->now &&
            to->next;
 }
 
-/* An observation holds, per move, 1 if split, 1 if whole, 1 at the position (game_observe). */
-static bool record(struct records *to, const struct rl_replay *r, uint32_t most, uint32_t moves)
+/* An observation has the status of every move and the position (game_observe). */
+static bool record(struct records *to, const struct rl_replay *r, uint32_t most,
+                   const struct game *g)
 {
     uint32_t first = r->count > most ? r->count - most : 0;
 
-    *to = (struct records){.count = r->count - first, .moves = moves};
+    *to = (struct records){.count = r->count - first, .moves = g->move_count};
     if (!take_room(to, r, first))
         return false;
     for (uint32_t n = 0; n < to->count; n++) {
-        uint32_t slot = rl_replay_slot(r, first + n), at = 0;
-        const float *seen = r->observation + (size_t)slot * r->observation_size;
-        while (at < moves && seen[2 * moves + at] == 0)
-            at++;
-        if (begins(r, first, first + n)) {
-            int8_t *status = to->status + (size_t)to->episodes++ * moves;
-            for (uint32_t m = 0; m < moves; m++)
-                status[m] = seen[m] != 0 ? 1 : seen[moves + m] != 0 ? 0 : -1;
-        }
-        to->position[n] = at;
+        uint32_t slot = rl_replay_slot(r, first + n);
+        bool first_of_episode = begins(r, first, first + n);
+        /* of a later decision only the position is wanted: the last row is scratch */
+        int8_t *status = to->status + (size_t)to->episodes * to->moves;
+        game_observed(g, r->observation + (size_t)slot * r->observation_size, status,
+                      &to->position[n]);
+        to->episodes += first_of_episode;
         to->action[n] = (uint8_t)r->action[slot];
         to->end[n] = r->end[slot];
         to->episode[n] = to->episodes - 1;
@@ -128,7 +126,7 @@ void dqn_replay_again(struct game *g, struct rl_agent *a, uint32_t most,
     struct records r;
 
     *out = (struct dqn_replay_note){.before = replay->count};
-    bool ok = record(&r, replay, most, g->move_count);
+    bool ok = record(&r, replay, most, g);
     rl_agent_forget(a);
     if (ok)
         play_episodes(g, a, &r);

@@ -18,7 +18,8 @@
 bool game_options_equal(const struct game_options *a, const struct game_options *b)
 {
     return a->memory_limit == b->memory_limit && a->kind == b->kind && a->reward == b->reward &&
-           a->no_folding == b->no_folding && a->weak == b->weak;
+           a->no_folding == b->no_folding && a->weak == b->weak &&
+           a->paper_state == b->paper_state && a->paper_candidates == b->paper_candidates;
 }
 
 double game_limit_bytes(const struct problem *p, const struct game_options *o)
@@ -122,14 +123,13 @@ static int add_moves(struct game *g, struct err *e)
     return 0;
 }
 
-static bool is_offered(const struct game *g, uint32_t param, uint32_t dim)
+/* Whether the game decides dims of a parameter. */
+static bool is_in_game(const struct game_options *o, enum hlo_role role)
 {
-    const struct hlo_param_role *r = &g->problem->roles.params[param];
-
-    if (r->role == HLO_ROLE_VARIABLE ? g->options.kind == GAME_ADP
-                                     : r->role != HLO_ROLE_INPUT || g->options.kind == GAME_OPP)
-        return false;
-    return !g->weak.never[class_dim(&g->problem->classes, r->value, dim)];
+    if (role == HLO_ROLE_VARIABLE)
+        return o->kind != GAME_ADP;
+    return o->kind != GAME_OPP &&
+           (role == HLO_ROLE_INPUT || (role == HLO_ROLE_HYPER && o->paper_candidates));
 }
 
 /* Weak: every dim of every variable (input), whatever its class. */
@@ -148,18 +148,16 @@ static int add_weak_moves(struct game *g, struct err *e)
     for (uint32_t k = 0; k < p->roles.param_count; k++) {
         const struct hlo_param_role *r = &p->roles.params[k];
         uint32_t rank = (uint32_t)hlo_value_shape(p->m, r->value)->rank;
-        g->counted[r->value] = r->role == HLO_ROLE_VARIABLE
-                                   ? g->options.kind != GAME_ADP
-                                   : r->role == HLO_ROLE_INPUT && g->options.kind != GAME_OPP;
+        g->counted[r->value] = is_in_game(&g->options, r->role);
         for (uint32_t d = 0; d < rank; d++) {
-            if (!is_offered(g, k, d))
+            if (!g->counted[r->value] || g->weak.never[class_dim(&p->classes, r->value, d)])
                 continue;
             class_id class = problem_param_class(p, k, d);
             g->moves[g->move_count++] = (struct game_move){
                 .classes = g->pool_count,
                 .class_count = 1,
                 .var_dims = r->role == HLO_ROLE_VARIABLE,
-                .input_dims = r->role == HLO_ROLE_INPUT,
+                .input_dims = r->role != HLO_ROLE_VARIABLE,
                 .dim = class_dim(&p->classes, r->value, d),
             };
             g->pool[g->pool_count++] = class;
@@ -673,6 +671,9 @@ int game_new(const struct problem *p, const struct game_options *o, struct game 
     if (o->memory_limit != 0 && o->reward == GAME_REWARD_PAPER)
         return err_set(e, ERR_INPUT,
                        "a memory limit is of the cost reward: the paper's knows no step");
+    if (o->paper_candidates && !o->weak)
+        return err_set(e, ERR_INPUT,
+                       "the paper's candidates are dims, offered by weak propagation alone");
     out->group = mem_try(p->classes.count, sizeof *out->group);
     if (!out->group)
         return err_no_memory(e, MEMORY_FOR);
@@ -714,11 +715,34 @@ void game_release(struct game *g)
 
 uint32_t game_observation_size(const struct game *g)
 {
-    return 3 * g->move_count + 1;
+    return (g->options.paper_state ? 1 : 3) * g->move_count + 1;
+}
+
+static void observe_plainly(const struct game *g, float *out)
+{
+    for (uint32_t n = 0; n < g->move_count; n++)
+        out[n] = (float)game_status(g, n);
+    out[g->move_count] = (float)g->position;
+}
+
+void game_observed(const struct game *g, const float *seen, int8_t *status, uint32_t *position)
+{
+    uint32_t moves = g->move_count, at = 0;
+    bool plain = g->options.paper_state;
+
+    for (uint32_t n = 0; n < moves; n++)
+        status[n] = plain ? (int8_t)seen[n] : seen[n] != 0 ? 1 : seen[moves + n] != 0 ? 0 : -1;
+    while (!plain && at < moves && seen[2 * moves + at] == 0)
+        at++;
+    *position = plain ? (uint32_t)seen[moves] : at;
 }
 
 void game_observe(const struct game *g, float *out)
 {
+    if (g->options.paper_state) {
+        observe_plainly(g, out);
+        return;
+    }
     memset(out, 0, game_observation_size(g) * sizeof *out);
     for (uint32_t n = 0; n < g->move_count; n++) {
         int s = game_status(g, n);

@@ -21,6 +21,10 @@
  * be split; nothing is folded. An episode that runs into a conflict ends with -1 under both
  * rewards, and under a memory limit with a total 1 below the worst plan that fits.
  *
+ * Candidate inputs of adp are the parameters recognised as data. With `paper_candidates` they are
+ * Auto-MAP's, which knows no roles: every entry parameter but variables and what is kept of them
+ * from step to step, so random keys and the like too.
+ *
  * Pricing is incremental: a decision touches only the cost tables of the classes it changes. Plain
  * state over a problem; not thread-safe; one per search. */
 #ifndef AUTOMAP_ENGINE_SEARCH_GAME_H
@@ -45,7 +49,9 @@ struct game_options {
     enum game_kind kind;
     enum game_reward reward;
     bool no_folding;
-    bool weak; /* weak propagation: offers splits that clash, and a clash ends the episode */
+    bool weak;        /* weak propagation: offers splits that clash, and a clash ends the episode */
+    bool paper_state; /* game_observe writes what Auto-MAP's learner sees */
+    bool paper_candidates; /* weak: Auto-MAP's candidate inputs, below */
 };
 
 struct game_pin {
@@ -98,7 +104,8 @@ bool game_options_equal(const struct game_options *a, const struct game_options 
 /* Bytes that plans must not exceed; INFINITY: no limit. */
 double game_limit_bytes(const struct problem *p, const struct game_options *o);
 
-/* ERR_INPUT: a memory limit under the paper's reward. */
+/* ERR_INPUT: a memory limit under the paper's reward; the paper's candidates under full
+ * propagation, which offers classes, not dims. */
 int game_new(const struct problem *p, const struct game_options *o, struct game *out,
              struct err *e) MUST_CHECK;
 void game_release(struct game *g);
@@ -173,8 +180,12 @@ bool game_splits(const struct game *g, const label *on, uint32_t move);
 int game_status(const struct game *g, uint32_t move);
 
 /* What a learner sees: for each move 1 if split, for each move 1 if whole, for each move 1 if it is
- * next; then the log-ratio of step time to baseline so far. Size: 3 x moves + 1. */
+ * next; then the log-ratio of step time to baseline so far. Size: 3 x moves + 1.
+ * With `paper_state` (Auto-MAP 4.1): for each move -1 open, 0 whole, 1 split; then the position as
+ * an integer. Size: moves + 1. */
 uint32_t game_observation_size(const struct game *g);
 void game_observe(const struct game *g, float *out);
+/* Reads an observation back: the status of every move [moves], and the position. */
+void game_observed(const struct game *g, const float *seen, int8_t *status, uint32_t *position);
 
 #endif

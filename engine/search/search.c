@@ -319,6 +319,16 @@ bool search_serialize_labels(const struct search *s, struct rl_serializer *w, la
     return !w->failed;
 }
 
+void search_options_preset(struct search_options *o, bool paper)
+{
+    o->paper = paper;
+    o->rl_set = false;
+    o->continuous = false;
+    o->game.reward = paper ? GAME_REWARD_PAPER : GAME_REWARD_COST;
+    o->game.weak = o->game.paper_state = o->game.paper_candidates = paper;
+    o->game.no_folding = false;
+}
+
 static bool is_limit(double bytes)
 {
     return bytes == 0 || bytes == MEMORY_LIMIT_DEVICE || (bytes >= 1 && isfinite(bytes));
@@ -336,8 +346,9 @@ bool search_options_are_sound(const struct search_options *o)
 {
     bool sound = o->algorithm < SEARCH_ALGORITHM_COUNT && o->game.kind <= GAME_ALL &&
                  o->game.reward <= GAME_REWARD_PAPER && is_flag(&o->game.no_folding) &&
-                 is_flag(&o->game.weak) && is_limit(o->game.memory_limit) && is_flag(&o->rl_set) &&
-                 o->anneal_steps;
+                 is_flag(&o->game.weak) && is_flag(&o->game.paper_state) &&
+                 is_flag(&o->game.paper_candidates) && is_limit(o->game.memory_limit) &&
+                 is_flag(&o->rl_set) && is_flag(&o->paper) && o->anneal_steps;
 
     for (const struct rl_setting *row = rl_setting_table; row->name && sound; row++) {
         const void *at = (const unsigned char *)&o->rl + row->offset;
@@ -355,6 +366,8 @@ static void serialize_game_options(struct rl_serializer *w, struct game_options 
     RL_ONE(w, reward);
     rl_serialize_flag(w, &o->no_folding);
     rl_serialize_flag(w, &o->weak);
+    rl_serialize_flag(w, &o->paper_state);
+    rl_serialize_flag(w, &o->paper_candidates);
     w->failed |= kind > GAME_ALL || reward > GAME_REWARD_PAPER;
     o->kind = w->failed ? o->kind : (enum game_kind)kind;
     o->reward = w->failed ? o->reward : (enum game_reward)reward;
@@ -370,6 +383,7 @@ void search_options_serialize(struct rl_serializer *w, struct search_options *o)
     serialize_game_options(w, &o->game);
     rl_settings_serialize(w, &o->rl);
     rl_serialize_flag(w, &o->rl_set);
+    rl_serialize_flag(w, &o->paper);
     RL_ONE(w, o->seed);
     RL_ONE(w, o->stable_episodes);
     RL_ONE(w, o->anneal_steps);

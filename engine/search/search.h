@@ -47,6 +47,7 @@ struct search_options {
     struct game_options game;
     struct rl_settings rl; /* of the DQN */
     bool rl_set;           /* false: the preset for the game's reward and kind */
+    bool paper;            /* these presets are the paper's own, not ours */
     uint64_t seed;
     uint32_t
         stable_episodes;   /* stage 1 ends after this many episodes without a better plan; 0: 60 */
@@ -127,8 +128,11 @@ const struct relaxed_plan *search_relaxed(const struct search *s);
 /* How often a search reached a natural end without being done: the DQN's stage 2 reopened every
  * group several times and found nothing better. */
 uint32_t search_rounds(const struct search *s);
-/* The learner's default settings for a game. */
-const struct rl_settings *search_preset(const struct game_options *o);
+/* The learner's default settings for the options' game. */
+const struct rl_settings *search_preset(const struct search_options *o);
+/* Auto-MAP as published, as far as options go (README.md), or ours. Leaves kind, seed, algorithm
+ * and stable_episodes alone. */
+void search_options_preset(struct search_options *o, bool paper);
 
 /* A person's acts. Pins as in game_set_pins; a best plan that breaks a pin is shelved, and becomes
  * the best again once the pins allow it and nothing better was found. */

@@ -101,6 +101,27 @@ grep -q 'does not fit .* proven without a limit' "$dir/none" || { echo "a kind o
 "$automap" search "$tiny" --kind all --algo race --episodes 20 --memory-limit '700 kB' > "$dir/over" || code=$?
 [ $code = 4 ] && tail -1 "$dir/over" | grep -q 'no algorithm found a plan within the memory limit'
 
+# --preset paper is Auto-MAP's: its reward, weak propagation, state and candidates; an option behind it changes one thing;
+# who plays is in the file
+"$automap" search "$source/examples/models/vgg19.hlo.txt.gz" --devices 8 --kind adp --preset paper --episodes 40 --json --quiet \
+    --journal "$dir/paper.journal" > "$dir/paper.json"
+"$automap" replay "$dir/paper.journal" --json > "$dir/paper.again"
+"$automap" search "$tiny" --preset paper --reward cost --state one-hot --episodes 5 --json --quiet > "$dir/part.json"
+"$automap" search "$tiny" --kind all --episodes 5 --json --quiet > "$dir/default.json"
+python3 - "$dir" << 'P' || exit 1
+import json, sys
+paper, again, part, default = (json.load(open(f"{sys.argv[1]}/{n}")) for n in ("paper.json", "paper.again", "part.json", "default.json"))
+def player(o): return [o[k] for k in ("preset", "state", "begun_by", "led_episodes", "reward", "propagation")]
+assert player(paper) == ["paper", "paper", "nobody, from scratch", 0, "paper", "weak"], player(paper)
+assert player(again) == player(paper) and again["score"] == paper["score"]
+assert paper["moves"] == 4, "the paper's four candidates of VGG-19"
+assert player(part) == ["paper", "one-hot", "nobody, from scratch", 0, "cost", "weak"], player(part)
+assert player(default) == ["default", "continuous", "the shipped policy", 5, "cost", "full"], player(default)
+P
+"$automap" search "$tiny" --kind pp --preset paper --devices 4 --algo dqn --episodes 20 --quiet > /dev/null
+"$automap" search --help | grep -q -e '--preset default|paper'
+"$automap" search "$tiny" --preset paper --episodes 5 --quiet | grep -q "dqn with the paper's settings, sees -1, 0, 1 and the position"
+
 # a script pins and steers; Ctrl-C stops with the best so far
 printf '# steer\n40 pin encoder/layer_000/self/q/kernel:0=1\nat episode 30: backtrack @1\nat episode 50: quit\n' > "$dir/script"
 "$automap" search "$tiny" --script "$dir/script" --json > "$dir/script.json" 2> "$dir/err"

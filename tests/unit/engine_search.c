@@ -137,6 +137,79 @@ static void test_stored_decisions(void **state)
     search_free(s);
 }
 
+/* The preset "paper" is section 5.1 of Auto-MAP: -1, 0 or 1 for each dim and the position as an
+ * integer; double and prioritized replay, no dueling, one step; dims one by one, and conflicts. */
+static void test_paper_preset(void **state)
+{
+    (void)state;
+    for (enum game_kind kind = GAME_OPP; kind <= GAME_ADP; kind++) {
+        struct search_options o = {.algorithm = SEARCH_DQN, .seed = 3, .continuous = true};
+        search_options_preset(&o, true);
+        o.game.kind = kind;
+        assert_false(search_is_continuous(&o));
+        struct search *s = begin(&o);
+        const struct game *g = search_game(s);
+        const struct rl_settings *rl = rl_agent_settings(search_agent(s));
+        const struct rl_settings *paper = rl_preset(kind == GAME_ADP ? "paper-adp" : "paper-opp");
+        assert_memory_equal(rl, paper, sizeof *rl);
+        assert_true(g->options.weak && g->options.reward == GAME_REWARD_PAPER);
+        uint32_t moves = g->move_count, size = game_observation_size(g), position, clashes = 0;
+        assert_int_equal(size, moves + 1);
+        float *seen = calloc(size, sizeof *seen);
+        int8_t *status = calloc(moves, 1);
+        struct search_event event;
+        for (uint32_t n = 0; n < 400; n++) {
+            game_observe(g, seen);
+            game_observed(g, seen, status, &position);
+            assert_true(seen[moves] == (float)g->position && position == g->position);
+            for (uint32_t m = 0; m < moves; m++)
+                assert_true(seen[m] == (float)game_status(g, m) && status[m] == game_status(g, m));
+            step(s, &event);
+            clashes += event.conflict;
+            assert_true(!event.conflict || event.reward == -1);
+        }
+        assert_true(clashes > 0);
+        free(seen);
+        free(status);
+        search_free(s);
+        search_options_preset(&o, false);
+        assert_memory_equal(search_preset(&o), rl_preset("planner"), sizeof *rl);
+        o.game.reward = GAME_REWARD_PAPER;
+        assert_memory_equal(search_preset(&o),
+                            rl_preset(kind == GAME_ADP ? "rainbow-adp" : "rainbow-opp"),
+                            sizeof *rl);
+    }
+}
+
+/* ADP of the paper decides each dim of each input that is large enough, batch or not; with full
+ * propagation classes are decided, and there are no such candidates. */
+static void test_paper_candidates(void **state)
+{
+    (void)state;
+    struct search_options o = {.algorithm = SEARCH_DQN, .seed = 3};
+    uint32_t dims = 0;
+    struct search *s;
+    struct err e;
+
+    for (uint32_t k = 0; k < problem.roles.param_count; k++) {
+        const struct hlo_param_role *r = &problem.roles.params[k];
+        const struct hlo_shape *shape = hlo_value_shape(problem.m, r->value);
+        for (uint32_t d = 0; r->role == HLO_ROLE_INPUT && d < (uint32_t)shape->rank; d++)
+            dims += shape->dims[d] >= problem.mesh.devices;
+    }
+    search_options_preset(&o, true);
+    o.game.kind = GAME_ADP;
+    s = begin(&o);
+    assert_int_equal(search_game(s)->move_count, dims);
+    search_free(s);
+    o.game.weak = false;
+    assert_int_equal(search_new(&problem, &o, &s, &e), ERR_INPUT);
+    o.game.paper_candidates = false;
+    s = begin(&o);
+    assert_int_equal(search_game(s)->move_count, 1); /* the batch, alone */
+    search_free(s);
+}
+
 static bool all_open(const struct game *g)
 {
     for (uint32_t n = 0; n < g->move_count; n++) {
@@ -255,14 +328,17 @@ static void check_replay(struct search *s)
     const struct rl_replay *r = rl_agent_replay(search_agent(s));
     uint32_t moves = g->move_count, size = game_observation_size(g);
     float *seen = calloc(size, sizeof *seen);
+    int8_t *status = calloc(moves, 1);
+    uint32_t position;
 
     for (uint32_t k = 0; k < r->count; k++) {
         uint32_t slot = rl_replay_slot(r, k);
         const float *was = r->observation + (size_t)slot * size;
+        game_observed(g, was, status, &position);
         game_reset(g);
         for (int split = 1; split >= 0; split--) {
             for (uint32_t n = 0; n < moves; n++) {
-                if (was[n + (split ? 0 : moves)] != 0)
+                if (status[n] == split)
                     game_settle(g, n, split);
             }
         }
@@ -276,6 +352,7 @@ static void check_replay(struct search *s)
     }
     game_reset(g);
     free(seen);
+    free(status);
 }
 
 static void test_pins_play_the_replay_again(void **state)
@@ -283,7 +360,8 @@ static void test_pins_play_the_replay_again(void **state)
     (void)state;
     struct search_options o = {.algorithm = SEARCH_DQN, .seed = 4};
     o.game.kind = GAME_ALL;
-    for (int split = 0; split < 2; split++) {
+    for (int split = 0; split < 4; split++) { /* the last two with the paper's state */
+        o.game.paper_state = split > 1;
         struct search *s = begin(&o);
         const struct game *g = search_game(s);
         struct strict_clash clash;
@@ -292,7 +370,7 @@ static void test_pins_play_the_replay_again(void **state)
         while (search_episodes(s) < 60)
             step(s, &event);
         uint32_t before = rl_agent_replay(search_agent(s))->count;
-        struct game_pin pin = {g->pool[g->moves[1].classes], (uint8_t)g->moves[1].axis, split == 1};
+        struct game_pin pin = {g->pool[g->moves[1].classes], (uint8_t)g->moves[1].axis, split % 2};
         assert_int_equal(search_set_pins(s, &pin, 1, &clash, &e), 0);
         assert_int_equal(search_kept(s).before, before);
         assert_int_equal(search_kept(s).after, rl_agent_replay(search_agent(s))->count);
@@ -337,7 +415,7 @@ static void test_settings_keep_the_replay(void **state)
     tell(c, "undo", 0);
     tell(c, "undo", 0);
     tell(c, "undo", 0);
-    const struct rl_settings *preset = search_preset(&o.game);
+    const struct rl_settings *preset = search_preset(&o);
     assert_true(now->epsilon_episodes == preset->epsilon_episodes);
     assert_true(now->learning_rate == preset->learning_rate);
     tell(c, "redo", 0);
@@ -419,6 +497,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_observation),
         cmocka_unit_test(test_stored_decisions),
+        cmocka_unit_test(test_paper_preset),
+        cmocka_unit_test(test_paper_candidates),
         cmocka_unit_test(test_stages),
         cmocka_unit_test(test_openings),
         cmocka_unit_test(test_backtrack),

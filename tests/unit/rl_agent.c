@@ -435,13 +435,19 @@ static void test_presets(void **state)
         double rate;
         uint32_t steps;
     } paper[] = {{"paper-opp", 5e-4, 2000}, {"paper-adp", 5e-4, 500}, {"paper-pp", 1e-3, 10000}};
+    static const char *const rainbow[] = {"rainbow-opp", "rainbow-adp", "rainbow-pp"};
     for (int i = 0; i < 3; i++) {
         const struct rl_settings *s = rl_preset(paper[i].name);
         assert_true(s->gamma == 0.6 && s->alpha == 0.2 && s->beta_start == 0.6);
         assert_true(s->replay_capacity == 2000 && s->target_every == 100 && s->batch == 64);
         assert_true(s->epsilon_start == 1 && s->epsilon_end == 0.1);
         assert_true(s->learning_rate == paper[i].rate && s->epsilon_steps == paper[i].steps);
-        assert_true(s->double_q && s->dueling && s->prioritized && s->n_step == 3);
+        assert_true(s->double_q && s->prioritized && !s->dueling && s->n_step == 1);
+        struct rl_settings ours = *rl_preset(rainbow[i]); /* two things are added, no more */
+        assert_true(ours.dueling && ours.n_step == 3);
+        ours.dueling = false;
+        ours.n_step = 1;
+        assert_memory_equal(&ours, s, sizeof ours);
     }
     const struct rl_settings *c = rl_preset("cartpole");
     assert_true(c->learning_rate == 2.5e-4 && c->gamma == 0.99 && c->batch == 128);

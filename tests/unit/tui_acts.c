@@ -163,7 +163,7 @@ static void test_another_cluster_and_the_start(void **state)
 static void test_figures_of_options(void **state)
 {
     static const double values[] = {0.05, 0.1, 5e-4, 1.0 / 3, 0.6, 1e-6, 2000, 0.30000000000000004};
-    struct rl_settings s = *search_preset(&(struct game_options){0});
+    struct rl_settings s = *search_preset(&(struct search_options){0});
     char text[64];
 
     (void)state;

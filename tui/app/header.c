@@ -124,11 +124,13 @@ static void add_search(struct row *r, const struct watch *w)
     const struct search_options *o = &w->shot->options;
     char text[96];
 
-    bool led = search_is_continuous(o);
-    if (led && w->shot->episodes < SEARCH_LED)
-        add(r, 4, 3, ROLE_DIM, "network of all models");
-    else
-        add(r, 4, 3, ROLE_DIM, led ? "DQN, led" : names[o->algorithm]);
+    add(r, 4, 3, ROLE_DIM, names[o->algorithm]);
+    if (search_is_continuous(o))
+        add(r, 5, 1, ROLE_DIM,
+            w->shot->episodes < SEARCH_LED ? "led by the shipped policy"
+                                           : "once led by the shipped policy");
+    else if (o->algorithm == SEARCH_DQN)
+        add(r, 5, 1, ROLE_DIM, o->paper ? "of the paper, from scratch" : "from scratch");
     snprintf(text, sizeof text, "· %s reward · strict",
              o->game.reward == GAME_REWARD_PAPER ? "paper" : "cost");
     add(r, 6, 1, ROLE_DIM, text);

@@ -176,9 +176,13 @@ static void print_run(const struct search_state *c, const struct plan *plan)
     if (search_is_continuous(&c->options)) {
         uint64_t led =
             search_episodes(c->search) < SEARCH_LED ? search_episodes(c->search) : SEARCH_LED;
-        printf("  led             %12llu episodes played by the network of all models, the rest by "
-               "the dqn\n",
+        printf("  led             %12llu episodes played by the shipped policy, the rest by the "
+               "dqn\n",
                (unsigned long long)led);
+    } else if (c->options.algorithm == SEARCH_DQN) {
+        printf("  from scratch    %12s with %s settings%s\n", "dqn",
+               c->options.paper ? "the paper's" : "our",
+               c->options.game.paper_state ? ", sees -1, 0, 1 and the position" : "");
     }
     if (s[1].episodes)
         printf("  fine-tuning     %12.2f s  %s episodes, %s better plans\n", s[1].seconds,

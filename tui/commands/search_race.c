@@ -104,6 +104,17 @@ static void print_relaxed(const struct race *r)
                units_ms(bound, plan->bound_ms));
 }
 
+/* Whether the shipped network plays a runner's first plans. */
+static bool is_led(const struct race_runner *o)
+{
+    return search_is_continuous(search_options(o->search));
+}
+
+static const char *name_of(const struct race_runner *o)
+{
+    return is_led(o) ? "dqn, led" : search_names[o->algorithm];
+}
+
 static void print_lines(const struct search_args *a, const struct race *r, const char *conclusion)
 {
     char number[UNITS_ROOM], at[UNITS_ROOM], plans[UNITS_ROOM];
@@ -111,7 +122,7 @@ static void print_lines(const struct search_args *a, const struct race *r, const
     printf("best %s after so many priced plans\n\n  %-10s",
            a->search.game.reward ? "reward" : "step time, ms", "");
     for (uint32_t n = 0; n < r->count; n++)
-        printf(" %12s", search_names[r->runner[n].algorithm]);
+        printf(" %12s", name_of(&r->runner[n]));
     printf("\n");
     for (uint32_t k = 0; k < r->point_count; k++) {
         printf("  %-10s", units_count(number, (int64_t)r->points[k]));
@@ -124,12 +135,16 @@ static void print_lines(const struct search_args *a, const struct race *r, const
     for (uint32_t n = 0; n < r->count; n++) {
         const struct race_runner *o = &r->runner[n];
         const struct search_best *b = search_best(o->search);
-        printf("  %-10s", search_names[o->algorithm]);
+        printf("  %-10s", name_of(o));
         print_shown(a, r, b->score);
         printf(" %10s %10s %10.3f %10.3f%s\n", units_count(at, (int64_t)b->evaluation),
                units_count(plans, (int64_t)search_evaluations(o->search)), o->seconds,
                o->seconds_to_best, search_is_proven(o->search) ? "  proven" : "");
     }
+    if (is_led(&r->runner[SEARCH_DQN]))
+        printf("\nled: the shipped policy plays the first %d episodes of the dqn, which learns "
+               "from them\n",
+               SEARCH_LED);
     print_relaxed(r);
     printf("\nwho led\n\n");
     for (size_t n = 0; n < r->lead_count; n++)
@@ -147,6 +162,8 @@ static cJSON *runner_json(const struct search_args *a, const struct race *r, uin
     cJSON *j = cJSON_CreateObject();
 
     cJSON_AddStringToObject(j, "algo", search_names[o->algorithm]);
+    if (o->algorithm == SEARCH_DQN)
+        cJSON_AddNumberToObject(j, "led_episodes", is_led(o) ? SEARCH_LED : 0);
     cJSON_AddNumberToObject(j, "score", b->score); /* null when there is none */
     cJSON_AddNumberToObject(j, "value", shown(a, r, b->score));
     cJSON_AddNumberToObject(j, "best_evaluation", (double)b->evaluation);

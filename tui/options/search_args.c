@@ -147,6 +147,16 @@ static int take_state(void *args, const struct option *o, const char *value, str
     return set(a, o->name, value, e);
 }
 
+static int take_preset(void *args, const struct option *o, const char *value, struct err *e)
+{
+    struct search_args *a = args;
+    bool paper = !strcmp(value, "paper");
+
+    a->state_given = paper; /* the network of all models leads by default alone */
+    a->pipeline.search.paper = paper;
+    return set(a, o->name, value, e);
+}
+
 static int take_kind(void *args, const struct option *o, const char *value, struct err *e)
 {
     struct search_args *a = args;
@@ -249,8 +259,9 @@ static int take_figure(void *args, const struct option *o, const char *value, st
 static const char
     *const kinds[] = {"opp", "adp", "pp", "hybrid", "all"},
            *const rewards[] = {"cost", "paper"}, *const propagations[] = {"full", "weak"},
-           *const states[] = {"one-hot", "continuous"}, *const limits[] = {"device", "none"},
-           *const modes[] = {"strict", "relaxed"};
+           *const states[] = {"one-hot", "continuous", "paper"},
+           *const presets[] = {"default", "paper"}, *const candidates[] = {"data", "paper"},
+           *const limits[] = {"device", "none"}, *const modes[] = {"strict", "relaxed"};
 static const char *const algorithms[] = {"dqn",    "random", "greedy",  "enumerate", "exact",
                                          "anneal", "trws",   "descent", "race"};
 
@@ -311,10 +322,22 @@ static const struct option own[] = {
     {"propagation", "full|weak",
      "weak: only running into a conflict reveals it, and ends the episode", .is_kept = true,
      .sort = SORT_SEARCH, .take = take_same_name, NAMES(propagations)},
-    {"state", "one-hot|continuous",
+    {"preset", "default|paper",
+     "paper: Auto-MAP as published: its reward, weak propagation, state, candidates, --rules "
+     "paper, "
+     "and a dqn with double and prioritized replay alone, on its schedules; options behind it "
+     "change one thing each. default: ours (README of engine/search has the differences)",
+     .is_kept = true, .take = take_preset, NAMES(presets)},
+    {"candidates", "data|paper",
+     "adp, weak: what is decided. data (default): the inputs recognised as data; paper: dims of "
+     "every entry parameter that is neither variable nor kept with one",
+     .is_kept = true, .sort = SORT_SEARCH, .take = take_same_name, NAMES(candidates)},
+    {"state", "one-hot|continuous|paper",
      "what a dqn sees. continuous (default): decisions by what they do, for which a network of all "
-     "models leads the first 50 episodes; one-hot: this model's moves alone, learned from nothing. "
-     "Under the paper's reward always one-hot",
+     "models leads the first 50 episodes; one-hot: this model's moves alone, learned from nothing; "
+     "paper: -1, 0 or 1 a move, and the position as an integer. Under the paper's reward no "
+     "network "
+     "leads",
      .is_kept = true, .sort = SORT_LEARNER, .take = take_state, NAMES(states)},
     {"no-folding", NULL, "decide every copy of a repeated layer separately", .is_kept = true,
      .sort = SORT_SEARCH, .take = take_no_folding},

@@ -181,6 +181,11 @@ static void spread(const struct race_view *v, enum search_algorithm k, bool of_p
 
 /* ---- words ---- */
 
+static const char *words_of(const struct race_look *r, enum search_algorithm k)
+{
+    return k == SEARCH_DQN && r->led ? "DQN, led" : known[k].words;
+}
+
 /* How the DQN stands against the others that learn nothing. Amber unless it won. */
 static void draw_verdict(const struct race_look *r, const struct pane *p, int x)
 {
@@ -444,7 +449,7 @@ static void draw_line(const struct panel *p, const struct pane *pane, int y,
     char text[64];
 
     pane_text(pane, 0, y, known[l->algorithm].role | BOLD, known[l->algorithm].letter);
-    pane_text(pane, 4, y, own ? ROLE_TITLE | BOLD : ROLE_TEXT, known[l->algorithm].words);
+    pane_text(pane, 4, y, own ? ROLE_TITLE | BOLD : ROLE_TEXT, words_of(r, l->algorithm));
     write_says(r, l, text, sizeof text);
     pane_cut(pane, c->says, y, pane->width - c->says, l->proven ? ROLE_OK : ROLE_DIM, text);
     if (!best)
@@ -483,7 +488,7 @@ static void draw_spread(const struct panel *p, const struct pane *pane, int y,
     pane_text(pane, 0, y, known[k].role | BOLD, known[k].letter);
     pane_text(pane, 4, y,
               k == p->scene->watch->shot->options.algorithm ? ROLE_TITLE | BOLD : ROLE_TEXT,
-              known[k].words);
+              words_of(&v->look, k));
     spread(v, k, false, &value, &worst);
     spread(v, k, true, &plans, &most);
     spread(v, SEARCH_EXACT, false, &top, &rest);

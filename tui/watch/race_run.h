@@ -30,6 +30,7 @@ struct race_look {
     uint64_t level, target; /* plans priced by each; where the race ends */
     double baseline_ms;
     bool is_reward; /* scores are the paper's reward, not ln(baseline / step) */
+    bool led;       /* the network of all models leads the DQN */
     uint64_t seed;
     bool done;
 };
