@@ -5,7 +5,7 @@
 model=$source_dir/examples/models/t5-11b.hlo.txt.gz
 start 100x30
 run "cd $home; clear"
-for _ in 1 2 3 4; do zcat "$model"; done >"$home/many.hlo.txt" # several modules: the first is meant
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do zcat "$model"; done >"$home/many.hlo.txt" # several modules: the first is meant; long enough to type meanwhile
 zcat "$model" | sed '2000s/=/ /' >"$home/broken.hlo.txt"
 run "$automap $home/many.hlo.txt; echo code \$?"; see "opening many.hlo.txt, "; see "1 Graph ━"
 type Q; see "code 0"; sane "a large file"
@@ -17,7 +17,7 @@ run "$automap $home/broken.hlo.txt; echo code \$?"; see "broken.hlo.txt:2000:"; 
 sane "a broken one"
 # Over what is open: it stays when reading is left, or comes to nothing.
 run "$automap mlp; echo code \$?"; see "1 Graph ━"
-type :; run "open $home/many.hlo.txt"; see "opening many.hlo.txt"; see "goes back"; type Escape
+type :; run "open $home/many.hlo.txt"; see "goes back"; type Escape
 see "reading was stopped"; see "1 Graph ━"; see " mlp "
 type :; run "open $home/broken.hlo.txt"; see "broken.hlo.txt:2000:"; see " mlp "
 type :; run "open $home/many.hlo.txt"; see "opening many.hlo.txt"; see " many "; see "1 Graph ━"
