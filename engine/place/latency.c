@@ -154,9 +154,7 @@ bool place_blocks_ordered(struct place_blocks *b, double value_ms)
     return fabs(place_blocks_run(b, true) - value_ms) <= 1e-9 * fabs(value_ms);
 }
 
-/* A split as contiguous pieces: the piece of a node is how often a path to it left its device and
- * came back, at most. Fills p->piece (made when NULL). */
-static int cut_into_pieces(const struct place_graph *g, struct placement *p, struct err *e)
+int place_cut_into_pieces(const struct place_graph *g, struct placement *p, struct err *e)
 {
     uint32_t accelerators = accelerators_of(g);
     /* By node and device of its predecessors: how often a path left that device. Only its own
@@ -190,7 +188,7 @@ int place_latency_value(const struct place_graph *g, struct placement *p, bool o
 {
     struct place_blocks b = {.g = g, .p = p, .accelerators = accelerators_of(g)};
 
-    if (!p->piece && cut_into_pieces(g, p, e))
+    if (!p->piece && place_cut_into_pieces(g, p, e))
         return e->code;
     b.pieces = placement_pieces(p);
     if (!place_blocks_allocate(&b)) {

@@ -6,7 +6,8 @@
  * and transfers to them cost nothing. The sample ends with its last node.
  *     piece   latest outside producer + sum of their send_ms + work + sum of send_ms used outside
  *     node    latest producer + its time on a core
- * Pieces are contiguous: no path leaves one and comes back. */
+ * Pieces are contiguous: no path leaves one and comes back. Nodes of a color share a device, in any
+ * of its pieces; nodes pinned apart are not both on the host. */
 #ifndef AUTOMAP_ENGINE_PLACE_LATENCY_H
 #define AUTOMAP_ENGINE_PLACE_LATENCY_H
 
@@ -19,7 +20,7 @@
 struct place_latency {
     uint32_t pieces; /* of one accelerator; 0: 1 */
     uint64_t seed;
-    uint64_t moves;            /* of the search; 0: 400,000,000 node visits worth */
+    uint64_t moves;            /* plans priced by a search; 0: 400,000,000 node visits worth */
     struct place_tally *tally; /* of place_latency_opponent: plans priced; NULL: not counted */
     void (*better)(void *context, const struct placement *p);
     void *context;
@@ -37,9 +38,9 @@ int place_latency_value(const struct place_graph *g, struct placement *p, bool o
 int place_latency_greedy(const struct place_graph *g, const struct place_latency *l,
                          struct placement **out, struct err *e) MUST_CHECK;
 
-/* The greedy plan, improved by a search over (device, piece) of positions; with up to 12 positions
- * it tries them all. bound_ms: place_latency_bound, or the value where it is proven.
- * ERR_INFEASIBLE. */
+/* The greedy plan, improved by a search over (device, piece) of positions, then of nodes where
+ * colors joined some: they share a device, not a piece. Up to 12 nodes it tries all plans.
+ * bound_ms: place_latency_bound, or the value where it is proven. ERR_INFEASIBLE. */
 int place_latency_best(const struct place_graph *g, const struct place_latency *l,
                        struct placement **out, struct err *e) MUST_CHECK;
 

@@ -1,11 +1,12 @@
 /* engine/place/latency_blocks.h - what runs as one when latency is counted: pieces, and nodes on
- * the host. Private to latency.c and latency_search.c. */
+ * the host. Private to the files of latency. */
 #ifndef AUTOMAP_ENGINE_PLACE_LATENCY_BLOCKS_H
 #define AUTOMAP_ENGINE_PLACE_LATENCY_BLOCKS_H
 
 #include "engine/place/latency.h"
 #include "engine/place/operator_graph.h"
 #include "engine/place/placement.h"
+#include "hlo/support/err.h"
 
 /* Blocks: pieces that hold a node first, then nodes on the host. */
 struct place_blocks {
@@ -32,5 +33,10 @@ double place_blocks_run(struct place_blocks *b, bool ordered);
 /* Was the value of b->p worked out with the pieces of an accelerator in their order? A split's is
  * not (place_latency_value). */
 bool place_blocks_ordered(struct place_blocks *b, double value_ms);
+
+/* A split as contiguous pieces: the piece of a node is how often a path to it left its device and
+ * came back, at most. Fills p->piece (made when NULL). ERR_MEMORY. O(edges x accelerators). */
+int place_cut_into_pieces(const struct place_graph *g, struct placement *p,
+                          struct err *e) MUST_CHECK;
 
 #endif

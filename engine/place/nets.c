@@ -44,6 +44,24 @@ static bool make_positions(struct place_nets *n, const uint32_t *position_of, ui
     return true;
 }
 
+/* Node v and an earlier one are pinned to two devices and joined here: by contiguity, for colors
+ * and pins that clash are told apart before. */
+static int clash_of_pins(const struct place_nets *n, uint32_t v, struct err *e)
+{
+    const struct place_graph *g = n->graph;
+    uint32_t u = 0;
+    char x[16], y[16];
+
+    while (n->position_of[u] != n->position_of[v] || g->fixed[u] == PLACE_NONE ||
+           g->fixed[u] == g->fixed[v])
+        u++;
+    return err_set(e, ERR_INFEASIBLE,
+                   "%" PRId64 " on %s clashes with %" PRId64
+                   " on %s: a path would leave a device and come back to it",
+                   g->id[v], place_device_name(g, g->fixed[v], x), g->id[u],
+                   place_device_name(g, g->fixed[u], y));
+}
+
 static int check_positions(struct place_nets *n, struct err *e)
 {
     const struct place_graph *g = n->graph;
@@ -58,9 +76,7 @@ static int check_positions(struct place_nets *n, struct err *e)
         if (g->fixed[v] == PLACE_NONE)
             continue;
         if (n->fixed[p] != PLACE_NONE && n->fixed[p] != g->fixed[v])
-            return err_set(e, ERR_INFEASIBLE,
-                           "node %" PRId64 " is pinned to one device and must share another one",
-                           g->id[v]);
+            return clash_of_pins(n, v, e);
         n->fixed[p] = g->fixed[v];
     }
     for (uint32_t i = 0; i < g->aparts; i++) {

@@ -379,35 +379,68 @@ out:
     return rc;
 }
 
-int place_prepare_groups(const struct place_prepared *p, const uint32_t *group, uint32_t groups,
-                         struct place_prepared **out, struct err *e)
+/* Positions by node of g, `of`, and the arrows among them, which are taken. */
+static int prepare_of(const struct place_graph *g, const uint32_t *of, uint32_t positions,
+                      struct arrows *a, struct place_prepared **out, struct err *e)
 {
-    const struct place_graph *g = p->nets->graph;
     struct place_prepared *q = mem_try(1, sizeof *q);
-    uint32_t *of = mem_try((size_t)g->nodes + 1, sizeof *of);
-    struct arrows a = {0};
-    int rc = q && of ? 0 : err_no_memory(e, "for this graph");
+    int rc = q ? 0 : err_no_memory(e, "for this graph");
 
     if (rc)
         goto out;
-    for (uint32_t v = 0; v < g->nodes; v++)
-        of[v] = group[p->nets->position_of[v]];
-    rc = place_nets_new(g, of, groups, &q->nets, e);
+    rc = place_nets_new(g, of, positions, &q->nets, e);
     if (rc)
         goto out;
-    for (uint32_t v = 0; v < p->nets->positions; v++) {
-        for (uint32_t i = p->after_at[v]; i < p->after_at[v + 1]; i++)
-            add_arrow(&a, group[v], group[p->after[i]]);
-    }
-    if (a.failed || !make_rows(&q->arena, a.from, a.to, a.count, groups, &q->after_at, &q->after) ||
-        !make_rows(&q->arena, a.to, a.from, a.count, groups, &q->before_at, &q->before))
+    if (a->failed ||
+        !make_rows(&q->arena, a->from, a->to, a->count, positions, &q->after_at, &q->after) ||
+        !make_rows(&q->arena, a->to, a->from, a->count, positions, &q->before_at, &q->before))
         rc = err_no_memory(e, "for this graph");
 out:
-    free(of);
-    arrows_free(&a);
+    arrows_free(a);
     if (rc)
         place_prepared_free(q);
     else
         *out = q;
+    return rc;
+}
+
+int place_prepare_nodes(const struct place_graph *g, struct place_prepared **out, struct err *e)
+{
+    uint32_t *of = mem_try((size_t)g->nodes + 1, sizeof *of);
+    struct arrows a = {0};
+    int rc;
+
+    if (!of)
+        return err_no_memory(e, "for this graph");
+    for (uint32_t k = 0; k < g->nodes; k++)
+        of[g->order[k]] = k;
+    for (uint32_t k = 0; k < g->nodes; k++) {
+        uint32_t u = g->order[k];
+        for (uint32_t i = g->user_at[u]; i < g->user_at[u + 1]; i++)
+            add_arrow(&a, k, of[g->user[i]]);
+    }
+    rc = prepare_of(g, of, g->nodes, &a, out, e);
+    free(of);
+    return rc;
+}
+
+int place_prepare_groups(const struct place_prepared *p, const uint32_t *group, uint32_t groups,
+                         struct place_prepared **out, struct err *e)
+{
+    const struct place_graph *g = p->nets->graph;
+    uint32_t *of = mem_try((size_t)g->nodes + 1, sizeof *of);
+    struct arrows a = {0};
+    int rc;
+
+    if (!of)
+        return err_no_memory(e, "for this graph");
+    for (uint32_t v = 0; v < g->nodes; v++)
+        of[v] = group[p->nets->position_of[v]];
+    for (uint32_t v = 0; v < p->nets->positions; v++) {
+        for (uint32_t i = p->after_at[v]; i < p->after_at[v + 1]; i++)
+            add_arrow(&a, group[v], group[p->after[i]]);
+    }
+    rc = prepare_of(g, of, groups, &a, out, e);
+    free(of);
     return rc;
 }

@@ -30,6 +30,10 @@ struct place_prepared {
 int place_prepare_classes(const struct place_graph *g, struct place_nets **out,
                           struct err *e) MUST_CHECK;
 
+/* One position a node, colors or not; an inference graph's. O(edges log). */
+int place_prepare_nodes(const struct place_graph *g, struct place_prepared **out,
+                        struct err *e) MUST_CHECK;
+
 /* Positions of contiguous plans. O((nodes + edges) log) a round of step 4, at most 64 rounds. */
 int place_prepare(const struct place_graph *g, struct place_prepared **out,
                   struct err *e) MUST_CHECK;

@@ -233,6 +233,50 @@ static void faults_are_told(void **state)
     str_release(&changed);
 }
 
+/* A chain whose first and third node share a piece of A, with the second on B: neither can begin.
+ */
+static void circles_are_refused(void **state)
+{
+    uint32_t from[] = {0, 1, 2}, to[] = {1, 2, 3};
+    struct place_job job = {.latency = true, .pieces = 2};
+    struct place_graph *g;
+    struct placement *p;
+    struct place_saved *s;
+    struct place_load load[3] = {0};
+    struct err e = {0};
+
+    (void)state;
+    for (uint32_t circle = 0; circle < 2; circle++) {
+        assert_int_equal(place_graph_new(4, 2, &g, &e), 0);
+        g->type[0] = (struct place_type){"a", 2, 10, false};
+        g->type[1] = (struct place_type){"host", 1, INFINITY, true};
+        for (uint32_t v = 0; v < 4; v++) {
+            g->id[v] = 7 + v;
+            g->time_ms[v] = g->time_ms[4 + v] = 1;
+            g->supported[v] = true;
+        }
+        assert_int_equal(place_graph_connect(g, from, to, 3, NULL, &e), 0);
+        assert_int_equal(placement_new(g, &p, &e), 0);
+        p->piece = mem_alloc(4 * sizeof *p->piece);
+        p->device[1] = 1;
+        p->piece[2] = !circle;
+        p->piece[3] = 1;
+        p->algo = p->bound_by = "exact";
+        p->value_ms = 4;
+        struct place_document d = {NULL, g, place_fingerprint(g), &job, NULL, 0, p, load};
+        char *text = text_of(&d);
+        int rc = place_file_parse(text, strlen(text), "plan.json", NULL, g, &s, &e);
+        assert_int_equal(rc, circle ? ERR_INPUT : 0);
+        if (rc)
+            assert_non_null(strstr(e.what, "wait for each other in a circle"));
+        else
+            place_saved_free(s);
+        cJSON_free(text);
+        placement_free(p);
+        place_graph_free(g);
+    }
+}
+
 /* A proof is of the value it was written with; the value is ours. */
 static void proofs_are_of_their_value(void **state)
 {
@@ -349,10 +393,10 @@ static void contiguous_plans_are_pipelines(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(files_of_graphs),
-                                       cmocka_unit_test(faults_are_told),
-                                       cmocka_unit_test(proofs_are_of_their_value),
-                                       cmocka_unit_test(contiguous_plans_are_pipelines)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(files_of_graphs), cmocka_unit_test(faults_are_told),
+        cmocka_unit_test(circles_are_refused), cmocka_unit_test(proofs_are_of_their_value),
+        cmocka_unit_test(contiguous_plans_are_pipelines)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
