@@ -205,10 +205,9 @@ static void draw_notes(const struct panel *p, const struct pane *pane, int y)
                         : w->problem->memory.is_listed ? "a list scheduler's"
                                                        : "depth first, as XLA on CPU";
     if (y + 1 < pane->height)
-        pane_format(
-            pane, 0, y + 1, ROLE_DIM,
-            "schedule %s; fused results and layout copies are not counted; of a pipeline plan: V i",
-            order);
+        pane_format(pane, 0, y + 1, ROLE_DIM, "schedule %s%s; pipelines: V i", order,
+                    pane->width >= 110 ? "; fused results take no memory, nor do most layout copies"
+                                       : "");
 }
 
 static void draw_lists(struct panel *p, const struct pane *pane)

@@ -129,21 +129,13 @@ static const struct row {
     {{"servers", "cluster servers.0.count=", "equal ones"}, servers, UNIT_COUNT, 0, 0},
     {{"devices", "cluster servers.*.devices=", "in a server"}, devices, UNIT_COUNT, 0, 0},
     {{"mesh", "mesh ", "axes over the devices: 4, 2x2; one: a single axis"}, NULL, UNIT_TEXT, 0, 0},
-    {{"batch", "batch ", "samples of a step: 64, x2, /2; what is tied to the batch grows with it"},
-     NULL,
-     UNIT_TEXT,
-     0,
-     0},
+    {{"batch", "batch ", "samples of a step: 64, x2, /2"}, NULL, UNIT_TEXT, 0, 0},
     {{"micro-batches", "micro-batches ", "parts of the batch, one after the other"},
      NULL,
      UNIT_TEXT,
      0,
      0},
-    {{"zero", "zero ", "ZeRO level: 1 splits optimizer state, 2 gradients, 3 variables"},
-     NULL,
-     UNIT_TEXT,
-     0,
-     0},
+    {{"zero", "zero ", "cut: 1 state, 2 gradients, 3 variables"}, NULL, UNIT_TEXT, 0, 0},
 };
 enum { ROWS = sizeof rows / sizeof *rows, MESH = ROWS - 4, BATCH, MICRO, ZERO };
 

@@ -27,17 +27,31 @@
 
 /* ---- names ---- */
 
-/* Words of more than `most` letters to three, `words` of them at most; numbers only if wanted. */
-static void abbreviate(char *out, size_t room, const char *name, size_t most, int words,
-                       bool numbers)
+enum { WORD_MOST = 5, WORD_CUT = 3 }; /* longer words are cut to so many letters */
+
+/* Which words of a name stay: those that hold a digit ("block1_1") tell it from its neighbours, and
+ * stay whole. */
+struct brief {
+    int words;    /* so many of the others, from the front */
+    bool numbers; /* words that begin with a digit: sizes, ranges of layers */
+};
+
+static bool is_telling(const char *word, size_t size)
+{
+    size_t digit = strcspn(word, "0123456789");
+    return digit && digit < size;
+}
+
+static void abbreviate(char *out, size_t room, const char *name, struct brief b)
 {
     size_t size = 0;
 
     for (const char *s = name; *s && size + 8 < room; s += *s == ' ') {
-        size_t word = strcspn(s, " ");
-        bool number = isdigit((unsigned char)*s);
-        size_t take = !number && word > most ? 3 : word;
-        if ((number ? numbers : words-- > 0) && size + take + 2 < room) {
+        size_t word = strcspn(s, " "), take = word;
+        bool number = isdigit((unsigned char)*s), telling = !number && is_telling(s, word);
+        if (!number && !telling && word > WORD_MOST)
+            take = WORD_CUT;
+        if ((number ? b.numbers : telling || b.words-- > 0) && size + take + 2 < room) {
             if (size)
                 out[size++] = ' ';
             memcpy(out + size, s, take);
@@ -50,8 +64,23 @@ static void abbreviate(char *out, size_t room, const char *name, size_t most, in
     out[size] = 0;
 }
 
+/* True when some word of several holds a digit and does not begin with it. */
+static bool has_telling(const char *name)
+{
+    for (const char *s = name; *s; s += *s == ' ') {
+        size_t word = strcspn(s, " ");
+        if (is_telling(s, word))
+            return true;
+        s += word;
+    }
+    return false;
+}
+
 char *watch_short_name(char *out, size_t room, const char *name, int columns)
 {
+    static const struct brief plain[] = {{3, true}, {2, false}},
+                              telling[] = {{3, true}, {2, true},  {1, true},
+                                           {0, true}, {1, false}, {0, false}};
     char text[NAME_ROOM];
 
     if (utf8_text_columns(name) <= columns) {
@@ -59,13 +88,19 @@ char *watch_short_name(char *out, size_t room, const char *name, int columns)
         return out;
     }
     size_t letters = strcspn(name, "0123456789");
-    if (!strchr(name, ' ') && letters > 1 &&
-        name[letters]) /* "conv1_2": the number tells it from the others */
+    if (!strchr(name, ' ') && letters > 1 && name[letters]) {
+        /* "conv1_2": the number tells it from the others */
         snprintf(text, sizeof text, "%.1s%s", name, name + letters);
-    else
-        abbreviate(text, sizeof text, name, 5, 3, true);
-    if (utf8_text_columns(text) > columns)
-        abbreviate(text, sizeof text, name, 5, 2, false);
+        return text_cut_middle(out, room, text, columns);
+    }
+    bool told = has_telling(name);
+    const struct brief *briefs = told ? telling : plain;
+    size_t count = told ? sizeof telling / sizeof *telling : sizeof plain / sizeof *plain;
+    for (size_t n = 0; n < count; n++) {
+        abbreviate(text, sizeof text, name, briefs[n]);
+        if (utf8_text_columns(text) <= columns)
+            break;
+    }
     return text_cut_middle(out, room, text, columns);
 }
 
