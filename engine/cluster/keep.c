@@ -22,10 +22,12 @@ static uint32_t group_of(const struct cluster *c, uint32_t server)
     return g;
 }
 
-/* "3" or "3-5" into the counts; false when it is neither. */
-static bool take_range(const struct cluster *c, const char **at, bool *kept, uint32_t *count)
+/* "3", "3-5" or "3-5:4" into what stays of the groups; false when it is none of them, or not of
+ * this cluster. */
+static bool take_range(const struct cluster *c, const char **at, bool *named,
+                       struct cluster_kept *kept)
 {
-    uint32_t from, to;
+    uint32_t from, to, devices = 0;
 
     if (!take_number(at, &from))
         return false;
@@ -35,74 +37,90 @@ static bool take_range(const struct cluster *c, const char **at, bool *kept, uin
         if (!take_number(at, &to))
             return false;
     }
+    if (**at == ':') {
+        (*at)++;
+        if (!take_number(at, &devices) || !devices)
+            return false;
+    }
     for (uint32_t s = from; s <= to && to < c->servers; s++) {
-        count[group_of(c, s)] += !kept[s];
-        kept[s] = true;
+        uint32_t g = group_of(c, s);
+        bool is_part = devices && devices < c->group[g].devices;
+        uint32_t own = is_part ? devices : 0;
+        if (devices > c->group[g].devices || (is_part && c->group[g].link.rank) ||
+            (kept[g].servers && kept[g].devices != own))
+            return false;
+        kept[g].servers += !named[s];
+        kept[g].devices = own;
+        named[s] = true;
     }
     return from <= to && to < c->servers;
 }
 
 int cluster_keep(struct cluster *c, const char *list, struct err *e)
 {
-    uint32_t count[CLUSTER_GROUPS_MOST] = {0};
-    bool *kept = mem_try(c->servers, sizeof *kept), ok = kept != NULL;
+    struct cluster_kept kept[CLUSTER_GROUPS_MOST] = {{0, 0}};
+    bool *named = mem_try(c->servers, sizeof *named), ok = named != NULL;
     const char *at = list;
 
-    ok = ok && take_range(c, &at, kept, count);
+    ok = ok && take_range(c, &at, named, kept);
     while (ok && *at == ',') {
         at++;
-        ok = take_range(c, &at, kept, count);
+        ok = take_range(c, &at, named, kept);
     }
-    free(kept);
-    if (!kept)
+    free(named);
+    if (!named)
         return err_no_memory(e, "for a list of servers");
     if (!ok || *at)
         return err_set(
             e, ERR_USAGE,
             "\"%.40s\" names no servers of this cluster, expected numbers up to %u as in "
-            "0-3,8",
+            "0-3,8, or 0:4 for four devices of one, as many in all of its kind and no part of a "
+            "torus",
             list, c->servers - 1);
-    cluster_keep_first(c, count);
+    cluster_keep_first(c, kept);
     return 0;
 }
 
-void cluster_keep_first(struct cluster *c, const uint32_t *count)
+void cluster_keep_first(struct cluster *c, const struct cluster_kept *kept)
 {
     uint32_t groups = 0;
 
     c->servers = c->devices = 0;
     for (uint32_t g = 0; g < c->groups; g++) {
-        if (!count[g])
+        if (!kept[g].servers)
             continue;
-        c->group[groups] = c->group[g];
-        c->group[groups].count = count[g];
-        c->servers += count[g];
-        c->devices += count[g] * c->group[groups].devices;
-        groups++;
+        struct cluster_group *to = &c->group[groups++];
+        *to = c->group[g];
+        to->count = kept[g].servers;
+        if (kept[g].devices)
+            to->devices = kept[g].devices;
+        c->servers += to->count;
+        c->devices += to->count * to->devices;
     }
     c->groups = groups;
 }
 
-void cluster_keep_write(const struct cluster *c, const uint32_t *count, struct str *out)
+void cluster_keep_write(const struct cluster *c, const struct cluster_kept *kept, struct str *out)
 {
-    uint32_t from = 0, first = UINT32_MAX, end = 0; /* the run of servers that is open */
-    bool any = false;
+    uint32_t first = 0, end = 0, devices = 0, from = 0; /* the run of servers that is open */
+    const char *between = "";
 
     for (uint32_t g = 0; g <= c->groups; g++) {
-        bool goes_on = g < c->groups && count[g] && end == from && first != UINT32_MAX;
-        if (!goes_on && first != UINT32_MAX) {
-            str_format(out, "%s%u", any ? "," : "", first);
+        bool goes_on = g < c->groups && kept[g].servers && end == from && end > first &&
+                       kept[g].devices == devices;
+        if (!goes_on && end > first) {
+            str_format(out, "%s%u", between, first);
             if (end - first > 1)
                 str_format(out, "-%u", end - 1);
-            any = true;
-            first = UINT32_MAX;
+            if (devices)
+                str_format(out, ":%u", devices);
+            between = ",";
         }
         if (g == c->groups)
             break;
-        if (count[g]) {
-            first = first == UINT32_MAX ? from : first;
-            end = from + count[g];
-        }
+        first = goes_on ? first : from;
+        end = from + kept[g].servers;
+        devices = kept[g].devices;
         from += c->group[g].count;
     }
 }

@@ -9,15 +9,21 @@
 
 #include <stdint.h>
 
-/* Keeps the servers listed in `list`, "0-3,8", numbered from 0 in file order. Servers of a group
- * are equal, so only their number per group matters. On error (ERR_USAGE: no list, or no such
- * server) nothing changes. O(servers named). */
+/* What stays of a group: the first `servers` of it, with `devices` each; 0 devices: all of them. */
+struct cluster_kept {
+    uint32_t servers, devices;
+};
+
+/* Keeps the servers listed in `list`, numbered from 0 in file order: "0-3,8" whole ones, "0-1:4"
+ * four devices of each. Servers of a group are equal, so only their number per group matters, and
+ * all that stay of it keep the same number of devices. On error (ERR_USAGE: no list, no such
+ * server, more devices than it has, or a part of a torus) nothing changes. O(servers named). */
 int cluster_keep(struct cluster *c, const char *list, struct err *e) MUST_CHECK;
 
-/* Keeps the first `count[g]` servers of each group; at least one in all. */
-void cluster_keep_first(struct cluster *c, const uint32_t *count);
+/* Keeps kept[g] of each group; at least one server in all. */
+void cluster_keep_first(struct cluster *c, const struct cluster_kept *kept);
 
-/* Appends the list for cluster_keep that keeps count[g] servers of each group: "0-3,8". */
-void cluster_keep_write(const struct cluster *c, const uint32_t *count, struct str *out);
+/* Appends the list for cluster_keep that keeps kept[g] of each group: "0-3,8:4". */
+void cluster_keep_write(const struct cluster *c, const struct cluster_kept *kept, struct str *out);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "engine/cluster/cluster.h"
 #include "engine/cluster/mesh.h"
+#include "engine/compare/best_pipeline.h"
 #include "engine/compare/compare_why.h"
 #include "engine/cost/memory.h"
 #include "engine/cost/step_tables.h"
@@ -252,29 +253,6 @@ static int find_strict(const struct rules *rules, const struct plan *found, stru
 
 /* ---- the pipeline ---- */
 
-static bool choose_pipeline(const struct pipeline *l, struct pipeline_plan *out)
-{
-    struct pipeline_start start[3];
-    struct pipe_exact_result exact;
-    struct pipe_plan plan;
-    uint32_t count = 0;
-    double ms;
-    struct err e;
-    bool has_exact = !pipeline_exact(l, &exact, &e) && exact.found;
-
-    if (has_exact)
-        start[count++] = (struct pipeline_start){pipeline_refine(l, &exact.plan), "exact"};
-    if (pipeline_best_candidate(l, &plan, &ms))
-        start[count++] = (struct pipeline_start){pipeline_refine(l, &plan), "candidates"};
-    if (pipeline_instant(l, &plan))
-        start[count++] = (struct pipeline_start){pipeline_refine(l, &plan), "closed form"};
-    if (!pipeline_choose(l, start, count, out))
-        return false;
-    out->optimum_ms = has_exact ? exact.length_ms : 0;
-    out->certified = has_exact && exact.certified;
-    return true;
-}
-
 /* What its busiest stage computes in a step. */
 static double busiest_ms(const struct pipeline *l, const struct pipeline_plan *p)
 {
@@ -303,33 +281,15 @@ static void take_pipeline(struct pipeline *l, struct contender *c)
 static int find_pipeline(const struct problem *p, const struct pipeline_options *options,
                          struct contender *c, struct err *e)
 {
-    struct pipeline_options o = *options;
-    struct pipeline *l = mem_try(1, sizeof *l);
+    struct pipeline *l;
+    int rc = best_pipeline_new(p, options, &l, &c->pipeline_plan, e);
 
-    if (!l)
-        return err_no_memory(e, "to compare plans");
-    o.overlap = p->options.overlap;
-    o.stop = p->stop;
-    for (int again = 0; again < 2 && !c->exists; again++) {
-        o.recompute |= again == 1;
-        int rc = pipeline_new(p, &o, l, e);
-        if (rc) {
-            free(l);
-            if (rc != ERR_INFEASIBLE && rc != ERR_LIMIT)
-                return rc;
-            snprintf(c->why, sizeof c->why, "%.300s", e->what);
-            return 0;
-        }
-        c->exists = choose_pipeline(l, &c->pipeline_plan);
-        if (!c->exists)
-            pipeline_release(l);
-    }
-    if (!c->exists) {
-        free(l);
-        snprintf(c->why, sizeof c->why,
-                 "no pipeline fits its devices, forward passes run again or not");
+    if (rc == ERR_INFEASIBLE || rc == ERR_LIMIT) {
+        snprintf(c->why, sizeof c->why, "%.300s", e->what);
         return 0;
     }
+    if (rc)
+        return rc;
     take_pipeline(l, c);
     c->proven = c->pipeline_plan.certified;
     return 0;
@@ -523,9 +483,7 @@ void comparison_free(struct comparison *c)
     for (int k = 0; k < COMPARE_KIND_COUNT; k++) {
         plan_release(&c->of[k].plan);
         drop_problem(c->of[k].problem);
-        if (c->of[k].pipeline)
-            pipeline_release(c->of[k].pipeline);
-        free(c->of[k].pipeline);
+        best_pipeline_free(c->of[k].pipeline);
         if (c->of[k].hybrid)
             hybrid_release(c->of[k].hybrid);
         free(c->of[k].hybrid);

@@ -1,6 +1,7 @@
 #include "engine/live/problem_edits.h"
 
 #include "engine/cluster/cluster.h"
+#include "engine/cluster/keep.h"
 #include "engine/cost/training.h"
 #include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
@@ -66,6 +67,27 @@ static int read_cluster(const struct problem *p, const char *text, struct cluste
         return rc;
     mark_edited(out);
     return rc;
+}
+
+/* "0-1" or "0:4 2x2": the servers that stay, and their mesh; without one a single axis. */
+static int read_servers(const struct problem *p, const char *text, struct cluster *out,
+                        char mesh[static 64], struct err *e)
+{
+    char list[64];
+    size_t size = strcspn(text, " ");
+    const char *rest = text + size + strspn(text + size, " ");
+
+    snprintf(list, sizeof list, "%.*s", (int)(size < sizeof list ? size : 0), text);
+    if (strlen(rest) >= 64)
+        return err_set(e, ERR_INPUT, "mesh %.60s, expected sizes such as 2x8", rest);
+    memcpy(mesh, rest, strlen(rest) + 1);
+    *out = p->cluster;
+    if (cluster_keep(out, list, e))
+        return e->code = ERR_INPUT;
+    if (cluster_fingerprint(out) == cluster_fingerprint(&p->cluster))
+        return err_set(e, ERR_INPUT, "servers %.60s: these are all there are", text);
+    mark_edited(out);
+    return 0;
 }
 
 /* "encoder*kernel=variable" */
@@ -207,6 +229,7 @@ static int derive(const struct problem *from, const struct live_command *command
     struct problem_change change = {.batch_param = BATCH_AS_FOUND};
     struct cluster *cluster = mem_try(1, sizeof *cluster);
     struct batch_and_zero batching;
+    char mesh[64];
     uint8_t *roles = mem_try((size_t)from->roles.param_count + 1, 1);
     int rc = cluster && roles ? 0 : err_no_memory(e, MEMORY_FOR);
 
@@ -215,6 +238,10 @@ static int derive(const struct problem *from, const struct live_command *command
     if (command->verb == COMMAND_CLUSTER) {
         rc = read_cluster(from, command->text, cluster, e);
         change.cluster = cluster;
+    } else if (command->verb == COMMAND_SERVERS) {
+        rc = read_servers(from, command->text, cluster, mesh, e);
+        change.cluster = cluster;
+        change.mesh = mesh;
     } else if (command->verb == COMMAND_ROLE) {
         rc = read_roles(from, command->text, roles, e);
         change.roles = roles;

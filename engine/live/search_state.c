@@ -468,6 +468,7 @@ static int apply(struct search_state *c, const struct live_command *command, str
     case COMMAND_SET:
         return obey_set(c, command, e);
     case COMMAND_CLUSTER:
+    case COMMAND_SERVERS:
     case COMMAND_MESH:
     case COMMAND_MICRO:
     case COMMAND_ZERO:

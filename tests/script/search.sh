@@ -33,6 +33,28 @@ assert one["partitioned"] + one["replicated"] + one["undecided"] == one["dims"]
 assert {d["by"] for d in one["decisions_list"]} <= {"decision", "propagation", "fine-tuning", "default"}
 P
 
+# fewer devices that are faster are said of every kind, and what is said is so
+for kind in "--kind opp" "--kind all --algo exact" "--kind pp --algo exact" "--kind hybrid --micro-batches 4"; do
+    # shellcheck disable=SC2086
+    "$automap" search mlp unequal $kind --json > "$dir/fewer.json" 2> "$dir/err"
+    python3 - "$automap" "$dir/fewer.json" << 'P' || { echo "search $kind: fewer devices"; exit 1; }
+import json, subprocess, sys
+automap, path = sys.argv[1:]
+r = json.load(open(path))
+f = r["fewer_devices"]
+step = r["kinds"][0]["step_time_ms"] if "kinds" in r else r["step_time_ms"]
+assert f and f["devices"] < 16 and f["step_time_ms"] < 0.99 * step, (f, step)
+if f["plan"] == "strict":
+    assert f["proven"] and "on these devices" in f["proven_scope"]
+    kind = "opp" if r["schema"] == "automap.search/1" and "kinds" not in r else "all"
+    again = subprocess.run([automap, "search", "mlp", "unequal", "--servers", f["servers"], "--mesh", f["mesh"], "--kind", kind,
+                            "--algo", "exact", "--json"], capture_output=True, text=True, check=True)
+    assert abs(json.loads(again.stdout)["step_time_ms"] / f["step_time_ms"] - 1) < 1e-9
+P
+done
+"$automap" search "$base" c-4x8-v100 --algo exact | grep -q '^  fewer devices .* ms on [0-9]* of the 32 devices: --servers 0'
+"$automap" plan "$base" c-4x8-v100 --mode relaxed | grep -q '^  fewer devices .* ms on 16 of the 32 devices: --servers 0-1 --mesh 2x8 --mode relaxed$'
+
 # no algorithm changes a pin
 for algo in dqn random greedy enumerate anneal exact trws; do
     "$automap" search "$tiny" --kind all --algo $algo --episodes 60 --pin 'encoder/layer_000/ffn/conv1/kernel:1=0' \

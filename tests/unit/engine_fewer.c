@@ -1,9 +1,12 @@
 /* Leaving servers out: lists of servers, and what a step takes without the slow ones. */
 #include "engine/cluster/cluster.h"
 #include "engine/cluster/keep.h"
+#include "engine/compare/best_pipeline.h"
 #include "engine/compare/fewer.h"
 #include "engine/exact/exact.h"
+#include "engine/pipeline/pipeline.h"
 #include "engine/problem/problem.h"
+#include "engine/relaxed/relaxed.h"
 #include "example.h"
 #include "hlo/load.h"
 
@@ -14,6 +17,8 @@
 
 #include <cmocka.h>
 #include <math.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 static void load_cluster(const char *name, struct cluster *out)
@@ -33,11 +38,29 @@ static void lists_name_servers(void **state)
         const char *list, *again; /* NULL: refused */
         uint32_t servers, devices;
     } cases[] = {
-        {"0", "0", 1, 8},      {"1", "1", 1, 4},      {"2", "1", 1, 4}, /* equal to server 1 */
-        {"0-1", "0-1", 2, 12}, {"0,2", "0-1", 2, 12}, {"0-2", "0-2", 3, 16},
-        {"1,2", "1-2", 2, 8},  {"2,2", "1", 1, 4},    {"", NULL, 0, 0},
-        {"3", NULL, 0, 0},     {"0-", NULL, 0, 0},    {"1-0", NULL, 0, 0},
-        {"0,", NULL, 0, 0},    {"a", NULL, 0, 0},     {"0-99999999999", NULL, 0, 0},
+        {"0", "0", 1, 8},
+        {"1", "1", 1, 4},
+        {"2", "1", 1, 4}, /* equal to server 1 */
+        {"0-1", "0-1", 2, 12},
+        {"0,2", "0-1", 2, 12},
+        {"0-2", "0-2", 3, 16},
+        {"1,2", "1-2", 2, 8},
+        {"2,2", "1", 1, 4},
+        {"", NULL, 0, 0},
+        {"3", NULL, 0, 0},
+        {"0-", NULL, 0, 0},
+        {"1-0", NULL, 0, 0},
+        {"0,", NULL, 0, 0},
+        {"a", NULL, 0, 0},
+        {"0-99999999999", NULL, 0, 0},
+        {"0:4", "0:4", 1, 4},
+        {"1-2:1", "1-2:1", 2, 2},
+        {"0:8", "0", 1, 8}, /* all it has */
+        {"0:2,1-2", "0:2,1-2", 3, 10},
+        {"0:9", NULL, 0, 0},
+        {"0:0", NULL, 0, 0},
+        {"0:", NULL, 0, 0},
+        {"1:2,2", NULL, 0, 0}, /* alike in all of a kind */
     };
     struct cluster *c = mem_alloc(sizeof *c), *all = mem_alloc(sizeof *all);
 
@@ -52,12 +75,17 @@ static void lists_name_servers(void **state)
         assert_int_equal(c->devices, cases[k].again ? cases[k].devices : all->devices);
         if (!cases[k].again)
             continue;
-        uint32_t count[CLUSTER_GROUPS_MOST] = {0}, g = 0;
+        struct cluster_kept kept[CLUSTER_GROUPS_MOST] = {{0, 0}};
+        uint32_t g = 0;
         for (uint32_t n = 0; n < all->groups; n++) {
-            if (g < c->groups && c->group[g].type == all->group[n].type)
-                count[n] = c->group[g++].count;
+            const struct cluster_group *now = &c->group[g], *whole = &all->group[n];
+            if (g == c->groups || now->type != whole->type)
+                continue;
+            kept[n].servers = now->count;
+            kept[n].devices = now->devices < whole->devices ? now->devices : 0;
+            g++;
         }
-        cluster_keep_write(all, count, &text);
+        cluster_keep_write(all, kept, &text);
         assert_string_equal(text.text, cases[k].again);
         str_release(&text);
     }
@@ -65,20 +93,28 @@ static void lists_name_servers(void **state)
     free(all);
 }
 
-static void open_on(const char *cluster, const char *servers, const char *mesh, struct problem *out)
+static void open_model(const char *model, const char *cluster, const char *servers,
+                       const char *mesh, struct problem *out)
 {
+    char path[512];
+
     struct cluster *c = mem_alloc(sizeof *c);
     struct problem_options o = {0};
     struct hlo_module *m = NULL;
     struct err e = {0};
 
     load_cluster(cluster, c);
+    snprintf(path, sizeof path, AUTOMAP_SOURCE_DIR "/examples/models/%s.hlo.txt.gz", model);
     snprintf(o.mesh, sizeof o.mesh, "%s", mesh);
-    if ((servers && cluster_keep(c, servers, &e)) ||
-        hlo_load(AUTOMAP_SOURCE_DIR "/examples/models/mlp.hlo.txt.gz", NULL, &m, &e) ||
+    if ((servers && cluster_keep(c, servers, &e)) || hlo_load(path, NULL, &m, &e) ||
         problem_new(m, NULL, c, &o, out, &e))
         fail_msg("%s", e.what);
     free(c);
+}
+
+static void open_on(const char *cluster, const char *servers, const char *mesh, struct problem *out)
+{
+    open_model("mlp", cluster, servers, mesh, out);
 }
 
 static double optimum(const struct problem *p)
@@ -93,36 +129,150 @@ static double optimum(const struct problem *p)
     return ms;
 }
 
-/* A small step on two kinds of servers: the fast one alone is best, and that is its own optimum. */
-static void the_fast_server_alone(void **state)
+static struct fewer_question question(double step_ms)
 {
-    struct problem all, fast;
+    return (struct fewer_question){
+        .step_ms = step_ms, .limit_bytes = INFINITY, .variables = true, .inputs = true};
+}
+
+static struct fewer ask(const struct problem *p, const struct fewer_question *q)
+{
     struct fewer f;
     struct err e = {0};
 
-    (void)state;
-    open_on("unequal", NULL, "16", &all);
-    assert_int_equal(fewer_devices(&all, optimum(&all), &f, &e), 0);
-    assert_true(f.found && f.proven);
-    open_on("unequal", f.servers, f.mesh, &fast);
-    assert_int_equal(f.devices, fast.cluster.devices);
-    assert_true(f.devices < all.cluster.devices && f.step_ms < optimum(&all));
-    assert_true(fabs(f.step_ms - optimum(&fast)) <= 1e-9 * f.step_ms);
-    problem_release(&fast);
+    if (fewer_devices(p, q, &f, &e))
+        fail_msg("%s", e.what);
+    return f;
+}
 
-    open_on("unequal", "0", "8", &fast); /* one server: nothing to leave out */
-    assert_int_equal(fewer_devices(&fast, optimum(&fast), &f, &e), 0);
-    assert_false(f.found);
-    problem_release(&fast);
-    assert_int_equal(fewer_devices(&all, 1e-9, &f, &e), 0); /* nothing beats that */
-    assert_false(f.found);
+/* Every set of servers that the header names, each opened as a problem of its own. */
+static void the_best_of_all_subsets(void **state)
+{
+    static const struct {
+        const char *model, *cluster, *all, *servers[24]; /* LIST MESH */
+    } cases[] = {
+        {"mlp",
+         "unequal",
+         "16",
+         {"0 8", "0-1 12", "0:1 1", "0:2 2", "0:4 4", "1:1 1", "1:2 2", "1-2 8", "1-2 2x4"}},
+        {"vgg19",
+         "unequal",
+         "2x8",
+         {"0 8", "0 2x4", "0-1 12", "0:1 1", "0:2 2", "0:4 4", "0:4 2x2", "1:1 1", "1:2 2", "1-2 8",
+          "1-2 2x4"}},
+        {"resnet20", "c-4x8-v100", "32", {"0 8", "0-1 16", "0-1 2x8", "0:1 1", "0:2 2", "0:4 4"}},
+        {"mlp", "v100-1x4", "4", {"0:1 1", "0:2 2"}},
+        {"vgg19",
+         "c-4x8-v100",
+         "4x8",
+         {"0 8", "0 2x4", "0-1 16", "0-1 2x8", "0:1 1", "0:2 2", "0:4 4", "0:4 2x2"}},
+    };
+
+    (void)state;
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        struct problem all;
+        double least = INFINITY;
+        const char *best = "";
+        open_model(cases[n].model, cases[n].cluster, NULL, cases[n].all, &all);
+        for (int k = 0; k < 24 && cases[n].servers[k]; k++) {
+            char servers[32], mesh[32];
+            struct problem one;
+            assert_int_equal(sscanf(cases[n].servers[k], "%31s %31s", servers, mesh), 2);
+            open_model(cases[n].model, cases[n].cluster, servers, mesh, &one);
+            double ms = optimum(&one);
+            problem_release(&one);
+            if (ms < least) {
+                least = ms;
+                best = cases[n].servers[k];
+            }
+        }
+        struct fewer_question q = question(least * 2);
+        struct fewer f = ask(&all, &q);
+        char found[128];
+        snprintf(found, sizeof found, "%s %s", f.servers, f.mesh);
+        assert_true(f.found && f.proven && f.kind == FEWER_STRICT);
+        print_message("%s %s: %s\n", cases[n].model, cases[n].cluster, best);
+        assert_string_equal(found, best);
+        assert_true(fabs(f.step_ms - least) <= 1e-9 * least);
+        assert_int_equal(f.of, all.cluster.devices);
+        q.step_ms = least * 1.005; /* not by 1 % */
+        assert_false(ask(&all, &q).found);
+        problem_release(&all);
+    }
+}
+
+/* A plan that fits its devices may be slower, and a stopped look has none. */
+static void within_memory(void **state)
+{
+    struct problem all;
+    atomic_bool stop = true;
+
+    (void)state;
+    open_on("unequal", NULL, "2x8", &all);
+    struct fewer_question q = question(1e9);
+    struct fewer any = ask(&all, &q);
+    q.limit_bytes = 1e6; /* the model's variables and batch need more on one device */
+    struct fewer tight = ask(&all, &q);
+    assert_true(!tight.found || (tight.step_ms >= any.step_ms && tight.devices > 1));
+    q.limit_bytes = 100;
+    assert_false(ask(&all, &q).found);
+    q.limit_bytes = INFINITY;
+    q.does_not_fit = true; /* then only the 8 devices of more memory */
+    struct fewer larger = ask(&all, &q);
+    assert_true(larger.found && larger.servers[0] == '0' && !strchr(larger.servers, '-'));
+    q.stop = &stop;
+    assert_false(ask(&all, &q).found);
+    problem_release(&all);
+    open_on("c-4x8-v100", NULL, "32", &all); /* all have the same memory: none helps */
+    q.stop = NULL;
+    assert_false(ask(&all, &q).found);
+    problem_release(&all);
+}
+
+/* Relaxed plans and pipelines on fewer devices take what they take when those are all there are. */
+static void other_kinds(void **state)
+{
+    struct pipeline_options o = {.no_limit = true};
+    struct relaxed_options relaxed = {0};
+    struct problem all, one;
+    struct err e = {0};
+
+    (void)state;
+    open_on("unequal", NULL, "2x8", &all);
+    struct fewer_question q = question(1e9);
+    struct fewer strict = ask(&all, &q);
+    q.relaxed = true;
+    struct fewer f = ask(&all, &q);
+    assert_true(f.found && f.step_ms <= strict.step_ms * (1 + 1e-9));
+    if (f.kind == FEWER_RELAXED) {
+        struct relaxed_plan x;
+        assert_false(f.proven);
+        open_on("unequal", f.servers, f.mesh, &one);
+        assert_int_equal(relaxed_solve_overlapped(&one, &relaxed, NULL, 0, &x, &e), 0);
+        assert_true(fabs(x.cost.step_ms - f.step_ms) <= 1e-9 * f.step_ms);
+        relaxed_plan_release(&x);
+        problem_release(&one);
+    }
+    q = question(1e9);
+    q.limit_bytes = 100; /* no strict plan; a pipeline that need not fit */
+    q.pipeline = &o;
+    f = ask(&all, &q);
+    assert_true(f.found && f.kind == FEWER_PIPELINE && !f.proven && !f.mesh[0]);
+    struct pipeline *l;
+    struct pipeline_plan plan;
+    open_on("unequal", f.servers, "", &one);
+    assert_int_equal(best_pipeline_new(&one, &o, &l, &plan, &e), 0);
+    assert_true(fabs(pipeline_step_ms(l, &plan) - f.step_ms) <= 1e-9 * f.step_ms);
+    best_pipeline_free(l);
+    problem_release(&one);
     problem_release(&all);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(lists_name_servers),
-                                       cmocka_unit_test(the_fast_server_alone)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lists_name_servers), cmocka_unit_test(the_best_of_all_subsets),
+        cmocka_unit_test(within_memory), cmocka_unit_test(other_kinds)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

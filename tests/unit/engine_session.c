@@ -233,6 +233,41 @@ static void test_edits(void **state)
     session_free(s);
 }
 
+/* Devices left out, as if the cluster had no others; undone, all are back. */
+static void test_edits_of_servers(void **state)
+{
+    (void)state;
+    struct session *s = begin(5);
+    const struct snapshot *shot = session_look(s);
+    double before = shot->exact->cost.step_ms;
+    snapshot_release(shot);
+
+    tell(s, "servers 0:2");
+    shot = session_look(s);
+    assert_int_equal(shot->problem->cluster.devices, 2);
+    assert_int_equal(shot->problem->mesh.axes, 1);
+    struct problem_change change = {.batch_param = BATCH_AS_FOUND, .mesh = "2"};
+    struct cluster two = problem.cluster;
+    struct problem fresh;
+    struct err e;
+    two.group[0].devices = two.devices = 2;
+    change.cluster = &two;
+    assert_int_equal(problem_derive(&problem, &change, &fresh, &e), 0);
+    assert_true(step_tables_cost(&fresh.step_tables, shot->exact->on).step_ms ==
+                shot->exact->cost.step_ms);
+    problem_release(&fresh);
+    snapshot_release(shot);
+
+    tell(s, "undo");
+    tell(s, "servers 0:2 2");
+    tell(s, "undo");
+    shot = session_look(s);
+    assert_true(shot->exact->cost.step_ms == before);
+    assert_int_equal(shot->problem->cluster.devices, problem.cluster.devices);
+    snapshot_release(shot);
+    session_free(s);
+}
+
 /* Another mesh has a move per axis; an input instead of a variable is no longer decided; what is
  * called the batch is what batch split splits. */
 static void test_edits_of_mesh_and_roles(void **state)
@@ -338,6 +373,10 @@ static void test_refusals(void **state)
                                         "cluster network.bandwidth",
                                         "cluster network.colour=1 GB/s",
                                         "cluster devices.*.memory=16 GB",
+                                        "servers 0",
+                                        "servers 9",
+                                        "servers 0:9",
+                                        "servers 0:2 3x3",
                                         "mesh 3x3",
                                         "mesh 2x2x",
                                         "role nobody=input",
@@ -424,6 +463,7 @@ int main(void)
         cmocka_unit_test(test_pins_hold),
         cmocka_unit_test(test_undo_brings_the_best_back),
         cmocka_unit_test(test_edits),
+        cmocka_unit_test(test_edits_of_servers),
         cmocka_unit_test(test_edits_of_mesh_and_roles),
         cmocka_unit_test(test_memory_limit),
         cmocka_unit_test(test_refusals),

@@ -25,6 +25,7 @@
 #include "tui/views/actions.h"
 #include "tui/views/panel.h"
 #include "tui/views/views.h"
+#include "tui/watch/fewer_job.h"
 #include "tui/watch/question.h"
 #include "tui/watch/watch.h"
 #include "tui/watch/wave.h"
@@ -398,6 +399,8 @@ double app_next_ms(const struct app *a)
         next = first_of(next, a->scene.now_ms + 33);
     if (a->watch)
         next = first_of(next, wave_next_ms(&a->watch->wave));
+    if (a->watch && fewer_is_asked(a->watch))
+        next = first_of(next, a->drawn_ms + LIVE_MS);
     return next;
 }
 
@@ -471,6 +474,7 @@ void app_look(struct app *a)
     else if (a->scene.now_ms > 0 && a->watch->wave.decision != decision)
         play_wave(a);
     note_proof(a);
+    fewer_follow(a->watch, a->scene.now_ms > 0);
     for (int i = 0; i < PANEL_COUNT; i++) {
         if (a->placed[i] && a->placed[i]->ops->read)
             a->placed[i]->ops->read(a->placed[i]);

@@ -1,6 +1,7 @@
 /* automap plan: one plan, from given decisions or the proven optimum, with its costs. */
 #include "engine/cluster/cluster.h"
 #include "engine/cluster/mesh.h"
+#include "engine/compare/fewer.h"
 #include "engine/cost/memory.h"
 #include "engine/cost/step_tables.h"
 #include "engine/decide/classes.h"
@@ -38,6 +39,7 @@
 #include "engine/relaxed/plan_totals.h"
 #include "engine/text/quantity.h"
 #include "engine/text/units.h"
+#include "tui/commands/fewer_print.h"
 #include "tui/commands/hybrid_print.h"
 #include "tui/commands/pipeline_print.h"
 #include "tui/commands/place_input.h"
@@ -45,7 +47,6 @@
 #include "tui/commands/plan_limit.h"
 #include "tui/commands/plan_relaxed.h"
 #include "tui/commands/plan_stability.h"
-#include "tui/commands/search_compare.h"
 #include "tui/files/user_files.h"
 #include "tui/options/exit_code.h"
 #include "tui/options/option.h"
@@ -457,7 +458,8 @@ static void print_made_whole(const struct plan *plan)
     printf(", from keys and constants alone, so that no split is lost\n");
 }
 
-static void print_plan(const struct plan *plan, bool given)
+/* `asked_bytes`: a memory limit in figures; 0: none, or what a device has. */
+static void print_plan(const struct plan *plan, bool given, double asked_bytes)
 {
     const struct problem *p = plan->problem;
     struct plan_counts n = plan_count(plan);
@@ -502,8 +504,15 @@ static void print_plan(const struct plan *plan, bool given)
            units_bytes(a, memory.peak), units_bytes(b, limit), fits ? "fits" : "does not fit",
            units_bytes(c, memory.arguments), units_bytes(mesh, memory.temporaries));
     print_made_whole(plan);
-    if (!plan->relaxed && plan->bound_ms > 0 && !given)
-        fewer_print(p, plan->cost.step_ms);
+    if (plan->bound_ms > 0 && !given) {
+        struct fewer_question q = {.step_ms = plan->cost.step_ms,
+                                   .does_not_fit = !fits,
+                                   .limit_bytes = asked_bytes,
+                                   .variables = true,
+                                   .inputs = true,
+                                   .relaxed = plan->relaxed != NULL};
+        fewer_print(p, &q);
+    }
     if (!fits && plan->bound_ms > 0 && !plan->relaxed)
         printf("                                the best plan without a limit; with one: "
                "--memory-limit device\n");
@@ -653,7 +662,7 @@ static int tell(struct plan_args *a, struct problem *p, const struct plan *plan,
     if (a->stability || a->memory)
         print_head(plan);
     else
-        print_plan(plan, a->start || a->settings.count || a->relaxed.stores.count);
+        print_plan(plan, a->start || a->settings.count || a->relaxed.stores.count, a->limit.bytes);
     if (a->memory)
         rc = plan_peak_write(plan, 12, text, e);
     if (!rc && a->memory)

@@ -1,6 +1,7 @@
 /* automap search: a search without a screen. */
 #include "engine/cluster/mesh.h"
 #include "engine/compare/compare.h"
+#include "engine/compare/fewer.h"
 #include "engine/cost/memory.h"
 #include "engine/live/journal.h"
 #include "engine/live/pins_and_undo.h"
@@ -21,6 +22,7 @@
 #include "engine/plan/plan_file.h"
 #include "engine/text/units.h"
 #include "hlo/support/stop.h"
+#include "tui/commands/fewer_print.h"
 #include "tui/commands/plan_relaxed.h"
 #include "tui/commands/search_compare.h"
 #include "tui/commands/search_hybrid.h"
@@ -144,7 +146,22 @@ static void print_head(const struct search_state *c)
            (unsigned long long)c->options.seed);
 }
 
-static void print_run(const struct search_state *c, const struct plan *plan)
+/* The best plan of the search, or its optimum where that is faster, against fewer devices. */
+static struct fewer_question fewer_than(const struct search_state *c)
+{
+    const struct game_options *game = &c->options.game;
+    const struct live_plan *best = c->best;
+
+    if (c->exact && c->exact->fits && c->exact->cost.step_ms < best->cost.step_ms)
+        best = c->exact;
+    return (struct fewer_question){.step_ms = best->cost.step_ms,
+                                   .does_not_fit = !best->fits,
+                                   .limit_bytes = game->memory_limit > 0 ? game->memory_limit : 0,
+                                   .variables = game->kind != GAME_ADP,
+                                   .inputs = game->kind != GAME_OPP};
+}
+
+static void print_run(const struct search_state *c, const struct plan *plan, bool compares)
 {
     struct plan_counts n = plan_count(plan);
     const struct live_stage *s = c->stage;
@@ -159,6 +176,10 @@ static void print_run(const struct search_state *c, const struct plan *plan)
         print_optimum(c, plan);
     if (plan->memory_limit > 0)
         print_memory(c, plan);
+    if (!compares && c->options.game.reward == GAME_REWARD_COST) {
+        struct fewer_question q = fewer_than(c);
+        fewer_print(c->problem, &q);
+    }
     printf("  variable dims   %12s  %s partitioned, %s replicated, %u undecided\n",
            units_count(a, n.dims), units_count(b, n.partitioned), units_count(d, n.replicated),
            n.undecided);
@@ -289,6 +310,13 @@ static void print_statistics(const struct search_pool *pool)
     printf("\n");
 }
 
+static void add_fewer(const struct search_state *c, cJSON *out)
+{
+    struct fewer_question q = fewer_than(c);
+
+    fewer_add_json(c->problem, &q, out);
+}
+
 /* `relaxed`: of the best plan completed, `kinds`: the best plan of each kind; or NULL. Both are
  * taken over. */
 static void print_json(const struct search_pool *pool, cJSON *runs, cJSON *relaxed,
@@ -317,7 +345,9 @@ static void print_json(const struct search_pool *pool, cJSON *runs, cJSON *relax
     if (relaxed)
         cJSON_AddItemToObject(all, "relaxed", relaxed);
     if (kinds)
-        comparison_json(kinds, pool->problem, all);
+        comparison_json(kinds, pool->problem, &pool->args->pipeline.options, all);
+    else if (pool->args->seeds == 1 && pool->args->search.game.reward == GAME_REWARD_COST)
+        add_fewer(&pool->runs[0].state, all);
     char *text = cJSON_Print(all);
     if (text)
         puts(text);
@@ -405,7 +435,7 @@ static int conclude(struct search_pool *pool, struct plan *best, cJSON *runs)
     if (!rc && !a->json && a->relaxed)
         print_completed(best);
     if (!rc && !a->json && kinds)
-        comparison_print(kinds, pool->problem);
+        comparison_print(kinds, pool->problem, &a->pipeline.options);
     if (!rc && a->plan)
         rc = kinds ? comparison_save(kinds, a->plan, &e) : plan_file_save(best, a->plan, &e);
     if (kinds)
@@ -452,7 +482,7 @@ static int report(struct search_pool *pool)
         if (a->json)
             cJSON_AddItemToArray(runs, outcome_json(c, &plan));
         else if (a->seeds == 1)
-            print_run(c, &plan);
+            print_run(c, &plan, search_args_compare(a));
         bool better = c->best->score > best_score;
         if (better) {
             plan_release(&best);

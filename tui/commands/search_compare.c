@@ -8,13 +8,27 @@
 #include "engine/text/units.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "tui/commands/fewer_print.h"
 #include "tui/options/option.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-void comparison_print(const struct comparison *c, const struct problem *p)
+/* Of the first, the best: its step against strict plans and pipelines on fewer devices. */
+static struct fewer_question question_of(const struct comparison *c,
+                                         const struct pipeline_options *o)
+{
+    return (struct fewer_question){.step_ms = c->of[0].step_ms,
+                                   .does_not_fit = !c->of[0].fits,
+                                   .limit_bytes = o->no_limit ? INFINITY : o->limit_bytes,
+                                   .variables = true,
+                                   .inputs = true,
+                                   .pipeline = o};
+}
+
+void comparison_print(const struct comparison *c, const struct problem *p,
+                      const struct pipeline_options *options)
 {
     char step[UNITS_ROOM], memory[UNITS_ROOM], limit[UNITS_ROOM], setting[120];
 
@@ -36,8 +50,10 @@ void comparison_print(const struct comparison *c, const struct problem *p)
         printf("%7s", "");
         print_folded(o->why, 96 + 7, 7, stdout);
     }
-    if (c->of[0].exists)
-        fewer_print(p, c->of[0].step_ms);
+    if (c->of[0].exists) {
+        struct fewer_question q = question_of(c, options);
+        fewer_print(p, &q);
+    }
     printf("\n");
 }
 
@@ -52,38 +68,8 @@ static const char *proof_scope(const struct contender *o)
                    : "plans of this kind on this mesh, without a memory limit";
 }
 
-void fewer_print(const struct problem *p, double step_ms)
-{
-    struct str text = {0};
-    struct fewer f;
-    struct err e = {0};
-
-    if (fewer_devices(p, step_ms, &f, &e) || !f.found)
-        return;
-    fewer_write(p, &f, &text);
-    if (!text.failed)
-        printf("  fewer devices   %s\n", text.text);
-    str_release(&text);
-}
-
-/* The same for programs: null when no fewer are faster. */
-static cJSON *fewer_json(const struct problem *p, double step_ms)
-{
-    struct fewer f;
-    struct err e = {0};
-
-    if (fewer_devices(p, step_ms, &f, &e) || !f.found)
-        return cJSON_CreateNull();
-    cJSON *o = cJSON_CreateObject();
-    cJSON_AddNumberToObject(o, "step_time_ms", f.step_ms);
-    cJSON_AddNumberToObject(o, "devices", f.devices);
-    cJSON_AddStringToObject(o, "servers", f.servers);
-    cJSON_AddStringToObject(o, "mesh", f.mesh);
-    cJSON_AddBoolToObject(o, "proven", f.proven);
-    return o;
-}
-
-void comparison_json(const struct comparison *c, const struct problem *p, cJSON *out)
+void comparison_json(const struct comparison *c, const struct problem *p,
+                     const struct pipeline_options *options, cJSON *out)
 {
     cJSON *all = cJSON_CreateArray();
     char setting[120];
@@ -115,8 +101,10 @@ void comparison_json(const struct comparison *c, const struct problem *p, cJSON 
                           isfinite(c->limit_bytes) ? cJSON_CreateNumber(c->limit_bytes)
                                                    : cJSON_CreateNull());
     cJSON_AddItemToObject(out, "kinds", all);
-    cJSON_AddItemToObject(out, "fewer_devices",
-                          c->of[0].exists ? fewer_json(p, c->of[0].step_ms) : cJSON_CreateNull());
+    if (c->of[0].exists) {
+        struct fewer_question q = question_of(c, options);
+        fewer_add_json(p, &q, out);
+    }
 }
 
 int comparison_save(const struct comparison *c, const char *path, struct err *e)

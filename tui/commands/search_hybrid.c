@@ -2,6 +2,7 @@
  * simulation. */
 #include "tui/commands/search_hybrid.h"
 
+#include "engine/compare/fewer.h"
 #include "engine/hybrid/hybrid.h"
 #include "engine/hybrid/hybrid_file.h"
 #include "engine/hybrid/hybrid_pins.h"
@@ -12,10 +13,12 @@
 #include "hlo/support/clock.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "tui/commands/fewer_print.h"
 #include "tui/commands/hybrid_print.h"
 #include "tui/options/exit_code.h"
 #include "tui/options/stopping.h"
 
+#include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -85,6 +88,39 @@ static void print_clash(const struct problem *p, const struct hybrid_options *o)
     fprintf(stderr, "\n");
 }
 
+/* On fewer devices: pipelines and strict plans, not hybrids, each of which takes a search. */
+static struct fewer_question fewer_than(const struct search_args *a, const struct hybrid *h)
+{
+    const struct pipeline_options *o = &a->pipeline.options;
+
+    return (struct fewer_question){.step_ms = hybrid_step_ms(h),
+                                   .limit_bytes = o->no_limit ? INFINITY : o->limit_bytes,
+                                   .variables = true,
+                                   .inputs = true,
+                                   .pipeline = o};
+}
+
+static void print_json(const struct search_args *a, const struct hybrid *h)
+{
+    struct fewer_question q = fewer_than(a, h);
+    cJSON *o = hybrid_json(h);
+
+    fewer_add_json(h->problem, &q, o);
+    char *text = cJSON_Print(o);
+    if (text)
+        puts(text);
+    cJSON_free(text);
+    cJSON_Delete(o);
+}
+
+static void print(const struct search_args *a, const struct hybrid *h, double seconds)
+{
+    struct fewer_question q = fewer_than(a, h);
+
+    hybrid_print(h, seconds);
+    fewer_print(h->problem, &q);
+}
+
 int search_hybrid(const struct search_args *a, const struct problem *p)
 {
     struct hybrid *h = mem_alloc(sizeof *h);
@@ -100,9 +136,9 @@ int search_hybrid(const struct search_args *a, const struct problem *p)
             print_clash(p, &o);
     } else {
         if (a->json)
-            hybrid_print_json(h);
+            print_json(a, h);
         else
-            hybrid_print(h, clock_thread_seconds() - start);
+            print(a, h, clock_thread_seconds() - start);
         rc = !a->json && o.pin_count ? print_prices(h, &e) : 0;
         rc = rc ? rc : a->plan ? hybrid_file_save(h, a->plan, &e) : 0;
         if (rc) {

@@ -1,6 +1,7 @@
 /* automap search --kind pp: a pipeline, found by L and chosen by simulation. */
 #include "tui/commands/search_pipeline.h"
 
+#include "engine/compare/fewer.h"
 #include "engine/pipeline/pipe_exact.h"
 #include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/pipe_search.h"
@@ -14,6 +15,7 @@
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 #include "hlo/support/stop.h"
+#include "tui/commands/fewer_print.h"
 #include "tui/commands/pipeline_print.h"
 #include "tui/files/user_files.h"
 #include "tui/options/exit_code.h"
@@ -193,6 +195,19 @@ static int run_json(const struct search_args *a, const struct pipeline *l,
     return rc;
 }
 
+/* On fewer devices: other pipelines, and strict plans. */
+static struct fewer_question fewer_than(const struct search_args *a, const struct pipeline *l,
+                                        const struct run *run)
+{
+    const struct pipeline_options *o = &a->pipeline.options;
+
+    return (struct fewer_question){.step_ms = pipeline_step_ms(l, &run->plan),
+                                   .limit_bytes = o->no_limit ? INFINITY : o->limit_bytes,
+                                   .variables = true,
+                                   .inputs = true,
+                                   .pipeline = o};
+}
+
 static void print_json(cJSON *runs, uint32_t seeds)
 {
     cJSON *all = runs;
@@ -248,6 +263,10 @@ static int search_seeds(const struct search_args *a, const struct pipeline *l, s
         cJSON *all = cJSON_CreateArray();
         for (uint32_t n = 0; n < a->seeds && !rc; n++)
             rc = run_json(a, l, &r, &runs[n], all, e);
+        if (!rc && a->seeds == 1) {
+            struct fewer_question q = fewer_than(a, l, best);
+            fewer_add_json(l->problem, &q, cJSON_GetArrayItem(all, 0));
+        }
         if (rc) {
             cJSON_Delete(all);
             return rc;
@@ -262,6 +281,8 @@ static int search_seeds(const struct search_args *a, const struct pipeline *l, s
                (unsigned long long)best->plan.seed);
         pipeline_print(l, &best->plan);
         print_search(a, l, &r, best);
+        struct fewer_question q = fewer_than(a, l, best);
+        fewer_print(l->problem, &q);
         if (a->seeds > 1)
             print_seeds(a, &r, runs);
         printf("\n");

@@ -2,6 +2,7 @@
  * memory the plan fills, and what the plan's all-reduces send over each kind of link in a step. */
 #include "engine/cluster/cluster.h"
 #include "engine/cluster/mesh.h"
+#include "engine/compare/fewer.h"
 #include "engine/cost/memory.h"
 #include "engine/decide/classes.h"
 #include "engine/decide/names.h"
@@ -20,6 +21,7 @@
 #include "tui/screen/utf8.h"
 #include "tui/views/host.h"
 #include "tui/watch/cost_split.h"
+#include "tui/watch/fewer_job.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,13 +41,15 @@ struct devices {
     int per_row; /* as drawn last */
 };
 
-enum { DEVICES_LEFT, DEVICES_RIGHT };
+enum { DEVICES_LEFT, DEVICES_RIGHT, DEVICES_FEWER, DEVICES_ACTIONS };
 static const struct action devices_actions[] = {
     [DEVICES_LEFT] = {"left", "in this panel", "device to the left, right", NULL, "h or Left",
                       "Left"},
     [DEVICES_RIGHT] = {"right", "in this panel", NULL, NULL, "l or Right", "Right"},
+    [DEVICES_FEWER] = {"fewer", "in this panel", "take the fewer devices that are faster", "fewer",
+                       "f", NULL},
 };
-static const struct key_table devices_keys = {"devices", devices_actions, 2};
+static const struct key_table devices_keys = {"devices", devices_actions, DEVICES_ACTIONS};
 
 static void read_devices(struct panel *p)
 {
@@ -338,6 +342,21 @@ static void draw_below(const struct panel *p, const struct pane *pane, int y)
     draw_makers(p, &right);
 }
 
+/* "28.3 ms on 8 of 16: servers 0, mesh 8; f takes them", where fewer devices are faster. */
+static void draw_fewer(const struct watch *w, const struct pane *pane, int y)
+{
+    const struct fewer *f = fewer_found(w);
+    char ms[UNITS_ROOM];
+
+    if (!f || y < 0 || y >= pane->height)
+        return;
+    int x = pane_format(pane, 0, y, ROLE_WARN | BOLD, "%s", units_ms(ms, f->step_ms));
+    x = pane_format(pane, x + 1, y, ROLE_WARN, "on %u of %u: servers %s, mesh %s", f->devices,
+                    f->of, f->servers, f->mesh);
+    x = pane_text(pane, x + 2, y, ROLE_KEY, "f");
+    pane_text(pane, x + 1, y, ROLE_DIM, f->devices == 1 ? "takes it" : "takes them");
+}
+
 static void draw_devices(struct panel *p, const struct pane *pane)
 {
     struct devices *v = p->state;
@@ -360,7 +379,8 @@ static void draw_devices(struct panel *p, const struct pane *pane)
         pane_clear(pane);
         walk_servers(p, pane, &k);
     }
-    draw_below(p, pane, k.line - v->top + 1);
+    draw_fewer(p->scene->watch, pane, k.line - v->top);
+    draw_below(p, pane, k.line - v->top + 1 + (fewer_found(p->scene->watch) != NULL));
 }
 
 static void head_devices(const struct panel *p, struct head *h, char *note, size_t room)
@@ -395,8 +415,27 @@ static bool step_by(struct panel *p, int steps)
     return true;
 }
 
+/* An act like any edit of the cluster: u takes it back. */
+static bool take_fewer(struct panel *p)
+{
+    struct watch *w = p->scene->watch;
+    const struct fewer *f = w ? fewer_found(w) : NULL;
+    char command[128];
+
+    if (!f) {
+        host_say(p->scene, w && fewer_is_asked(w) ? "still looking for fewer devices"
+                                                  : "no fewer devices are known to be faster");
+        return true;
+    }
+    fewer_command(f, command, sizeof command);
+    watch_send(w, "%s", command);
+    return true;
+}
+
 static bool act_devices(struct panel *p, int action)
 {
+    if (action == DEVICES_FEWER)
+        return take_fewer(p);
     return step_by(p, action == DEVICES_LEFT ? -1 : 1);
 }
 
@@ -450,7 +489,7 @@ const struct panel_ops view_devices = {
     .place = PLACE_LAYOUT,
     .id = PANEL_DEVICES,
     .keys = &devices_keys,
-    .hints = "run decide down=choose +plans=views zoom command help",
+    .hints = "run decide down=choose fewer +plans=views zoom command help",
     .size = sizeof(struct devices),
     .open = open_devices,
     .close = close_devices,

@@ -18,6 +18,7 @@
 #include "tui/views/panel.h"
 #include "tui/views/pipeline_draw.h"
 #include "tui/views/views.h"
+#include "tui/watch/fewer_job.h"
 #include "tui/watch/pipeline_job.h"
 #include "tui/watch/pipeline_learn.h"
 #include "tui/watch/plan_load.h"
@@ -299,6 +300,12 @@ static void draw_sentence(const struct panel *p, const struct pane *pane)
         if (x + utf8_text_columns(text) <= pane->width)
             x = pane_text(pane, x, 0, ROLE_TEXT, text);
     }
+    if (w)
+        fewer_words(w, v->plan.makespan_ms[v->shown.kind], text, sizeof text);
+    else
+        text[0] = 0;
+    if (x + utf8_text_columns(text) <= pane->width)
+        x = pane_text(pane, x, 0, ROLE_WARN, text);
     snprintf(text, sizeof text, "   device cuts%s   in layers%s", devices, layers);
     if (v->shown.plan.stages > 1 && x + utf8_text_columns(text) <= pane->width)
         pane_text(pane, x, 0, ROLE_TEXT, text);

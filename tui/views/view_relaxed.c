@@ -19,6 +19,7 @@
 #include "tui/screen/utf8.h"
 #include "tui/views/host.h"
 #include "tui/watch/class_look.h"
+#include "tui/watch/fewer_job.h"
 #include "tui/watch/question.h"
 #include "tui/watch/relaxed_job.h"
 #include "tui/watch/tree.h"
@@ -118,7 +119,7 @@ static void refresh(struct panel *p)
 
 /* ---- drawing ---- */
 
-static void draw_sentence(const struct relaxed_view *v, const struct pane *p)
+static void draw_sentence(const struct relaxed_view *v, const struct watch *w, const struct pane *p)
 {
     const struct relaxed_plan *plan = v->plan;
     char ms[UNITS_ROOM], over[UNITS_ROOM], text[128];
@@ -137,8 +138,11 @@ static void draw_sentence(const struct relaxed_view *v, const struct pane *p)
         snprintf(text, sizeof text, "strict optimum %s, %s %%", units_ms(ms, plan->strict_ms),
                  units_change(over, (plan->cost.step_ms / plan->strict_ms - 1) * 100, 1));
         if (x + 3 + utf8_text_columns(text) <= p->width)
-            pane_text(p, x + 3, 0, ROLE_TEXT, text);
+            x = pane_text(p, x + 3, 0, ROLE_TEXT, text);
     }
+    fewer_words(w, plan->cost.step_ms, text, sizeof text);
+    if (x + utf8_text_columns(text) <= p->width)
+        pane_text(p, x, 0, ROLE_WARN, text);
 }
 
 static void draw_parts(const struct panel *p, const struct pane *pane, int y)
@@ -289,7 +293,7 @@ static void draw_relaxed(struct panel *p, const struct pane *pane)
                         v->look.sweeps);
         return;
     }
-    draw_sentence(v, pane);
+    draw_sentence(v, p->scene->watch, pane);
     int parts = part_rows(v);
     if (pane->height >= parts + 10) {
         pane_head(pane, y, &(struct head){0, "Step", "a device · ms", false});

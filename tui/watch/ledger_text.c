@@ -54,7 +54,9 @@ char *ledger_edit(const struct watch *w, const struct ledger_row *r, char *out, 
         write_pin(w, r, out, room);
     else if (r->verb == COMMAND_SET)
         snprintf(out, room, "%s", r->text + strlen("set "));
-    else if (!from || !figure_change(from->problem, r->problem, out, room))
+    else if (r->verb == COMMAND_SERVERS || !from)
+        snprintf(out, room, "%s", r->text);
+    else if (!figure_change(from->problem, r->problem, out, room))
         snprintf(out, room, "%s", r->text);
     return out;
 }

@@ -14,6 +14,7 @@
 #include "hlo/support/mem.h"
 #include "tui/screen/grid.h"
 #include "tui/screen/utf8.h"
+#include "tui/watch/fewer_job.h"
 #include "tui/watch/find.h"
 #include "tui/watch/pipeline_job.h"
 #include "tui/watch/relaxed_job.h"
@@ -394,6 +395,7 @@ void watch_free(struct watch *w)
     tree_free(w->tree);
     plan_load_release(w);
     relaxed_job_free(w->relaxed);
+    fewer_job_free(w->fewer);
     if (w->found)
         find_index_release(w->found);
     free(w->found);

@@ -37,6 +37,7 @@ struct tree;
 struct relaxed_job;
 struct pipeline_job;
 struct placing;
+struct fewer_job;
 struct hybrid_job;
 
 struct watch {
@@ -58,6 +59,7 @@ struct watch {
     struct hybrid_job *hybrid;     /* the same of hybrid plans (hybrid_job.h) */
     struct placing *placing;       /* of a file, until its view takes it; NULL (placing.h) */
     struct loaded_plans loaded;    /* from files (plan_load.h) */
+    struct fewer_job *fewer;       /* of fewer devices; NULL: not asked yet (fewer_job.h) */
     struct find_index *found;      /* every name of the module; NULL: nobody looked (find.h) */
     struct tree *tree;             /* the module as a person thinks of it (tui/watch/tree.h) */
 
