@@ -218,13 +218,13 @@ static uint32_t count_passes(const struct plan *plan)
 static void add_warnings(const struct plan *plan, const struct hlo_annotations *of,
                          uint32_t dropped, struct str *out)
 {
-    uint32_t passes = of->unreduced ? 0 : count_passes(plan);
+    uint32_t passes = of->sums.on ? 0 : count_passes(plan);
 
-    if (of->unreduced && of->combined)
+    if (of->sums.dropped)
         str_format(out,
                    "%u instructions pass partial results on of which Shardy cannot be told without "
                    "danger (loops, maxima, masks): XLA combines them where they arise\n",
-                   of->combined);
+                   of->sums.dropped);
     if (passes)
         str_format(out,
                    "%u instructions pass partial results on: XLA combines them where they arise, "
@@ -276,9 +276,9 @@ int hlo_annotations_new(const struct plan *plan, bool keeps_sums, struct hlo_ann
     if (rc)
         return rc;
 
-    if (keeps_sums && (rc = partial_sums_new(plan, &out->unreduced, &out->combined, e)))
+    if (keeps_sums && (rc = partial_sums_new(plan, &out->sums, e)))
         return rc;
-    rc = resharding_new(plan, out->is_meant, out->over, out->is_shared, out->unreduced,
+    rc = resharding_new(plan, out->is_meant, out->over, out->is_shared, out->sums.on,
                         &out->resharding, e);
     if (rc)
         return rc;
@@ -293,7 +293,7 @@ void hlo_annotations_release(struct hlo_annotations *a)
     free(a->over);
     free(a->is_shared);
     free(a->is_meant);
-    free(a->unreduced);
+    partial_sums_release(&a->sums);
 }
 
 int hlo_annotations_write(const struct plan *plan, struct hlo_annotations *of,

@@ -5,6 +5,7 @@
 
 #include "engine/decide/labels.h"
 #include "engine/plan/export_loops.h"
+#include "engine/plan/partial_sums.h"
 #include "engine/plan/plan.h"
 #include "engine/plan/resharding.h"
 #include "engine/plan/sharding.h"
@@ -16,8 +17,7 @@ struct hlo_annotations {
     bool *is_shared; /* [values] free, and its uses want different splits */
     bool *is_meant;  /* [computations] holds values; not a reducer or comparator */
 
-    label *unreduced;  /* [instructions] partial_sums.h; NULL: sums are combined where they arise */
-    uint32_t combined; /* instructions whose partial results are combined nevertheless */
+    struct partial_sums sums; /* nothing: sums are combined where they arise */
     struct export_loops loops;
     struct resharding resharding;
 };

@@ -346,7 +346,14 @@ static int write_command(const struct report *r, struct err *e)
     return rc;
 }
 
-static int write_parts(const struct report *r, struct err *e)
+static int write_relaxed(struct report *r, struct err *e)
+{
+    int rc = report_write_relaxed(r, e);
+
+    return rc ? rc : report_write_turns(r, e);
+}
+
+static int write_parts(struct report *r, struct err *e)
 {
     write_head(r);
     write_cost(r);
@@ -354,7 +361,7 @@ static int write_parts(const struct report *r, struct err *e)
 
     if (rc)
         return rc;
-    rc = r->plan->relaxed ? report_write_relaxed(r, e) : write_strict(r, e);
+    rc = r->plan->relaxed ? write_relaxed(r, e) : write_strict(r, e);
     if (rc)
         return rc;
     rc = write_memory(r, e);
@@ -391,6 +398,7 @@ int export_report(const struct plan *p, const struct report_about *about, struct
         rc = err_no_memory(e, "for the report");
 out:
     free(r.list);
+    free(r.turns);
     return rc;
 }
 

@@ -7,8 +7,17 @@
 #include "engine/plan/export_report.h"
 #include "engine/plan/plan.h"
 #include "engine/problem/problem.h"
+#include "engine/relaxed/relaxed.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+
+/* What a plan otherwise than the report's costs. */
+struct report_turn {
+    struct relaxed_pin pin; /* what it has otherwise */
+    bool is_possible;
+    double ms, peak;
+    uint64_t plan; /* hash of all it decides */
+};
 
 struct report {
     const struct plan *plan;
@@ -18,6 +27,8 @@ struct report {
     struct memory_cost memory;
     double baseline_ms;
     struct class_names names;
+    struct report_turn *turns; /* of a relaxed plan; freed with the list */
+    uint32_t turn_count;
     struct str *out;
 };
 
@@ -31,6 +42,13 @@ void report_add_bar(struct str *out, double share);
  * reshards). */
 void report_write_bound(const struct report *r);
 int report_write_relaxed(const struct report *r, struct err *e) MUST_CHECK;
+
+/* Of a relaxed plan: each group of parameters with what it saves, found by solving again with one
+ * of it otherwise; these plans become r->turns. ERR_MEMORY. A few sweeps for each, at most 32. */
+int report_write_turns(struct report *r, struct err *e) MUST_CHECK;
+
+/* ms, peak and plan of `other`, which is released, also on error. */
+int report_price(struct plan *other, struct report_turn *out, struct err *e) MUST_CHECK;
 
 /* What its memory peak consists of. */
 void report_write_peak(const struct report *r);

@@ -36,34 +36,81 @@ enum {
     AXES_ROOM = MESH_AXES_MOST * (MESH_NAME_ROOM + 1) + 1
 };
 
-/* Takes `other`'s costs into the row and releases it. */
-static int write_row(const struct report *r, const char *what, struct plan *other, struct err *e)
+/* A row that was written, so that another name of the same plan can join it. */
+struct row {
+    uint64_t plan;   /* hash of all it decides */
+    size_t name_end; /* in the report */
+};
+struct others {
+    const struct report *r;
+    struct row *rows;
+    size_t count, room;
+};
+
+/* Another name for a plan that has its row already. */
+static int join_row(struct others *o, size_t number, const char *what, struct err *e)
 {
+    struct str name = {0}, *out = o->r->out;
+    size_t at = o->rows[number].name_end;
+    int rc = 0;
+
+    str_add(&name, "; or ");
+    report_add_plain(&name, what);
+    size_t size = name.size, old = out->size;
+    str_add(out, name.text ? name.text : "");
+    if (name.failed || out->failed) {
+        rc = err_no_memory(e, "for the report");
+        goto out;
+    }
+    memmove(out->text + at + size, out->text + at, old - at);
+    memcpy(out->text + at, name.text, size);
+    for (size_t n = 0; n < o->count; n++)
+        o->rows[n].name_end += o->rows[n].name_end >= at ? size : 0;
+out:
+    str_release(&name);
+    return rc;
+}
+
+static int write_row(struct others *o, const char *what, const struct report_turn *other,
+                     struct err *e)
+{
+    const struct report *r = o->r;
     double device = cluster_weakest(&r->plan->problem->cluster).memory_bytes,
            limit = r->plan->memory_limit > 0 ? fmin(r->plan->memory_limit, device) : device;
-    double ms = other->cost.step_ms, more = ms - r->plan->cost.step_ms;
+    double more = other->ms - r->plan->cost.step_ms;
     char step[UNITS_ROOM], change[UNITS_ROOM], bytes[UNITS_ROOM], percent[UNITS_ROOM];
-    struct memory_cost memory;
-    int rc = plan_memory(other, &memory, e);
 
-    plan_release(other);
-    if (rc)
-        return rc;
+    for (size_t n = 0; n < o->count; n++) {
+        if (o->rows[n].plan == other->plan)
+            return join_row(o, n, what, e);
+    }
+    if (!mem_grow(&o->rows, &o->room, o->count, 1))
+        return err_no_memory(e, "for the report");
     str_add(r->out, "| ");
     report_add_plain(r->out, what);
-    str_format(r->out, " | %s | %s (%s) | %s%s |\n", units_ms(step, ms),
+    o->rows[o->count++] = (struct row){other->plan, r->out->size};
+    str_format(r->out, " | %s | %s (%s) | %s%s |\n", units_ms(step, other->ms),
                units_change(change, more, units_ms_decimals(r->plan->cost.step_ms)),
                units_percent(percent, more / r->plan->cost.step_ms),
-               units_bytes(bytes, memory.peak),
-               memory.peak <= limit    ? ""
-               : memory.peak <= device ? ", over the limit"
+               units_bytes(bytes, other->peak),
+               other->peak <= limit    ? ""
+               : other->peak <= device ? ", over the limit"
                                        : ", does not fit");
     return 0;
 }
 
-static int write_labels(const struct report *r, const char *what, const label *on, struct err *e)
+/* Takes `other`'s costs into the row and releases it. */
+static int write_plan(struct others *o, const char *what, struct plan *other, struct err *e)
 {
-    const struct problem *p = r->plan->problem;
+    struct report_turn turn = {0};
+    int rc = report_price(other, &turn, e);
+
+    return rc ? rc : write_row(o, what, &turn, e);
+}
+
+static int write_labels(struct others *o, const char *what, const label *on, struct err *e)
+{
+    const struct problem *p = o->r->plan->problem;
     struct strict none = {0};
     struct plan other;
     int rc = strict_new(&p->labels, &none, e);
@@ -77,12 +124,12 @@ static int write_labels(const struct report *r, const char *what, const label *o
     for (class_id k = 0; on && k < p->classes.count; k++)
         other.on[k] = on[k];
     other.cost = step_tables_cost(&p->step_tables, other.on);
-    return write_row(r, what, &other, e);
+    return write_plan(o, what, &other, e);
 }
 
-static int write_data_parallel(const struct report *r, struct err *e)
+static int write_data_parallel(struct others *o, struct err *e)
 {
-    const struct problem *p = r->plan->problem;
+    const struct problem *p = o->r->plan->problem;
     label over = 0, *on = mem_try((size_t)p->classes.count + 1, sizeof *on);
     class_id batch = plan_batch_class(p, &over);
     int rc = on ? 0 : err_no_memory(e, "for the report");
@@ -90,28 +137,27 @@ static int write_data_parallel(const struct report *r, struct err *e)
     if (rc || batch == CLASS_NONE)
         goto out;
     on[batch] = over;
-    rc = write_labels(r, "data parallelism alone", on, e);
+    rc = write_labels(o, "data parallelism alone", on, e);
 out:
     free(on);
     return rc;
 }
 
 /* The best plan that keeps `fixed`, written if it is proven and another than the report's. */
-static int write_best(const struct report *r, const char *what, const struct strict *fixed,
-                      struct err *e)
+static int write_best(struct others *o, const char *what, const struct strict *fixed, struct err *e)
 {
-    const struct problem *p = r->plan->problem;
-    struct exact_options o = {
+    const struct problem *p = o->r->plan->problem;
+    struct exact_options how = {
         .goal = EXACT_STEP_TIME, .variables = true, .inputs = true, .stop = p->stop};
     struct exact_result best;
-    int rc = exact_strict(&p->step_tables, fixed, &o, &best, e);
+    int rc = exact_strict(&p->step_tables, fixed, &how, &best, e);
 
     if (rc)
         return rc;
-    bool is_new =
-        r->plan->relaxed || memcmp(best.on, r->plan->on, p->classes.count * sizeof *best.on) != 0;
+    bool is_new = o->r->plan->relaxed ||
+                  memcmp(best.on, o->r->plan->on, p->classes.count * sizeof *best.on) != 0;
     if (best.proven && is_new)
-        rc = write_labels(r, what, best.on, e);
+        rc = write_labels(o, what, best.on, e);
     exact_release(&best);
     return rc;
 }
@@ -152,18 +198,18 @@ struct heavy {
 };
 
 /* A group of that name, of another layer, is in the list. */
-static bool is_told(const struct report *r, const struct heavy *list, uint32_t count, class_id k)
+static bool is_told(struct others *o, const struct heavy *list, uint32_t count, class_id k)
 {
     for (uint32_t n = 0; n < count; n++) {
-        if (!strcmp(r->names.items[list[n].class].base, r->names.items[k].base))
+        if (!strcmp(o->r->names.items[list[n].class].base, o->r->names.items[k].base))
             return true;
     }
     return false;
 }
 
-static uint32_t find_heavy(const struct report *r, struct heavy list[GROUPS_TRIED])
+static uint32_t find_heavy(struct others *o, struct heavy list[GROUPS_TRIED])
 {
-    const struct plan *plan = r->plan;
+    const struct plan *plan = o->r->plan;
     const struct classes *c = &plan->problem->classes;
     uint32_t held = 0;
 
@@ -172,7 +218,7 @@ static uint32_t find_heavy(const struct report *r, struct heavy list[GROUPS_TRIE
         if (!c->info[k].var_dims && !c->info[k].input_dims)
             continue;
         one.weight = weight_of(plan, k, &one.to);
-        if (one.weight < LIGHT && is_told(r, list, held, k))
+        if (one.weight < LIGHT && is_told(o, list, held, k))
             continue;
         uint32_t n = held < GROUPS_TRIED ? held++ : GROUPS_TRIED;
         for (; n && list[n - 1].weight < one.weight; n--) {
@@ -187,9 +233,9 @@ static uint32_t find_heavy(const struct report *r, struct heavy list[GROUPS_TRIE
     return held;
 }
 
-static int write_otherwise(const struct report *r, const struct heavy *h, struct err *e)
+static int write_otherwise(struct others *o, const struct heavy *h, struct err *e)
 {
-    const struct problem *p = r->plan->problem;
+    const struct problem *p = o->r->plan->problem;
     char name[NAME_ROOM], axes[AXES_ROOM], what[NAME_ROOM + AXES_ROOM + 32];
     struct strict fixed = {0};
     bool can_be = true;
@@ -201,22 +247,22 @@ static int write_otherwise(const struct report *r, const struct heavy *h, struct
         can_be &= strict_decide(&fixed, h->class, axis, h->to >> axis & 1, NULL);
     mesh_set_format(&p->mesh, h->to, axes, sizeof axes);
     snprintf(what, sizeof what, "%s %s%s, the rest at its best",
-             class_name(&r->names, h->class, name), h->to ? "split over " : "whole",
+             class_name(&o->r->names, h->class, name), h->to ? "split over " : "whole",
              h->to ? axes : "");
     if (can_be)
-        rc = write_best(r, what, &fixed, e);
+        rc = write_best(o, what, &fixed, e);
     strict_release(&fixed);
     return rc;
 }
 
-static int write_groups(const struct report *r, struct err *e)
+static int write_groups(struct others *o, struct err *e)
 {
     struct heavy list[GROUPS_TRIED];
-    uint32_t count = find_heavy(r, list);
+    uint32_t count = find_heavy(o, list);
     int rc = 0;
 
     for (uint32_t k = 0; !rc && k < count; k++)
-        rc = write_otherwise(r, &list[k], e);
+        rc = write_otherwise(o, &list[k], e);
     return rc;
 }
 
@@ -238,13 +284,13 @@ static uint32_t find_dearest(const struct relaxed_plan *x, uint32_t list[RESHARD
     return held;
 }
 
-static int write_without(const struct report *r, uint32_t number, struct err *e)
+static int write_without(struct others *o, uint32_t number, struct err *e)
 {
-    const struct hlo_module *m = r->plan->problem->m;
-    const struct relaxed_reshard *x = &r->plan->relaxed->reshards[number];
+    const struct hlo_module *m = o->r->plan->problem->m;
+    const struct relaxed_reshard *x = &o->r->plan->relaxed->reshards[number];
     char what[NAME_ROOM + 64];
     struct reshard_removal without;
-    int rc = reshard_remove_until(r->plan, number, r->plan->problem->stop, &without, e);
+    int rc = reshard_remove_until(o->r->plan, number, o->r->plan->problem->stop, &without, e);
 
     if (rc)
         return rc;
@@ -253,157 +299,85 @@ static int write_without(const struct report *r, uint32_t number, struct err *e)
     if (without.is_possible) {
         struct plan other = without.plan;
         without.plan = (struct plan){0};
-        rc = write_row(r, what, &other, e);
+        rc = write_plan(o, what, &other, e);
     } else {
-        str_add(r->out, "| ");
-        report_add_plain(r->out, what);
-        str_add(r->out, " | impossible | ");
-        report_add_plain(r->out, without.why_not);
-        str_add(r->out, " | |\n");
+        str_add(o->r->out, "| ");
+        report_add_plain(o->r->out, what);
+        str_add(o->r->out, " | impossible | ");
+        report_add_plain(o->r->out, without.why_not);
+        str_add(o->r->out, " | |\n");
     }
     reshard_removal_release(&without);
     return rc;
 }
 
-/* ---- one variable otherwise ---- */
-
-/* A decision against the plan's about a variable: whole where it is split, else split along the
- * first axis and dim that fits. False: nothing can be turned round. */
-static bool turn_round(const struct plan *plan, uint32_t param, struct relaxed_pin *out)
+static int write_reshards(struct others *o, struct err *e)
 {
-    const struct problem *p = plan->problem;
-    hlo_value v = p->roles.params[param].value;
-    uint32_t rank = hlo_value_shape(p->m, v)->rank;
-
-    *out = (struct relaxed_pin){.param = param};
-    for (uint32_t k = 0; k < 2 * rank * p->mesh.axes; k++) {
-        uint32_t dim = k / p->mesh.axes % rank, axis = k % p->mesh.axes;
-        class_id c = p->classes.class_of[class_dim(&p->classes, v, dim)];
-        bool is_split = relaxed_dim_label(plan->relaxed, plan->relaxed->made[v], dim) >> axis & 1;
-        bool looks_for_split = k < rank * p->mesh.axes;
-        if (is_split != looks_for_split || c == CLASS_NONE ||
-            !label_is_admissible(&p->labels, c, (label)(1u << axis)))
-            continue;
-        out->dim = dim;
-        out->axis = axis;
-        out->kind = is_split ? RELAXED_WHOLE : RELAXED_SPLIT;
-        return true;
-    }
-    return false;
-}
-
-/* The largest variables, no two tied to each other by their first dim. */
-static uint32_t find_largest(const struct plan *plan, uint32_t list[GROUPS_TRIED])
-{
-    const struct problem *p = plan->problem;
-    double bytes[GROUPS_TRIED];
-    uint32_t held = 0;
-
-    for (uint32_t k = 0; k < p->roles.param_count; k++) {
-        const struct hlo_param_role *a = &p->roles.params[k];
-        double size = hlo_value_shape(p->m, a->value)->rank
-                          ? relaxed_local_bytes(p, a->value, STATUS_WHOLE)
-                          : 0;
-        bool is_known = a->role != HLO_ROLE_VARIABLE || !(size > 0);
-        for (uint32_t n = 0; n < held && !is_known; n++)
-            is_known = p->classes.class_of[p->classes.dim_base[a->value]] ==
-                       p->classes.class_of[p->classes.dim_base[p->roles.params[list[n]].value]];
-        if (is_known)
-            continue;
-        uint32_t n = held < GROUPS_TRIED ? held++ : GROUPS_TRIED;
-        for (; n && bytes[n - 1] < size; n--) {
-            if (n < GROUPS_TRIED) {
-                list[n] = list[n - 1];
-                bytes[n] = bytes[n - 1];
-            }
-        }
-        if (n < GROUPS_TRIED) {
-            list[n] = k;
-            bytes[n] = size;
-        }
-    }
-    return held;
-}
-
-static int write_pinned(const struct report *r, struct relaxed *solver,
-                        const struct relaxed_pin *pin, struct err *e)
-{
-    const struct problem *p = r->plan->problem;
-    char what[NAME_ROOM + MESH_NAME_ROOM + 64];
-    struct relaxed_plan found;
-    struct plan other;
-    int rc = relaxed_set_pins(solver, pin, 1, e);
-
-    if (rc)
-        return rc;
-    rc = relaxed_solve(solver, SWEEPS, &found, e);
-    if (rc)
-        return rc == ERR_INFEASIBLE ? 0 : rc;
-    rc = plan_from_relaxed(&found, &other, e);
-    if (rc)
-        return rc;
-    snprintf(what, sizeof what, "%.*s: dim %u %s %s, the rest at its best", NAME_ROOM,
-             p->roles.params[pin->param].name, pin->dim,
-             pin->kind == RELAXED_WHOLE ? "whole along" : "split over",
-             p->mesh.axis[pin->axis].name);
-    return write_row(r, what, &other, e);
-}
-
-static int write_variables(const struct report *r, struct err *e)
-{
-    const struct relaxed_plan *x = r->plan->relaxed;
-    struct relaxed_options o = {.folding = RELAXED_FOLD_OFF, .reduce_at_once = x->reduce_at_once};
-    struct relaxed_decisions d = {x->choice, x->made, x->held, x->ended};
-    uint32_t list[GROUPS_TRIED], count = find_largest(r->plan, list);
-    struct relaxed_plan same;
-    struct relaxed *solver = NULL;
-    struct relaxed_pin pin;
-    int rc = relaxed_new(r->plan->problem, &o, &solver, e);
-
-    if (rc)
-        return rc;
-    rc = relaxed_price_decisions(solver, &d, &same, e);
-    if (rc)
-        goto out;
-    relaxed_plan_release(&same);
-    for (uint32_t k = 0; !rc && k < count; k++) {
-        if (turn_round(r->plan, list[k], &pin))
-            rc = write_pinned(r, solver, &pin, e);
-    }
-out:
-    relaxed_free(solver);
-    return rc;
-}
-
-static int write_reshards(const struct report *r, struct err *e)
-{
-    uint32_t list[RESHARDS_TRIED], count = find_dearest(r->plan->relaxed, list);
+    uint32_t list[RESHARDS_TRIED], count = find_dearest(o->r->plan->relaxed, list);
     int rc = 0;
 
     for (uint32_t k = 0; !rc && k < count; k++)
-        rc = write_without(r, list[k], e);
+        rc = write_without(o, list[k], e);
     return rc;
+}
+
+/* The largest variables turned round, no two tied to each other by their first dim. */
+static int write_turns(struct others *o, struct err *e)
+{
+    const struct problem *p = o->r->plan->problem;
+    class_id told[GROUPS_TRIED];
+    uint32_t count = 0;
+    char what[NAME_ROOM + MESH_NAME_ROOM + 64];
+
+    for (uint32_t k = 0; k < o->r->turn_count && count < GROUPS_TRIED; k++) {
+        const struct report_turn *t = &o->r->turns[k];
+        const struct hlo_param_role *a = &p->roles.params[t->pin.param];
+        bool is_new = t->is_possible && a->role == HLO_ROLE_VARIABLE;
+        class_id first = is_new ? p->classes.class_of[p->classes.dim_base[a->value]] : CLASS_NONE;
+        for (uint32_t n = 0; n < count; n++)
+            is_new &= told[n] != first;
+        if (!is_new)
+            continue;
+        told[count++] = first;
+        snprintf(what, sizeof what, "%.*s: dim %u %s %s, the rest at its best", NAME_ROOM, a->name,
+                 t->pin.dim, t->pin.kind == RELAXED_WHOLE ? "whole along" : "split over",
+                 p->mesh.axis[t->pin.axis].name);
+        int rc = write_row(o, what, t, e);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+static int write_all(struct others *o, struct err *e)
+{
+    int rc = write_labels(o, "everything on each device", NULL, e);
+
+    if (rc)
+        return rc;
+    rc = write_data_parallel(o, e);
+    if (rc)
+        return rc;
+    rc = write_best(o,
+                    o->r->plan->relaxed ? "the best that reshards nothing (proven)"
+                                        : "the best of all strict plans (proven)",
+                    NULL, e);
+    if (rc)
+        return rc;
+    if (!o->r->plan->relaxed)
+        return write_groups(o, e);
+    rc = write_turns(o, e);
+    return rc ? rc : write_reshards(o, e);
 }
 
 int report_write_others(const struct report *r, struct err *e)
 {
+    struct others o = {.r = r};
+
     str_add(r->out, "\n## What else could be done\n\nOther plans for the same model on the same "
                     "devices, and what each loses against this one.\n\n| plan | step | against "
                     "this one | memory of a device |\n|---|---:|---:|---:|\n");
-    int rc = write_labels(r, "everything on each device", NULL, e);
-    if (rc)
-        return rc;
-    rc = write_data_parallel(r, e);
-    if (rc)
-        return rc;
-    rc = write_best(r,
-                    r->plan->relaxed ? "the best that reshards nothing (proven)"
-                                     : "the best of all strict plans (proven)",
-                    NULL, e);
-    if (rc)
-        return rc;
-    if (!r->plan->relaxed)
-        return write_groups(r, e);
-    rc = write_variables(r, e);
-    return rc ? rc : write_reshards(r, e);
+    int rc = write_all(&o, e);
+    free(o.rows);
+    return rc;
 }

@@ -4,6 +4,7 @@
 #include "engine/decide/labels.h"
 #include "engine/plan/export_hlo.h"
 #include "engine/plan/export_hlo_internal.h"
+#include "engine/plan/partial_sums.h"
 #include "engine/plan/sharding.h"
 #include "engine/problem/problem.h"
 #include "hlo/load.h"
@@ -31,7 +32,7 @@ struct annotator {
     struct cluster_mesh mesh;
     struct unreduced {
         const char *name; /* of the instruction */
-        label on;
+        label on, ends;
     } * list; /* sorted by name */
     size_t count;
 };
@@ -42,38 +43,46 @@ static int by_name(const void *a, const void *b)
 }
 
 /* Names are those of the plan's module, which writing and reading keep. */
-static int list_unreduced(struct annotator *a, const struct hlo_module *m, const label *on,
-                          struct err *e)
+static int list_unreduced(struct annotator *a, const struct hlo_module *m,
+                          const struct partial_sums *sums, struct err *e)
 {
     a->list = mem_try((size_t)m->count + 1, sizeof *a->list);
     if (!a->list)
         return err_no_memory(e, "to export the plan");
-    for (hlo_id id = 0; on && id < m->count; id++) {
-        if (on[id])
-            a->list[a->count++] = (struct unreduced){hlo_name(m, id), on[id]};
+    for (hlo_id id = 0; sums->on && id < m->count; id++) {
+        if (sums->on[id])
+            a->list[a->count++] = (struct unreduced){hlo_name(m, id), sums->on[id], sums->ends[id]};
     }
     qsort(a->list, a->count, sizeof *a->list, by_name);
     return 0;
 }
 
-static void write_unreduced(void *context, const char *name, struct str *out)
+static const struct unreduced *unreduced_of(const struct annotator *a, const char *name)
+{
+    struct unreduced key = {.name = name};
+
+    return a->count ? bsearch(&key, a->list, a->count, sizeof *a->list, by_name) : NULL;
+}
+
+static void write_unreduced(void *context, const char *name, bool is_second, struct str *out)
 {
     const struct annotator *a = context;
-    struct unreduced key = {.name = name};
-    const struct unreduced *found =
-        a->count ? bsearch(&key, a->list, a->count, sizeof *a->list, by_name) : NULL;
+    const struct unreduced *found = unreduced_of(a, name);
+    label on = !found ? 0 : is_second ? found->on & (label)~found->ends : found->on;
     bool is_first = true;
 
-    if (!found)
+    if (!on)
         return;
     str_add(out, ", unreduced={");
-    for (uint32_t x = 0; x < a->mesh.axes; x++) {
-        if (!(found->on >> x & 1))
-            continue;
-        str_format(out, "%s\"%s\"", is_first ? "" : ", ", a->mesh.axis[x].name);
-        is_first = false;
-    }
+    write_axes(&a->mesh, on, &is_first, out);
     str_add_char(out, '}');
+}
+
+static bool is_combined_behind(void *context, const char *name)
+{
+    const struct unreduced *found = unreduced_of(context, name);
+
+    return found && found->ends;
 }
 
 /* HLO's sharding as Shardy's dims: `[{"x"}, {}]`, the first axis outermost. */
@@ -118,7 +127,7 @@ static int annotated(const struct plan *plan, struct annotator *a, struct str *w
         (rc = export_hlo_check(plan, text.text, text.size, e)) ||
         (rc = hlo_load_memory("plan", text.text, text.size, NULL, out, e)))
         goto out;
-    rc = list_unreduced(a, plan->problem->m, of.unreduced, e);
+    rc = list_unreduced(a, plan->problem->m, &of.sums, e);
 out:
     hlo_annotations_release(&of);
     str_release(&text);
@@ -135,8 +144,11 @@ int export_stablehlo(const struct plan *plan, struct str *out, struct str *warni
     if (rc)
         goto out;
     write_mesh(&a.mesh, &axes);
-    struct stablehlo_write_options o = {
-        .mesh = axes.text, .dims = write_dims, .unreduced = write_unreduced, .context = &a};
+    struct stablehlo_write_options o = {.mesh = axes.text,
+                                        .dims = write_dims,
+                                        .unreduced = write_unreduced,
+                                        .is_combined = is_combined_behind,
+                                        .context = &a};
     rc = axes.failed ? err_no_memory(e, "to export the plan") : hlo_write_stablehlo(m, &o, out, e);
     if (rc)
         goto out;

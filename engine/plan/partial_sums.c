@@ -1,5 +1,7 @@
 #include "engine/plan/partial_sums.h"
 
+#include "engine/cost/joined_sums.h"
+#include "engine/cost/step_tables.h"
 #include "engine/decide/classes.h"
 #include "engine/problem/problem.h"
 #include "engine/relaxed/relaxed.h"
@@ -17,8 +19,9 @@ enum { PASSES_PARTIAL = 128 }; /* and above: a byte of relaxed_plan->choice */
 
 struct sums {
     const struct problem *p;
-    const struct relaxed_plan *x;
-    label *on; /* [instructions] so far */
+    const struct plan *plan;
+    const struct relaxed_plan *x; /* NULL: a strict plan */
+    label *on;                    /* [instructions] so far */
 };
 
 /* ---- what was proved ---- */
@@ -200,41 +203,117 @@ static bool passes(const struct sums *s, hlo_id id)
     return some;
 }
 
+/* ---- a strict plan: sums that are joined by additions (cost/joined_sums.h) ---- */
+
+/* Axes along which `id` adds, or hands on, sums that a later all-reduce combines. */
+static label joined_axes(const struct sums *s, hlo_id id)
+{
+    const class_id *passes = s->p->joined.passes[id];
+    label on = 0;
+
+    for (int n = 0; n < JOINED_CLASSES_MOST; n++)
+        on |= passes[n] == CLASS_NONE ? 0 : s->plan->on[passes[n]];
+    return on;
+}
+
+/* Along which its one user goes on with it as a sum. */
+static label asked_by_user(const struct sums *s, hlo_id id)
+{
+    return hlo_at(s->p->m, id)->user_count == 1 ? joined_axes(s, hlo_user(s->p->m, id, 0)) : 0;
+}
+
+static bool has_sums(const struct sums *s, hlo_id id, uint32_t axis)
+{
+    for (uint32_t n = 0; n < hlo_at(s->p->m, id)->operand_count; n++) {
+        if (!(s->on[hlo_operand(s->p->m, id, n)] >> axis & 1))
+            return false;
+    }
+    return true;
+}
+
+/* A sum of sums, or a sum made; only an addition may be the last one that is not combined. */
+static bool can_be_joined(const struct sums *s, hlo_id id, uint32_t axis)
+{
+    const struct hlo_module *m = s->p->m;
+    uint16_t opcode = hlo_at(m, id)->opcode;
+    bool is_joined = joined_axes(s, id) >> axis & 1;
+
+    if (!has_arrays(s, id) || hlo_at(m, id)->is_root ||
+        !(is_joined ? passes_sums(opcode) && has_sums(s, id, axis)
+                    : makes_sums(m, id) && adds_from_zero(m, id)))
+        return false;
+    return (is_joined && opcode == HLO_OP_ADD) ||
+           (asked_by_user(s, id) >> axis & 1 && s->on[hlo_user(m, id, 0)] >> axis & 1);
+}
+
+/* ---- of any plan ---- */
+
+static label wanted_axes(const struct sums *s, hlo_id id)
+{
+    return s->x ? partial_axes(s, id) : asked_by_user(s, id) | joined_axes(s, id);
+}
+
 static bool drop_round(struct sums *s, hlo_id id)
 {
     label was = s->on[id];
 
     for (uint32_t axis = 0; axis < s->p->mesh.axes; axis++) {
-        if (was >> axis & 1 && !can_be_said(s, id, axis))
+        if (was >> axis & 1 && !(s->x ? can_be_said(s, id, axis) : can_be_joined(s, id, axis)))
             s->on[id] &= (label) ~(1u << axis);
     }
     return s->on[id] != was;
 }
 
-int partial_sums_new(const struct plan *p, label **out, uint32_t *dropped, struct err *e)
+/* It passes sums on in the plan, but not in the export. */
+static bool is_dropped(const struct sums *s, hlo_id id)
 {
-    const struct hlo_module *m = p->problem->m;
-    struct sums s = {.p = p->problem, .x = p->relaxed};
+    if (s->x)
+        return passes(s, id) && partial_axes(s, id) != s->on[id];
+    return joined_axes(s, id) & (label)~s->on[id];
+}
+
+static void find_all(struct sums *s)
+{
+    hlo_id count = s->p->m->count;
     bool changed = true;
 
-    *out = NULL;
-    *dropped = 0;
-    if (!p->relaxed)
-        return 0;
-    s.on = mem_try((size_t)m->count + 1, sizeof *s.on);
-    if (!s.on)
-        return err_no_memory(e, "to export the plan");
-    for (hlo_id id = 0; id < m->count; id++)
-        s.on[id] = partial_axes(&s, id);
+    for (hlo_id id = 0; id < count; id++)
+        s->on[id] = wanted_axes(s, id);
     while (changed) { /* makers before users, then users before makers: a chain falls at once */
         changed = false;
-        for (hlo_id id = 0; id < m->count; id++)
-            changed |= s.on[id] && drop_round(&s, id);
-        for (hlo_id id = m->count; id-- > 0;)
-            changed |= s.on[id] && drop_round(&s, id);
+        for (hlo_id id = 0; id < count; id++)
+            changed |= s->on[id] && drop_round(s, id);
+        for (hlo_id id = count; id-- > 0;)
+            changed |= s->on[id] && drop_round(s, id);
     }
-    for (hlo_id id = 0; id < m->count; id++)
-        *dropped += passes(&s, id) && partial_axes(&s, id) != s.on[id];
-    *out = s.on;
+}
+
+int partial_sums_new(const struct plan *p, struct partial_sums *out, struct err *e)
+{
+    const struct hlo_module *m = p->problem->m;
+    struct sums s = {.p = p->problem, .plan = p, .x = p->relaxed};
+
+    *out = (struct partial_sums){0};
+    if (!p->relaxed && !p->problem->step_tables.joined)
+        return 0;
+    s.on = out->on = mem_try((size_t)m->count + 1, sizeof *out->on);
+    out->ends = mem_try((size_t)m->count + 1, sizeof *out->ends);
+    if (!out->on || !out->ends)
+        return err_no_memory(e, "to export the plan");
+    find_all(&s);
+    for (hlo_id id = 0; id < m->count; id++) {
+        label asked = s.x ? s.on[id] : asked_by_user(&s, id);
+        out->dropped += is_dropped(&s, id);
+        if (asked && !s.x)
+            asked &= s.on[hlo_user(m, id, 0)];
+        out->ends[id] = s.on[id] & (label)~asked;
+    }
     return 0;
+}
+
+void partial_sums_release(struct partial_sums *s)
+{
+    free(s->on);
+    free(s->ends);
+    memset(s, 0, sizeof *s);
 }

@@ -1,4 +1,5 @@
-/* engine/plan/partial_sums.h - which partial sums of a relaxed plan Shardy can be told about.
+/* engine/plan/partial_sums.h - which partial sums of a plan Shardy can be told about: those of a
+ * relaxed plan, and those that a strict plan joins (cost/joined_sums.h).
  *
  * `unreduced={"x"}` leaves a sum uncombined along an axis until a constraint without it. XLA
  * (jaxlib 0.10.2) trusts it, and silently computes wrong numbers where such a sum meets a value
@@ -13,11 +14,16 @@
 #include "engine/plan/plan.h"
 #include "hlo/support/err.h"
 
-/* *out: [instructions] the axes along which a result is written unreduced; the caller frees it.
- * NULL for a strict plan. *dropped: how many instructions pass partial results on in the plan but
- * not in the export. O(rounds x operands), rounds at most the longest chain of such
+struct partial_sums {
+    label *on;        /* [instructions] axes along which a result is written unreduced; NULL: a
+                         strict plan that reduces at once */
+    label *ends;      /* [instructions] of a strict plan: those of them combined right behind */
+    uint32_t dropped; /* instructions that pass sums on in the plan, but not in the export */
+};
+
+/* Release it even on error. O(rounds x operands), rounds at most the longest chain of such
  * instructions. */
-int partial_sums_new(const struct plan *p, label **out, uint32_t *dropped,
-                     struct err *e) MUST_CHECK;
+int partial_sums_new(const struct plan *p, struct partial_sums *out, struct err *e) MUST_CHECK;
+void partial_sums_release(struct partial_sums *s);
 
 #endif

@@ -225,7 +225,7 @@ static label wanted_unreduced(const struct resharding *r, hlo_id id, uint32_t n)
 {
     const struct problem *p = r->plan->problem;
 
-    if (!r->unreduced || !r->unreduced[id])
+    if (!r->plan->relaxed || !r->unreduced || !r->unreduced[id])
         return 0;
     return unreduced_axes(
         r, id, r->plan->relaxed->leaf[p->classes.leaf_base[id] + resharding_leaf(p->m, id, n)]);

@@ -94,6 +94,13 @@ static void add(struct hlo_cost *sum, struct hlo_cost c, double times)
 
 /* ---- rules ---- */
 
+static bool is_constant(const struct hlo_module *m, hlo_id id)
+{
+    while (hlo_at(m, id)->opcode == HLO_OP_BROADCAST || hlo_at(m, id)->opcode == HLO_OP_CONVERT)
+        id = hlo_operand(m, id, 0);
+    return hlo_at(m, id)->opcode == HLO_OP_CONSTANT;
+}
+
 static void special_cost(struct hlo_coster *k, const struct hlo_special *s)
 {
     double elements = hlo_cost_elements(k, result(k));
@@ -103,11 +110,17 @@ static void special_cost(struct hlo_coster *k, const struct hlo_special *s)
                 : type == HLO_F64 && s->flops_f64 ? s->flops_f64
                                                   : s->flops;
 
+    int transcendentals = is_complex ? s->transcendentals_complex : s->transcendentals;
+
+    if (s->flops_constant && hlo_at(k->m, k->id)->operand_count &&
+        is_constant(k->m, hlo_operand(k->m, k->id, 0))) {
+        flops = s->flops_constant;
+        transcendentals = s->transcendentals_constant;
+    }
     if (!is_complex && hlo_type_info[type].bits < 32)
         flops += s->converts;
     k->cost.flops = elements * flops;
-    k->cost.transcendentals =
-        elements * (is_complex ? s->transcendentals_complex : s->transcendentals);
+    k->cost.transcendentals = elements * transcendentals;
 }
 
 void hlo_cost_NOTHING(struct hlo_coster *k)
@@ -127,7 +140,14 @@ void hlo_cost_ELEMENTWISE(struct hlo_coster *k)
 
 void hlo_cost_TRANSCENDENTAL(struct hlo_coster *k)
 {
-    k->cost.transcendentals = hlo_cost_elements(k, result(k));
+    double elements = hlo_cost_elements(k, result(k));
+    const struct hlo_complex_function *f =
+        hlo_type_info[result(k)->type].class == 'C'
+            ? hlo_complex_function_of(hlo_at(k->m, k->id)->opcode)
+            : NULL;
+
+    k->cost.flops = f ? elements * f->flops : 0;
+    k->cost.transcendentals = f ? elements * f->transcendentals : elements;
 }
 
 void hlo_cost_RNG(struct hlo_coster *k)

@@ -13,10 +13,20 @@ struct hlo_special {
     uint16_t flops_f64;              /* 0: as f32 */
     uint8_t converts;                /* extra flops for f16 and bf16, which are computed as f32 */
     uint16_t flops_complex, transcendentals_complex; /* 0: not defined on complex numbers */
+    /* Where the first operand is constant, and XLA folds what it alone decides; 0: as otherwise. */
+    uint16_t flops_constant, transcendentals_constant;
 };
 
 /* NULL: not such a custom-call. O(functions) for custom-calls, else O(1). */
 const struct hlo_special *hlo_special_of(const struct hlo_module *m, hlo_id id);
+
+/* What XLA makes of a function of complex numbers, counted likewise for one number: StableHLO's
+ * complex math expander writes it with real ones before anything runs. */
+struct hlo_complex_function {
+    uint16_t opcode, flops, transcendentals;
+};
+/* NULL: it runs as it stands. O(1). */
+const struct hlo_complex_function *hlo_complex_function_of(uint16_t opcode);
 
 /* The opcode by which the instruction fuses and runs: its own, or for such a custom-call that of a
  * transcendental function. */

@@ -6,6 +6,7 @@
 #include "hlo/module/shape.h"
 #include "hlo/stablehlo/lower.h"
 #include "hlo/stablehlo/mlir.h"
+#include "hlo/stablehlo/simplify.h"
 #include "hlo/stablehlo/stablehlo_ops.h"
 #include "hlo/support/lex.h"
 #include "hlo/support/mem.h"
@@ -40,14 +41,117 @@ static int api_version(struct lower *l)
     return hlo_lower_attr(l, HLO_ATTR_API_VERSION, names[version - 2], strlen(names[version - 2]));
 }
 
+/* Functions that it hands on, at most MLIR_CALLED_MOST. */
+static int called_functions(struct lower *l, hlo_comp *out, uint32_t *count)
+{
+    uint32_t f;
+
+    for (*count = 0; hlo_mlir_called(l->m, l->op, *count, &f); ++*count) {
+        if (f == MLIR_NONE || l->func_comp[f] == HLO_NONE)
+            return hlo_lower_fail(l,
+                                  "called computation %u is not defined, expected it in this "
+                                  "module",
+                                  *count);
+        out[*count] = l->func_comp[f];
+    }
+    return 0;
+}
+
+/* `[0:16, 0:4]`: the first elements of an array, as many as `to` has. */
+static int first_elements(struct lower *l, const struct hlo_shape *to)
+{
+    str_clear(&l->text);
+    str_add_char(&l->text, '{');
+    for (uint32_t d = 0; d < to->rank; d++) {
+        str_add(&l->text, d ? ", [0:" : "[0:");
+        str_add_int(&l->text, to->dims[d]);
+        str_add_char(&l->text, ']');
+    }
+    str_add_char(&l->text, '}');
+    return hlo_lower_attr_text(l, HLO_ATTR_SLICE);
+}
+
+/* `{key = value, ..}` */
+static bool config_of(const struct lower *l, struct mlir_span *out)
+{
+    return (hlo_mlir_attr(l->m, l->op, "mhlo.backend_config", NULL, out) ||
+            hlo_mlir_attr(l->m, l->op, "backend_config", NULL, out)) &&
+           out->size > 2 && *out->text == '{';
+}
+
+/* Whether the call is one that runs as a sort: ApproxTopK of arrays, their indices and as many
+ * initial values, on devices that do not approximate. *dim: which of theirs. */
+static bool falls_back_to_sort(struct lower *l, struct mlir_span target, uint32_t called_count,
+                               int64_t *dim)
+{
+    const struct mlir_op *op = l->op;
+    struct mlir_span all, s;
+
+    if (target.size != 11 || memcmp(target.text, "@ApproxTopK", 11) != 0 || called_count != 1 ||
+        !op->result_count || op->operand_count != 2 * op->result_count || !config_of(l, &all) ||
+        !hlo_mlir_field(all, "is_fallback", &s) || !hlo_mlir_true(s) ||
+        !hlo_mlir_field(all, "reduction_dim", &s) || !hlo_mlir_int(s, dim) || *dim < 0)
+        return false;
+    for (uint32_t k = 0; k < op->result_count; k++) {
+        const struct hlo_shape *from = hlo_lower_operand_shape(l, k);
+        const struct hlo_shape *to = mlir_shape(l->m, op->results + k);
+        bool fits = from->type == to->type && from->rank == to->rank && *dim < to->rank;
+        for (uint32_t d = 0; fits && d < to->rank; d++)
+            fits = d == *dim ? to->dims[d] <= from->dims[d] : to->dims[d] == from->dims[d];
+        if (!fits)
+            return false;
+    }
+    return true;
+}
+
+/* As XLA's ApproxTopKFallback (hlo/builder/lib/approx_topk.cc): sorted by the comparator, cut. */
+static int sort_and_cut(struct lower *l, const hlo_comp *comparator, int64_t dim)
+{
+    const struct mlir_op *op = l->op;
+    size_t parts = l->part_count;
+    struct lower_new sort = {.opcode = HLO_OP_SORT,
+                             .operand_count = op->result_count,
+                             .called = comparator,
+                             .called_count = 1};
+    hlo_id sorted, element;
+
+    if (!mem_grow(&l->parts, &l->part_room, parts, op->result_count))
+        return hlo_lower_memory(l);
+    for (uint32_t k = 0; k < op->result_count; k++)
+        l->parts[parts + k] = l->m->values[mlir_operand(l->m, op, k)].shape;
+    if (hlo_lower_tuple_shape(l, l->parts + parts, op->result_count, true, &sort.shape) ||
+        hlo_lower_operands(l) || hlo_lower_attr_ints(l, HLO_ATTR_DIMENSIONS, &dim, 1))
+        return l->e->code;
+    sort.operands = l->ids;
+    if (hlo_lower_make(l, &sort, &sorted))
+        return l->e->code;
+    for (uint32_t k = 0; k < op->result_count; k++) {
+        hlo_shape_id to = l->m->values[op->results + k].shape;
+        element = sorted;
+        if ((op->result_count > 1 && hlo_lower_element(l, sorted, k, &element)) ||
+            first_elements(l, hlo_builder_shape(l->b, to)) ||
+            hlo_lower_simple(l, HLO_OP_SLICE, to, element, HLO_NONE, &element))
+            return l->e->code;
+        lower_set(l, op->results + k, element);
+    }
+    return 0;
+}
+
 int hlo_lower_CUSTOM_CALL(struct lower *l)
 {
+    hlo_comp called[MLIR_CALLED_MOST];
+    uint32_t called_count;
+    int64_t dim;
     static const struct mlir_attr_info config = {"backend_config", NULL, HLO_ATTR_BACKEND_CONFIG,
                                                  MLIR_KIND_STRING};
     struct mlir_span s;
 
     if (!hlo_mlir_attr(l->m, l->op, "call_target_name", "callee", &s) || s.size < 2)
         return hlo_lower_fail(l, "no target, expected one such as @name");
+    if (called_functions(l, called, &called_count))
+        return l->e->code;
+    if (!l->as_is && falls_back_to_sort(l, s, called_count, &dim))
+        return sort_and_cut(l, called, dim);
     bool is_quoted = *s.text == '"' || (*s.text == '@' && s.text[1] == '"');
     uint32_t skip = is_quoted ? (*s.text == '@' ? 2 : 1) : 1;
     if (target_attr(l, s.text + skip, s.size - skip - is_quoted) || api_version(l))
@@ -58,12 +162,11 @@ int hlo_lower_CUSTOM_CALL(struct lower *l)
     if (hlo_mlir_attr(l->m, l->op, config.name, NULL, &s) && s.size > 2 && *s.text == '"' &&
         hlo_lower_string_attr(l, &config, s))
         return l->e->code;
-    if (hlo_mlir_attr(l->m, l->op, "mhlo.backend_config", config.name, &s) && s.size > 2 &&
-        *s.text == '{' && hlo_lower_attr(l, HLO_ATTR_BACKEND_CONFIG, s.text, s.size))
+    if (config_of(l, &s) && hlo_lower_attr(l, HLO_ATTR_BACKEND_CONFIG, s.text, s.size))
         return l->e->code;
     if (hlo_lower_common_attrs(l) || hlo_lower_operands(l))
         return l->e->code;
-    return hlo_lower_results(l, HLO_OP_CUSTOM_CALL, 0, NULL, 0);
+    return hlo_lower_results(l, HLO_OP_CUSTOM_CALL, 0, called, called_count);
 }
 
 /* An operation of a dialect that is not known: its results, whole. */
@@ -104,97 +207,150 @@ static int number_like(struct lower *l, const struct hlo_shape *s, const char *v
     return rc ? rc : hlo_lower_broadcast(l, *out, wide, out);
 }
 
-/* One step of a short expansion: opcode, and its operands: 'x' the argument, 'a'..'h' results of
- * steps before, or a number of `numbers`. Formulas: XLA's chlo_legalize_to_hlo. */
+/* One step of a short expansion: opcode, and its operands: 'x' the argument, 'a'..'t' results of
+ * steps before, or a number of `numbers`. Formulas: XLA's chlo_legalize_to_hlo, and of complex
+ * numbers StableHLO's complex math expander. */
+enum { STEPS_MOST = 20, STEP_OPERANDS = 3, NUMBERS_MOST = 3 };
 struct step {
     uint16_t opcode;
-    char a, b;
+    char operands[STEP_OPERANDS];
 };
 struct expansion {
     uint16_t row;
-    const char *numbers[2]; /* '0' and '1' */
-    struct step steps[8];
+    bool is_complex;
+    const char *numbers[NUMBERS_MOST]; /* '0', '1', '2' */
+    struct step steps[STEPS_MOST];
 };
 
 static const struct expansion expansions[] = {
-    {MLIR_OP_CHLO_SQUARE, {0}, {{HLO_OP_MULTIPLY, 'x', 'x'}}},
-    {MLIR_OP_CHLO_ATAN, {"1"}, {{HLO_OP_ATAN2, 'x', '0'}}},
+    {MLIR_OP_CHLO_SQUARE, false, {0}, {{HLO_OP_MULTIPLY, "xx"}}},
+    {MLIR_OP_CHLO_SQUARE,
+     true,
+     {"0", "2"},
+     {{HLO_OP_REAL, "x"},
+      {HLO_OP_IS_FINITE, "a"},
+      {HLO_OP_ABS, "a"},
+      {HLO_OP_IMAG, "x"},
+      {HLO_OP_ABS, "d"},
+      {HLO_OP_COMPARE, "ce"},
+      {HLO_OP_AND, "bf"},
+      {HLO_OP_SUBTRACT, "ad"},
+      {HLO_OP_ADD, "ad"},
+      {HLO_OP_MULTIPLY, "hi"},
+      {HLO_OP_SELECT, "g0j"},
+      {HLO_OP_MULTIPLY, "ad"},
+      {HLO_OP_MULTIPLY, "l1"},
+      {HLO_OP_COMPLEX, "km"}}},
+    {MLIR_OP_EXPONENTIAL,
+     true,
+     {"inf", "0.5", "0"},
+     {{HLO_OP_REAL, "x"},
+      {HLO_OP_EXPONENTIAL, "a"},
+      {HLO_OP_COMPARE, "b0"},
+      {HLO_OP_MULTIPLY, "a1"},
+      {HLO_OP_EXPONENTIAL, "d"},
+      {HLO_OP_IMAG, "x"},
+      {HLO_OP_COSINE, "f"},
+      {HLO_OP_MULTIPLY, "eg"},
+      {HLO_OP_MULTIPLY, "he"},
+      {HLO_OP_MULTIPLY, "bg"},
+      {HLO_OP_SELECT, "cij"},
+      {HLO_OP_COMPARE, "f2"},
+      {HLO_OP_SINE, "f"},
+      {HLO_OP_MULTIPLY, "em"},
+      {HLO_OP_MULTIPLY, "ne"},
+      {HLO_OP_MULTIPLY, "bm"},
+      {HLO_OP_SELECT, "cop"},
+      {HLO_OP_SELECT, "l2q"},
+      {HLO_OP_COMPLEX, "kr"}}},
+    {MLIR_OP_CHLO_CONJ,
+     true,
+     {0},
+     {{HLO_OP_REAL, "x"}, {HLO_OP_IMAG, "x"}, {HLO_OP_NEGATE, "b"}, {HLO_OP_COMPLEX, "ac"}}},
+    {MLIR_OP_CHLO_ATAN, false, {"1"}, {{HLO_OP_ATAN2, "x0"}}},
     {MLIR_OP_CHLO_ASIN,
+     false,
      {"1"},
-     {{HLO_OP_SUBTRACT, '0', 'x'},
-      {HLO_OP_ADD, 'x', '0'},
-      {HLO_OP_MULTIPLY, 'a', 'b'},
-      {HLO_OP_SQRT, 'c', 0},
-      {HLO_OP_ADD, 'd', '0'},
-      {HLO_OP_ATAN2, 'x', 'e'},
-      {HLO_OP_ADD, 'f', 'f'}}},
+     {{HLO_OP_SUBTRACT, "0x"},
+      {HLO_OP_ADD, "x0"},
+      {HLO_OP_MULTIPLY, "ab"},
+      {HLO_OP_SQRT, "c"},
+      {HLO_OP_ADD, "d0"},
+      {HLO_OP_ATAN2, "xe"},
+      {HLO_OP_ADD, "ff"}}},
     {MLIR_OP_CHLO_ACOS,
+     false,
      {"1"},
-     {{HLO_OP_SUBTRACT, '0', 'x'},
-      {HLO_OP_ADD, 'x', '0'},
-      {HLO_OP_MULTIPLY, 'a', 'b'},
-      {HLO_OP_SQRT, 'c', 0},
-      {HLO_OP_ATAN2, 'd', 'x'}}},
+     {{HLO_OP_SUBTRACT, "0x"},
+      {HLO_OP_ADD, "x0"},
+      {HLO_OP_MULTIPLY, "ab"},
+      {HLO_OP_SQRT, "c"},
+      {HLO_OP_ATAN2, "dx"}}},
     {MLIR_OP_CHLO_COSH,
+     false,
      {"-0.693147182"},
-     {{HLO_OP_ADD, 'x', '0'},
-      {HLO_OP_EXPONENTIAL, 'a', 0},
-      {HLO_OP_NEGATE, 'x', 0},
-      {HLO_OP_ADD, 'c', '0'},
-      {HLO_OP_EXPONENTIAL, 'd', 0},
-      {HLO_OP_ADD, 'b', 'e'}}},
-    {MLIR_OP_CHLO_IS_INF, {"inf"}, {{HLO_OP_ABS, 'x', 0}, {HLO_OP_COMPARE, 'a', '0'}}},
-    {MLIR_OP_CHLO_IS_POS_INF, {"inf"}, {{HLO_OP_COMPARE, 'x', '0'}}},
-    {MLIR_OP_CHLO_IS_NEG_INF, {"-inf"}, {{HLO_OP_COMPARE, 'x', '0'}}},
+     {{HLO_OP_ADD, "x0"},
+      {HLO_OP_EXPONENTIAL, "a"},
+      {HLO_OP_NEGATE, "x"},
+      {HLO_OP_ADD, "c0"},
+      {HLO_OP_EXPONENTIAL, "d"},
+      {HLO_OP_ADD, "be"}}},
+    {MLIR_OP_CHLO_IS_INF, false, {"inf"}, {{HLO_OP_ABS, "x"}, {HLO_OP_COMPARE, "a0"}}},
+    {MLIR_OP_CHLO_IS_POS_INF, false, {"inf"}, {{HLO_OP_COMPARE, "x0"}}},
+    {MLIR_OP_CHLO_IS_NEG_INF, false, {"-inf"}, {{HLO_OP_COMPARE, "x0"}}},
 };
+
+/* The argument's array of truth values, of complex numbers, of their parts or of real numbers. */
+static uint8_t type_made(uint16_t opcode, uint8_t argument)
+{
+    if (opcode == HLO_OP_COMPARE || opcode == HLO_OP_IS_FINITE || opcode == HLO_OP_AND)
+        return HLO_PRED;
+    if (opcode == HLO_OP_COMPLEX || hlo_type_info[argument].class != 'C')
+        return argument;
+    return argument == HLO_C64 ? HLO_F32 : HLO_F64;
+}
 
 static int expand(struct lower *l, const struct expansion *x, hlo_id argument)
 {
-    hlo_shape_id shape = hlo_builder_at(l->b, argument)->shape;
-    const struct hlo_shape s = *hlo_builder_shape(l->b, shape); /* their list moves as it grows */
-    hlo_id numbers[2] = {HLO_NONE, HLO_NONE}, made[8] = {HLO_NONE};
-    int n = 0;
+    struct hlo_shape part = *hlo_lower_shape_of(l, argument); /* their list moves as it grows */
+    uint8_t type = part.type;
+    hlo_id numbers[NUMBERS_MOST] = {HLO_NONE}, made[STEPS_MOST] = {HLO_NONE};
+    int n = 0, rc;
 
-    for (int k = 0; k < 2 && x->numbers[k]; k++) {
-        if (number_like(l, &s, x->numbers[k], &numbers[k]))
+    part.type = type_made(HLO_OP_REAL, type);
+    for (int k = 0; k < NUMBERS_MOST && x->numbers[k]; k++) {
+        if (number_like(l, &part, x->numbers[k], &numbers[k]))
             return l->e->code;
     }
-    for (; n < 8 && x->steps[n].opcode; n++) {
+    for (; n < STEPS_MOST && *x->steps[n].operands; n++) {
         const struct step *step = &x->steps[n];
-        const char names[2] = {step->a, step->b};
-        hlo_id ids[2] = {HLO_NONE, HLO_NONE};
-        for (int k = 0; k < 2 && names[k]; k++)
-            ids[k] = names[k] == 'x'   ? argument
-                     : names[k] <= '1' ? numbers[names[k] - '0']
-                                       : made[names[k] - 'a'];
-        bool is_compare = step->opcode == HLO_OP_COMPARE;
-        if (is_compare && hlo_lower_attr(l, HLO_ATTR_DIRECTION, "EQ", 2))
-            return l->e->code;
-        if (hlo_lower_simple(l, step->opcode,
-                             is_compare ? l->m->values[l->op->results].shape : shape, ids[0],
-                             ids[1], &made[n]))
+        enum hlo_type to = (enum hlo_type)type_made(step->opcode, type);
+        struct lower_new new = {.opcode = step->opcode,
+                                .shape = hlo_lower_array(l, to, part.dims, part.rank, &rc)};
+        hlo_id ids[STEP_OPERANDS];
+        for (const char *p = step->operands; new.operand_count < STEP_OPERANDS &&*p; p++)
+            ids[new.operand_count++] = *p == 'x'   ? argument
+                                       : *p <= '2' ? numbers[*p - '0']
+                                                   : made[*p - 'a'];
+        new.operands = ids;
+        if (rc ||
+            (step->opcode == HLO_OP_COMPARE && hlo_lower_attr(l, HLO_ATTR_DIRECTION, "EQ", 2)) ||
+            hlo_lower_make(l, &new, &made[n]))
             return l->e->code;
     }
     lower_set(l, l->op->results, made[n - 1]);
     return 0;
 }
 
-/* The conjugate of complex numbers. */
-static int conjugate(struct lower *l, hlo_id id)
+static const struct expansion *expansion_of(const struct lower *l, hlo_id argument)
 {
-    const struct hlo_shape *s = hlo_lower_shape_of(l, id);
-    int rc;
-    hlo_shape_id part =
-        hlo_lower_array(l, s->type == HLO_C64 ? HLO_F32 : HLO_F64, s->dims, s->rank, &rc);
-    hlo_id real, imag;
+    bool is_complex = hlo_type_info[hlo_lower_shape_of(l, argument)->type].class == 'C';
 
-    if (rc || hlo_lower_simple(l, HLO_OP_REAL, part, id, HLO_NONE, &real) ||
-        hlo_lower_simple(l, HLO_OP_IMAG, part, id, HLO_NONE, &imag) ||
-        hlo_lower_simple(l, HLO_OP_NEGATE, part, imag, HLO_NONE, &imag) ||
-        hlo_lower_simple(l, HLO_OP_COMPLEX, l->m->values[l->op->results].shape, real, imag, &id))
-        return l->e->code;
-    lower_set(l, l->op->results, id);
-    return 0;
+    for (size_t n = 0; n < sizeof expansions / sizeof *expansions; n++) {
+        if (expansions[n].row == l->op->row && expansions[n].is_complex == is_complex)
+            return &expansions[n];
+    }
+    return NULL;
 }
 
 int hlo_lower_CHLO(struct lower *l)
@@ -206,12 +362,20 @@ int hlo_lower_CHLO(struct lower *l)
                               l->op->operand_count, l->op->result_count);
     if (hlo_lower_operand(l, 0, &id))
         return l->e->code;
-    bool is_complex = hlo_type_info[hlo_lower_shape_of(l, id)->type].class == 'C';
-    if (l->op->row == MLIR_OP_CHLO_CONJ && is_complex)
-        return conjugate(l, id);
-    for (size_t n = 0; n < sizeof expansions / sizeof *expansions; n++) {
-        if (expansions[n].row == l->op->row && (!is_complex || l->op->row == MLIR_OP_CHLO_SQUARE))
-            return expand(l, &expansions[n], id);
-    }
-    return hlo_lower_WHOLE(l);
+    const struct expansion *x = expansion_of(l, id);
+    return x ? expand(l, x, id) : hlo_lower_WHOLE(l);
+}
+
+/* One instruction; of complex numbers, which XLA expands, what XLA makes of it. */
+int hlo_lower_FUNCTION(struct lower *l)
+{
+    bool is_plain = l->as_is || l->op->operand_count != 1 || l->op->result_count != 1;
+    const struct expansion *x = NULL;
+    hlo_id id;
+
+    if (!is_plain && hlo_lower_operand(l, 0, &id))
+        return l->e->code;
+    if (!is_plain)
+        x = expansion_of(l, id);
+    return x ? expand(l, x, id) : hlo_lower_PLAIN(l);
 }

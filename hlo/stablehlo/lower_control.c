@@ -195,9 +195,9 @@ int hlo_lower_IF(struct lower *l)
 
 int hlo_lower_CALL(struct lower *l)
 {
-    uint32_t f = hlo_mlir_callee(l->m, l->op);
+    uint32_t f;
 
-    if (f == MLIR_NONE || l->func_comp[f] == HLO_NONE)
+    if (!hlo_mlir_called(l->m, l->op, 0, &f) || f == MLIR_NONE || l->func_comp[f] == HLO_NONE)
         return hlo_lower_fail(l,
                               "the function it calls is not defined, expected it in this module");
     if (l->op->operand_count != l->m->funcs[f].arg_count ||

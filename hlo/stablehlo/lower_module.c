@@ -118,15 +118,24 @@ static int lower_function(struct lower *l, uint32_t number, bool is_entry)
 
 struct visit {
     uint32_t func;
-    mlir_op_id at; /* the op to look at next */
+    mlir_op_id at;     /* the op to look at next, */
+    uint32_t function; /* and which of the functions it calls */
 };
 
-static bool calls(struct lower *l, const struct mlir_op *op, uint32_t *out)
+/* The next function that live ops of [top->at, end) call, and the op that does; MLIR_NONE: none. */
+static uint32_t next_called(struct lower *l, struct visit *top, mlir_op_id end, mlir_op_id *caller)
 {
-    if (op->row != MLIR_OP_CALL && op->row != MLIR_OP_COMPOSITE)
-        return false;
-    *out = hlo_mlir_callee(l->m, op);
-    return *out != MLIR_NONE && l->m->funcs[*out].body != MLIR_NONE;
+    uint32_t callee;
+
+    for (; top->at < end; top->at++, top->function = 0) {
+        while (l->s.is_op_live[top->at] &&
+               hlo_mlir_called(l->m, &l->m->ops[top->at], top->function++, &callee)) {
+            *caller = top->at;
+            if (callee != MLIR_NONE)
+                return callee;
+        }
+    }
+    return MLIR_NONE;
 }
 
 /* Callees first, without recursion. */
@@ -141,29 +150,25 @@ static int lower_functions(struct lower *l, uint32_t entry)
     if (!stack || !state)
         rc = hlo_lower_memory(l);
     if (!rc) {
-        stack[depth++] = (struct visit){entry, m->regions[m->funcs[entry].body].first};
+        stack[depth++] = (struct visit){entry, m->regions[m->funcs[entry].body].first, 0};
         state[entry] = 1;
     }
     while (!rc && depth) {
         struct visit *top = &stack[depth - 1];
         mlir_op_id end = m->regions[m->funcs[top->func].body].end;
-        uint32_t callee = MLIR_NONE;
-        for (; top->at < end && callee == MLIR_NONE; top->at++) {
-            const struct mlir_op *op = &m->ops[top->at];
-            if (!l->s.is_op_live[top->at] || !calls(l, op, &callee))
-                callee = MLIR_NONE;
-            else if (state[callee] == 2)
-                callee = MLIR_NONE;
-            else if (state[callee] == 1)
-                rc = hlo_mlir_fail(
-                    m, op->at, "@%.*s calls itself, expected no recursion",
-                    (int)(m->funcs[callee].name.size < 60 ? m->funcs[callee].name.size : 60),
-                    m->funcs[callee].name.text);
-        }
-        if (!rc && callee != MLIR_NONE) {
+        mlir_op_id caller = 0;
+        uint32_t callee = next_called(l, top, end, &caller);
+        while (callee != MLIR_NONE && state[callee] == 2)
+            callee = next_called(l, top, end, &caller);
+        if (callee != MLIR_NONE && state[callee] == 1) {
+            rc = hlo_mlir_fail(
+                m, m->ops[caller].at, "@%.*s calls itself, expected no recursion",
+                (int)(m->funcs[callee].name.size < 60 ? m->funcs[callee].name.size : 60),
+                m->funcs[callee].name.text);
+        } else if (callee != MLIR_NONE) {
             state[callee] = 1;
-            stack[depth++] = (struct visit){callee, m->regions[m->funcs[callee].body].first};
-        } else if (!rc) {
+            stack[depth++] = (struct visit){callee, m->regions[m->funcs[callee].body].first, 0};
+        } else {
             state[top->func] = 2;
             rc = lower_function(l, top->func, top->func == entry);
             depth--;

@@ -341,13 +341,9 @@ static bool push_returned(struct simplifier *z, mlir_region_id r)
     return last == MLIR_NONE || push_all(z, &z->m->ops[last]);
 }
 
-uint32_t hlo_mlir_callee(struct mlir_module *m, const struct mlir_op *op)
+/* `@f`, `@"any text"` */
+static uint32_t function_of(struct mlir_module *m, struct mlir_span s)
 {
-    struct mlir_span s;
-
-    if (!hlo_mlir_attr(m, op, "callee", "callee", &s) &&
-        !hlo_mlir_attr(m, op, "decomposition", NULL, &s))
-        return MLIR_NONE;
     if (s.size < 2 || *s.text != '@')
         return MLIR_NONE;
     s.text++;
@@ -357,7 +353,49 @@ uint32_t hlo_mlir_callee(struct mlir_module *m, const struct mlir_op *op)
         s.size -= 2;
     }
     uint32_t n = hlo_mlir_name(&m->func_names, s.text, s.size);
-    return n == MLIR_NONE ? MLIR_NONE : m->func_names.list[n].value;
+    uint32_t f = n == MLIR_NONE ? MLIR_NONE : m->func_names.list[n].value;
+    return f == MLIR_NONE || m->funcs[f].body == MLIR_NONE ? MLIR_NONE : f;
+}
+
+/* Item `n` of `[@f, @"g h"]`. */
+static bool symbol_at(struct mlir_span list, uint32_t n, struct mlir_span *out)
+{
+    const char *p = list.text + 1, *end = list.text + list.size;
+
+    for (; list.size > 1 && p < end; p++) {
+        p = lex_skip(p);
+        if (p >= end || *p != '@')
+            return false;
+        const char *from = p++;
+        bool is_quoted = *p == '"';
+        for (p += is_quoted; p < end && (is_quoted ? *p != '"' : lex_is(*p, LEX_NAME)); p++)
+            ;
+        p += is_quoted && p < end;
+        if (!n--) {
+            *out = (struct mlir_span){from, (uint32_t)(p - from)};
+            return true;
+        }
+        p = lex_skip(p);
+        if (p >= end || *p != ',')
+            return false;
+    }
+    return false;
+}
+
+bool hlo_mlir_called(struct mlir_module *m, const struct mlir_op *op, uint32_t n, uint32_t *out)
+{
+    bool is_call = op->row == MLIR_OP_CALL || op->row == MLIR_OP_COMPOSITE, has = false;
+    struct mlir_span s;
+
+    if (n >= (is_call ? 1 : MLIR_CALLED_MOST))
+        return false;
+    if (is_call)
+        has = hlo_mlir_attr(m, op, "callee", "callee", &s) ||
+              hlo_mlir_attr(m, op, "decomposition", NULL, &s);
+    else if (op->row == MLIR_OP_CUSTOM_CALL)
+        has = hlo_mlir_attr(m, op, "called_computations", NULL, &s) && symbol_at(s, n, &s);
+    *out = has ? function_of(m, s) : MLIR_NONE;
+    return has;
 }
 
 static bool has_effect(const struct simplifier *z, const struct mlir_op *op)
@@ -431,11 +469,8 @@ static bool make_live(struct simplifier *z, mlir_op_id id)
         return ok && push(z, operand_of(z, op, 0));
     for (mlir_region_id r = op->regions; ok && r != MLIR_NONE; r = m->regions[r].next)
         ok = push_returned(z, r);
-    if (ok && (op->row == MLIR_OP_CALL || op->row == MLIR_OP_COMPOSITE)) {
-        uint32_t f = hlo_mlir_callee(m, op);
-        if (f != MLIR_NONE && m->funcs[f].body != MLIR_NONE)
-            ok = run_function(z, f);
-    }
+    for (uint32_t n = 0, f; ok && hlo_mlir_called(z->m, op, n, &f); n++)
+        ok = f == MLIR_NONE || run_function(z, f);
     return ok && push_all(z, op);
 }
 

@@ -31,7 +31,10 @@ static inline mlir_value mlir_returned(const struct mlir_module *m, mlir_region_
 {
     return mlir_operand(m, &m->ops[m->regions[r].last], n);
 }
-/* The function a call names; MLIR_NONE when there is none. */
-uint32_t hlo_mlir_callee(struct mlir_module *m, const struct mlir_op *op);
+/* Function `n` that a call or composite runs, or that a custom-call hands on (`called_computations
+ * =
+ * [@f]`): *out, MLIR_NONE when it is not defined here. False: there are not as many. */
+enum { MLIR_CALLED_MOST = 64 };
+bool hlo_mlir_called(struct mlir_module *m, const struct mlir_op *op, uint32_t n, uint32_t *out);
 
 #endif

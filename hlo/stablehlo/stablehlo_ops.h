@@ -17,7 +17,7 @@
     X(ABS, "abs") X(ADD, "add") X(AND, "and") X(ATAN2, "atan2") X(CBRT, "cbrt") X(CEIL, "ceil") \
     X(COMPLEX, "complex") X(COSINE, "cosine") \
     X(COUNT_LEADING_ZEROS, "count_leading_zeros") X(DIVIDE, "divide") \
-    X(EXPONENTIAL, "exponential") X(EXPONENTIAL_MINUS_ONE, "exponential_minus_one") \
+    X(EXPONENTIAL_MINUS_ONE, "exponential_minus_one") \
     X(FLOOR, "floor") X(IMAG, "imag") X(IS_FINITE, "is_finite") X(LOG, "log") \
     X(LOG_PLUS_ONE, "log_plus_one") X(LOGISTIC, "logistic") X(MAXIMUM, "maximum") \
     X(MINIMUM, "minimum") X(MULTIPLY, "multiply") X(NEGATE, "negate") X(NOT, "not") X(OR, "or") \
@@ -107,6 +107,7 @@
     X(DYNAMIC_SLICE, "stablehlo.dynamic_slice", PLAIN, DYNAMIC_SLICE,                              \
       A("slice_sizes", "sizes", DYNAMIC_SLICE_SIZES, INTS))                                        \
     X(DYNAMIC_UPDATE_SLICE, "stablehlo.dynamic_update_slice", PLAIN, DYNAMIC_UPDATE_SLICE, )       \
+    X(EXPONENTIAL, "stablehlo.exponential", FUNCTION, EXPONENTIAL, )                               \
     X(FFT, "stablehlo.fft", PLAIN, FFT,                                                            \
       A("fft_type", "type", FFT_TYPE, WORD) A("fft_length", "length", FFT_LENGTH, INTS))           \
     X(FUNC, "func.func", NONE, UNKNOWN, )                                                          \
@@ -233,7 +234,7 @@ enum mlir_attr_kind {
 #define MLIR_RULES(X) \
     X(PLAIN) X(APPLY) X(ALL_TO_ALL) X(BARRIER) X(BROADCAST) X(BROADCAST_IN_DIM) X(CALL) X(CASE) \
     X(CHLO) X(COMPARE) X(CONSTANT) X(CONVOLUTION) X(CUSTOM_CALL) X(DOT) X(DOT_GENERAL) X(ELEMENT) \
-    X(IF) X(INFEED) X(MANUAL) X(NAMED) X(NONE) X(OPAQUE) X(OUTFEED) X(PAD) X(RAGGED_DOT) \
+    X(FUNCTION) X(IF) X(INFEED) X(MANUAL) X(NAMED) X(NONE) X(OPAQUE) X(OUTFEED) X(PAD) X(RAGGED_DOT) \
     X(REDUCE_PRECISION) X(REDUCE_WINDOW) X(REFUSED) X(RNG) X(SELECT_AND_SCATTER) X(SHARDING) \
     X(SLICE) X(SPREAD) X(TOP_K) X(WHILE) X(WHOLE)
 /* clang-format on */

@@ -245,6 +245,17 @@ static int write_rng(struct mlir_writer *w, hlo_id id)
     return 0;
 }
 
+static void write_called(struct mlir_writer *w, hlo_id id)
+{
+    uint32_t count = hlo_at(w->m, id)->called_count;
+
+    str_add(w->out, count ? ", called_computations = [" : "");
+    for (uint32_t n = 0; n < count; n++)
+        str_format(w->out, "%s@\"%s\"", n ? ", " : "",
+                   w->m->computations[hlo_called(w->m, id, n)].name);
+    str_add(w->out, count ? "]" : "");
+}
+
 static int write_custom_call(struct mlir_writer *w, hlo_id id)
 {
     const struct hlo_attr *a = hlo_attr(w->m, id, HLO_ATTR_CUSTOM_CALL_TARGET);
@@ -270,6 +281,7 @@ static int write_custom_call(struct mlir_writer *w, hlo_id id)
         str_format(w->out, ", backend_config = %.*s", (int)config->size, config->text);
     else if (is_typed)
         str_add(w->out, ", backend_config = {}");
+    write_called(w, id);
     str_add(w->out, "}>");
     if (!w->o && hlo_attr(w->m, id, HLO_ATTR_SHARDING)) {
         str_add(w->out, " {");
@@ -378,7 +390,7 @@ int hlo_mlir_write_op(struct mlir_writer *w, hlo_id id)
     }
     if (w->row_of[opcode] == MLIR_OP_UNKNOWN ||
         (info->rule != MLIR_RULE_PLAIN && info->rule != MLIR_RULE_APPLY &&
-         info->rule != MLIR_RULE_SPREAD))
+         info->rule != MLIR_RULE_SPREAD && info->rule != MLIR_RULE_FUNCTION))
         return hlo_mlir_write_fail(w, id, "it has no form in StableHLO");
     return write_plain(w, id, info);
 }

@@ -147,7 +147,7 @@ static struct hlo_text leaf_sharding(const struct hlo_attr *a, uint32_t n)
 }
 
 /* `<@mesh, [{"x"}, {}]>` of leaf `n` of `id`, or nothing and false. */
-static bool write_sharding(struct mlir_writer *w, hlo_id id, uint32_t n)
+static bool write_sharding(struct mlir_writer *w, hlo_id id, uint32_t n, bool is_second)
 {
     const struct hlo_attr *a = hlo_attr(w->m, id, HLO_ATTR_SHARDING);
     const struct hlo_shape *s = hlo_value_shape(w->m, w->m->leaf_base[id] + n);
@@ -159,7 +159,7 @@ static bool write_sharding(struct mlir_writer *w, hlo_id id, uint32_t n)
     str_add(w->out, "#sdy.sharding<@mesh, ");
     if (t.size && w->o->dims(w->o->context, t.text, t.size, s->rank, w->out)) {
         if (w->o->unreduced)
-            w->o->unreduced(w->o->context, hlo_name(w->m, id), w->out);
+            w->o->unreduced(w->o->context, hlo_name(w->m, id), is_second, w->out);
         str_add_char(w->out, '>');
         return true;
     }
@@ -177,27 +177,36 @@ void hlo_mlir_write_users_sharding(struct mlir_writer *w, hlo_id id)
         str_format(w->out, "mhlo.sharding = \"%.*s\"", (int)a->size, a->text);
 }
 
-/* Constraints behind the leaves of `id`, which its uses read from then on. */
+/* A constraint behind leaf `n` of `id`, which its uses read from then on. */
+static void constrain_leaf(struct mlir_writer *w, hlo_id id, uint32_t n, bool is_second)
+{
+    hlo_value v = w->m->leaf_base[id] + n;
+    size_t size = w->out->size;
+
+    hlo_mlir_write_indent(w);
+    str_format(w->out, "%%%u = \"sdy.sharding_constraint\"(%%%u) <{sharding = ", w->next,
+               w->ids[v]);
+    if (!write_sharding(w, id, n, is_second)) {
+        w->out->size = size;
+        return;
+    }
+    str_add(w->out, "}> : (");
+    hlo_mlir_write_type(w, hlo_value_shape(w->m, v));
+    str_add(w->out, ") -> ");
+    hlo_mlir_write_type(w, hlo_value_shape(w->m, v));
+    str_add_char(w->out, '\n');
+    w->ids[v] = w->next++;
+}
+
 static void constrain(struct mlir_writer *w, hlo_id id)
 {
     if (!w->o || !hlo_attr(w->m, id, HLO_ATTR_SHARDING))
         return;
+    bool twice = w->o->is_combined && w->o->is_combined(w->o->context, hlo_name(w->m, id));
     for (uint32_t n = 0; n < leaf_count(w, id); n++) {
-        hlo_value v = w->m->leaf_base[id] + n;
-        size_t size = w->out->size;
-        hlo_mlir_write_indent(w);
-        str_format(w->out, "%%%u = \"sdy.sharding_constraint\"(%%%u) <{sharding = ", w->next,
-                   w->ids[v]);
-        if (!write_sharding(w, id, n)) {
-            w->out->size = size;
-            continue;
-        }
-        str_add(w->out, "}> : (");
-        hlo_mlir_write_type(w, hlo_value_shape(w->m, v));
-        str_add(w->out, ") -> ");
-        hlo_mlir_write_type(w, hlo_value_shape(w->m, v));
-        str_add_char(w->out, '\n');
-        w->ids[v] = w->next++;
+        constrain_leaf(w, id, n, false);
+        if (twice)
+            constrain_leaf(w, id, n, true);
     }
 }
 
@@ -379,7 +388,7 @@ static void write_entry_attrs(struct mlir_writer *w)
             hlo_mlir_write_users_sharding(w, comp->params[p]);
             size_t size = w->out->size;
             str_add(w->out, has ? ", sdy.sharding = " : "sdy.sharding = ");
-            if (!write_sharding(w, comp->params[p], n)) {
+            if (!write_sharding(w, comp->params[p], n, false)) {
                 w->out->size = size;
                 w->out->text[size] = '\0';
             }
@@ -391,7 +400,7 @@ static void write_entry_attrs(struct mlir_writer *w)
         str_add(w->out, n ? ", {" : "{");
         size_t size = w->out->size;
         str_add(w->out, "sdy.sharding = ");
-        if (!write_sharding(w, comp->root, n)) {
+        if (!write_sharding(w, comp->root, n, false)) {
             w->out->size = size;
             w->out->text[size] = '\0';
         }
@@ -452,7 +461,7 @@ static void fill_rows(struct mlir_writer *w)
     for (int row = MLIR_OP_UNKNOWN; row-- > 0;) {
         const struct mlir_op_info *info = &hlo_mlir_op_info[row];
         bool is_plain = info->rule == MLIR_RULE_PLAIN || info->rule == MLIR_RULE_APPLY ||
-                        info->rule == MLIR_RULE_SPREAD;
+                        info->rule == MLIR_RULE_SPREAD || info->rule == MLIR_RULE_FUNCTION;
         if (is_plain && row != MLIR_OP_BITCAST)
             w->row_of[info->opcode] = (uint16_t)row;
     }
@@ -473,8 +482,11 @@ int hlo_write_stablehlo(const struct hlo_module *m, const struct stablehlo_write
     fill_rows(&w);
     w.is_func[m->entry] = true;
     for (hlo_id id = 0; id < m->count; id++) {
-        if (hlo_at(m, id)->opcode == HLO_OP_CALL && hlo_at(m, id)->called_count == 1)
-            w.is_func[hlo_called(m, id, 0)] = true;
+        uint16_t opcode = hlo_at(m, id)->opcode;
+        for (uint32_t n = 0; (opcode == HLO_OP_CALL || opcode == HLO_OP_CUSTOM_CALL) &&
+                             n < hlo_at(m, id)->called_count;
+             n++)
+            w.is_func[hlo_called(m, id, n)] = true;
     }
     rc = write_module(&w);
     if (rc)

@@ -16,9 +16,11 @@ struct stablehlo_write_options {
     /* Appends `[{"x"}, {}]` for HLO's sharding `text` of an array of `rank` dims. False: there is
      * no such form; the value gets no constraint. */
     bool (*dims)(void *context, const char *text, size_t size, uint32_t rank, struct str *out);
-    /* Appends `, unreduced={"x"}` if the result of the named instruction stays a partial sum.
-     * May be NULL. */
-    void (*unreduced)(void *context, const char *name, struct str *out);
+    /* Appends `, unreduced={"x"}` if the result of the named instruction stays a partial sum; in
+     * its second constraint, if that leaves one. Both may be NULL. */
+    void (*unreduced)(void *context, const char *name, bool is_second, struct str *out);
+    /* The result gets a second constraint, behind the first: a sum that all uses want combined. */
+    bool (*is_combined)(void *context, const char *name);
     void *context;
 };
 

@@ -67,6 +67,15 @@ for vars in $models/*.vars; do
     done
 done
 
+# A module of several.
+printf 'module @first {\n  func.func @main(%%a: tensor<2xf32>) -> tensor<2xf32> {\n    return %%a : tensor<2xf32>\n  }\n}\n' >"$work/one"
+sed 's/first/second/; s/2xf32/3xf32/g; s/return %a/%0 = stablehlo.negate %a : tensor<3xf32>\n    return %0/' "$work/one" >"$work/two"
+{ cat "$work/one"; echo '// -----'; cat "$work/two"; } >"$work/several.mlir"
+for number in 0:first 1:second; do
+    "$automap" inspect --json --module "${number%:*}" "$work/several.mlir" 2>/dev/null | grep -q "\"${number#*:}\"" || bad "--module $number"
+done
+fails 2 'no module 2 in a file of 2' "$automap" inspect --module 2 "$work/several.mlir"
+
 echo '["layer_9/kernel"]' >"$work/none"
 echo '["layer_0/kernel"' >"$work/open"
 echo '{"variables": []}' >"$work/object"

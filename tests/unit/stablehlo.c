@@ -50,7 +50,7 @@ static void check_written(const struct hlo_module *m)
 }
 
 /* The module as HLO text, read again as such, holds each of these lines in this order. */
-static void check_lines(const char *text, const char *const *lines)
+static struct hlo_module *check_text(const char *text, const char *const *lines)
 {
     struct hlo_module *m = load(text), *back = NULL;
     struct str out = {0};
@@ -73,8 +73,31 @@ static void check_lines(const char *text, const char *const *lines)
     assert_int_equal(back->count, m->count);
     hlo_free(back);
     str_release(&out);
+    return m;
+}
+
+static void check_lines(const char *text, const char *const *lines)
+{
+    struct hlo_module *m = check_text(text, lines);
+
     check_written(m);
     hlo_free(m);
+}
+
+/* The same of what the reader orders or names otherwise when it reads it again: as many. */
+static void check_lines_again(const char *text, const char *const *lines)
+{
+    struct hlo_module *m = check_text(text, lines), *back = NULL;
+    struct str out = {0};
+    struct err e = {0};
+
+    assert_int_equal(hlo_write_stablehlo(m, NULL, &out, &e), 0);
+    assert_int_equal(hlo_load_memory("written", out.text, out.size, NULL, &back, &e), 0);
+    assert_int_equal(back->count, m->count);
+    assert_int_equal(back->computation_count, m->computation_count);
+    hlo_free(back);
+    hlo_free(m);
+    str_release(&out);
 }
 #define LINES(...) ((const char *const[]){__VA_ARGS__, NULL})
 
@@ -479,6 +502,81 @@ static void test_special_functions(void **state)
     assert_true(flops_of("bf16", "chlo.lgamma") == 16 * 55);
     assert_true(flops_of("f64", "chlo.erf_inv") == 16 * 100);
     assert_true(flops_of("complex<f32>", "chlo.asin") == 16 * 105);
+    assert_true(flops_of("complex<f32>", "stablehlo.log") == 16 * 62);
+    assert_true(flops_of("complex<f64>", "stablehlo.log_plus_one") == 16 * 79);
+    assert_true(flops_of("complex<f32>", "stablehlo.sqrt") == 16 * 86);
+    assert_true(flops_of("complex<f32>", "stablehlo.exponential") == 16 * 15);
+    assert_true(flops_of("complex<f32>", "chlo.square") == 16 * 14);
+    assert_true(flops_of("complex<f32>", "stablehlo.tanh") == 0); /* XLA leaves it as it is */
+    assert_true(flops_of("f32", "stablehlo.log") == 0);
+}
+
+/* Short expansions, as XLA writes them. */
+static void test_expansions(void **state)
+{
+    (void)state;
+    check_lines_again(MAIN1("%a: tensor<4xf32>", "tensor<4xi1>",
+                            "%0 = chlo.is_inf %a : tensor<4xf32> -> tensor<4xi1>\n"
+                            "return %0 : tensor<4xi1>\n"),
+                      LINES("f32[] constant(inf)", "abs.1 = f32[4] abs(Arg_0.1)",
+                            "ROOT compare.1 = pred[4] compare(abs.1, broadcast.1), direction=EQ"));
+    check_lines_again(MAIN1("%a: tensor<4xcomplex<f64>>", "tensor<4xcomplex<f64>>",
+                            "%0 = stablehlo.exponential %a : tensor<4xcomplex<f64>>\n"
+                            "return %0 : tensor<4xcomplex<f64>>\n"),
+                      LINES("real.1 = f64[4] real(Arg_0.1)",
+                            "exponential.1 = f64[4] exponential(real.1)",
+                            "pred[4] compare(exponential.1, broadcast.1), direction=EQ",
+                            "cosine.1 = f64[4] cosine(imag.1)", "f64[4] select(",
+                            "ROOT complex.1 = c128[4] complex("));
+    check_lines_again(
+        MAIN1("%a: tensor<4xcomplex<f32>>", "tensor<4xcomplex<f32>>",
+              "%0 = chlo.square %a : tensor<4xcomplex<f32>> -> tensor<4xcomplex<f32>>\n"
+              "return %0 : tensor<4xcomplex<f32>>\n"),
+        LINES("pred[4] is-finite(real.1)", "pred[4] and(is-finite.1, compare.1)",
+              "subtract.1 = f32[4] subtract(real.1, imag.1)",
+              "f32[4] select(and.1, broadcast.1, multiply.1)", "ROOT complex.1 = c64[4]"));
+}
+
+#define COMPARATOR                                                                       \
+    "func.func private @\"is more\"(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<i32>, " \
+    "%d: tensor<i32>) -> tensor<i1> {\n"                                                 \
+    "%0 = stablehlo.compare GT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"     \
+    "return %0 : tensor<i1>\n}\n"
+#define TOP_K(target, config)                                                              \
+    COMPARATOR                                                                             \
+    "func.func private @g(%a: tensor<f32>) -> tensor<f32> {\nreturn %a : tensor<f32>\n}\n" \
+    "func.func public @main(%a: tensor<4x9xf32>, %b: tensor<4x9xi32>, %c: tensor<f32>, "   \
+    "%d: tensor<i32>) -> (tensor<4x2xf32>, tensor<4x2xi32>) {\n"                           \
+    "%0:2 = stablehlo.custom_call @" target "(%a, %b, %c, %d) {backend_config = \"\", "    \
+    "called_computations = [" config "} : "                                                \
+    "(tensor<4x9xf32>, tensor<4x9xi32>, tensor<f32>, tensor<i32>) -> "                     \
+    "(tensor<4x2xf32>, tensor<4x2xi32>)\n"                                                 \
+    "return %0#0, %0#1 : tensor<4x2xf32>, tensor<4x2xi32>\n}\n"
+
+/* What a custom-call hands on stays with it; where XLA runs a sort in its place, it is one. */
+static void test_called_computations(void **state)
+{
+    static const char undefined[] = TOP_K("mine", "@absent]");
+    struct hlo_module *m = NULL;
+    struct err e = {0};
+
+    (void)state;
+    check_lines_again(TOP_K("mine", "@\"is more\" , @g]"),
+                      LINES("is_more.1 {", "g.1 {", "custom_call_target=\"mine\"",
+                            "called_computations={is_more.1, g.1}"));
+    check_lines_again(
+        TOP_K("ApproxTopK", "@\"is more\"], mhlo.backend_config = {is_fallback = false, "
+                            "reduction_dim = 1 : i64}"),
+        LINES("custom_call_target=\"ApproxTopK\"", "called_computations={is_more.1}"));
+    check_lines_again(
+        TOP_K("ApproxTopK", "@\"is more\"], mhlo.backend_config = {is_fallback = true, "
+                            "reduction_dim = 1 : i64}"),
+        LINES("sort.1 = (f32[4,9], s32[4,9]) sort(Arg_0.1, Arg_1.1), dimensions={1}, "
+              "to_apply=is_more.1",
+              "f32[4,2] slice(get-tuple-element.1), slice={[0:4], [0:2]}", "s32[4,2] slice("));
+    assert_int_equal(hlo_load_memory("test", undefined, strlen(undefined), NULL, &m, &e),
+                     ERR_INPUT);
+    assert_non_null(strstr(e.what, "called computation 0 is not defined"));
 }
 
 static void test_dialects(void **state)
@@ -536,6 +634,8 @@ int main(void)
         cmocka_unit_test(test_shardings),
         cmocka_unit_test(test_constant_branches),
         cmocka_unit_test(test_special_functions),
+        cmocka_unit_test(test_expansions),
+        cmocka_unit_test(test_called_computations),
         cmocka_unit_test(test_dialects),
         cmocka_unit_test(test_bytecode),
     };

@@ -22,6 +22,7 @@
 
 struct request {
     const char *file, *vars, *loss, *kernels;
+    struct hlo_load_options load;
     bool is_json, show_all, show_groups;
 };
 
@@ -35,6 +36,8 @@ static const struct option rows[] = {
      .expected = "the name of an instruction", ARG(loss)},
     {"kernels", "FILE", "rules for custom-calls in front of the built-in ones", .kind = OPTION_FILE,
      ARG(kernels)},
+    {"module", "N", "of a file with several modules, counted from 0 (default: the largest)",
+     .kind = OPTION_WHOLE, ARG(load.module), .most = INT32_MAX},
     {"groups", NULL, "list the groups of dims that can only be split together", ARG(show_groups)},
     {"all", NULL, "list every parameter and opcode, not only groups and the most frequent",
      ARG(show_all)},
@@ -135,9 +138,8 @@ static int show(const struct inspection *in, bool is_json, struct err *e)
 static int run(int argc, char **argv)
 {
     const struct option_parser parser = {"inspect", options, NULL};
-    struct hlo_load_options largest = {0, -1};
     struct inspection in = {0};
-    struct request r = {0};
+    struct request r = {.load = {0, -1}};
     struct kernel_rules *rules = NULL;
     struct hlo_module *m = NULL;
     struct err e = {0};
@@ -147,7 +149,7 @@ static int run(int argc, char **argv)
         return rc;
     if (!r.file)
         return options_complain("inspect", "a file is needed");
-    rc = hlo_load(r.file, &largest, &m, &e);
+    rc = hlo_load(r.file, &r.load, &m, &e);
     if (rc)
         goto out;
     rc = kernel_rules_read(r.kernels, &rules, &e);
