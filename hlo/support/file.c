@@ -266,3 +266,23 @@ int hlo_file_read_plain(const char *path, size_t most, struct str *out, struct e
     str_release(&raw);
     return rc;
 }
+
+int hlo_file_head(const char *path, size_t room, char *out, size_t *size, struct err *e)
+{
+    gzFile file = gzopen(path, "rb"); /* reads what is not compressed as it is */
+    int got;
+
+    *size = 0;
+    if (!file) {
+        err_set(e, ERR_IO, "%s", strerror(errno));
+        return err_in_file(e, path);
+    }
+    got = gzread(file, out, (unsigned)room);
+    gzclose(file);
+    if (got < 0) {
+        err_set(e, ERR_INPUT, "damaged gzip data");
+        return err_in_file(e, path);
+    }
+    *size = (size_t)got;
+    return 0;
+}

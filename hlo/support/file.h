@@ -30,4 +30,7 @@ int hlo_file_read(const char *path, size_t most, struct str *out, struct err *e)
 /* The same, decompressing gzip; `most` bounds both sizes. ERR_INPUT: damaged gzip data. */
 int hlo_file_read_plain(const char *path, size_t most, struct str *out, struct err *e) MUST_CHECK;
 
+/* The first bytes of a file, decompressed: at most `room`, *size of them. ERR_IO, ERR_INPUT. */
+int hlo_file_head(const char *path, size_t room, char *out, size_t *size, struct err *e) MUST_CHECK;
+
 #endif

@@ -2,6 +2,7 @@
 #include "tui/app/app.h"
 
 #include "engine/live/command.h"
+#include "engine/live/journal.h"
 #include "engine/live/series.h"
 #include "engine/live/session.h"
 #include "engine/live/snapshot.h"
@@ -359,17 +360,20 @@ int app_unsaved_pins(const struct app *a)
     return count;
 }
 
-static bool any_live(const struct app *a)
+/* Between two frames that panels want while nothing is typed; 0: none does. */
+static double frame_ms(const struct app *a)
 {
     struct panel *top = app_top(a);
-    if (top && top->ops->is_live && top->ops->is_live(top))
-        return true;
-    for (int i = 0; i < PANEL_COUNT; i++) {
-        struct panel *p = a->placed[i];
-        if (p && p->ops->is_live && p->ops->is_live(p))
-            return true;
+    double ms = 0;
+
+    for (int i = -1; i < PANEL_COUNT; i++) {
+        const struct panel *p = i < 0 ? top : a->placed[i];
+        if (!p || !p->ops->is_live || !p->ops->is_live(p))
+            continue;
+        double wanted = p->ops->live_ms ? p->ops->live_ms : LIVE_MS;
+        ms = ms > 0 && ms < wanted ? ms : wanted;
     }
-    return false;
+    return ms;
 }
 
 /* How long a snapshot may wait to be looked at. */
@@ -388,7 +392,7 @@ static double first_of(double x, double y)
 
 double app_next_ms(const struct app *a)
 {
-    double next = any_live(a) ? a->drawn_ms + LIVE_MS : -1;
+    double live = frame_ms(a), next = live > 0 ? a->drawn_ms + live : -1;
 
     if (a->dirty)
         return a->scene.now_ms;
@@ -446,16 +450,30 @@ const char *app_take_news(struct app *a)
     return a->told[0] ? a->told : NULL;
 }
 
+/* True the first time: going back to a row, or undo, is no news. */
+static bool is_news(struct app *a, const struct live_plan *plan)
+{
+    enum { TOLD = sizeof a->proof / sizeof *a->proof };
+    uint64_t ms, key;
+
+    memcpy(&ms, &plan->cost.step_ms, sizeof ms);
+    key = journal_plan_hash(plan) ^ ms;
+    for (uint32_t n = 0; n < a->proofs && n < TOLD; n++) {
+        if (a->proof[n] == key)
+            return false;
+    }
+    a->proof[a->proofs++ % TOLD] = key;
+    return true;
+}
+
 /* The search has reached the proven optimum of its space: once for each optimum. */
 static void note_proof(struct app *a)
 {
     const struct watch *w = a->watch;
     char ms[UNITS_ROOM];
 
-    if (!w->exact || !w->exact->proven || a->proven == w->exact || watch_gap(w) != 0)
-        return;
-    a->proven = w->exact;
-    if (w->shot->episodes)
+    if (w->exact && w->exact->proven && watch_gap(w) == 0 && w->shot->episodes &&
+        is_news(a, w->exact))
         app_tell_news(a, "%s: %s, proven optimal", a->scene.model_name,
                       units_ms(ms, w->exact->cost.step_ms));
 }
@@ -549,6 +567,7 @@ int app_tell(struct app *a, const char *line, struct err *e)
 
 const struct grid *app_frame(struct app *a)
 {
+    app_after_loading(a);
     app_finish_loading(a);
     if (a->done)
         return NULL;

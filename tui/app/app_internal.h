@@ -112,12 +112,15 @@ struct app {
     struct {
         char path[PATH_MAX], cluster[PATH_MAX], before[PATH_MAX]; /* "": none */
     } dump;                                                       /* that the doctor's view shows */
-    struct loading *loading;            /* a file that is being read (loading.c); NULL: none */
+    struct loading *loading; /* a file that is being read (loading.c); NULL: none */
+    int (*then)(struct app *a, void *context, struct err *e); /* after it (script.h); NULL: done */
+    void *then_context;
     struct err load_error;              /* code 0: none */
     struct app_place place[APP_PLACES]; /* the last at the end */
     uint32_t places;
-    char news[160], told[160];      /* "": none */
-    const struct live_plan *proven; /* the optimum that was reached last; only compared */
+    char news[160], told[160]; /* "": none */
+    uint64_t proof[16];        /* optima whose proof was told: a hash of each, the last ones */
+    uint32_t proofs;
     bool is_journaled;              /* the session keeps all acts by itself */
     uint32_t saved_acts;            /* of the session, when its pins were last saved */
     struct search_options searched; /* what the search began with */
@@ -162,6 +165,7 @@ void app_set_filter(struct app *a, struct panel *p, const char *pattern); /* "":
 /* tui/app/loading.c */
 void app_finish_loading(struct app *a); /* puts what was read in place, when it is all there */
 void app_leave_loading(struct app *a);  /* does not wait */
+void app_after_loading(struct app *a);
 bool app_loading_key(struct app *a, uint32_t key);
 double app_loading_next_ms(const struct app *a);
 void app_draw_loading(struct app *a, const struct pane *p);

@@ -96,7 +96,7 @@ static const char *cluster_values(struct app *a, size_t i)
     return i < (size_t)s->clusters ? s->cluster[i] : NULL;
 }
 
-static int say_moved(struct app *a, const void *context, struct err *e)
+static int say_moved(struct app *a, void *context, struct err *e)
 {
     (void)context;
     (void)e;

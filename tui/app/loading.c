@@ -27,8 +27,8 @@ enum loading_state { LOADING_RUNS, LOADING_DONE, LOADING_LEFT };
 struct loading {
     struct opening *opening;
     double began_ms, phase_ms[READING_PHASES], bytes;
-    int (*then)(struct app *a, const void *context, struct err *e);
-    const void *context;
+    int (*then)(struct app *a, void *context, struct err *e);
+    void *context;
     atomic_int state;
     pthread_t thread;
 };
@@ -76,19 +76,43 @@ int loading_begin(struct app *a, struct opening *g, struct err *e)
         free_loading(l);
         return e->code;
     }
+    app_leave_loading(a); /* what was asked for last is what is wanted */
     a->loading = l;
     app_touch(a);
     return 0;
 }
 
-int app_when_loaded(struct app *a, int (*then)(struct app *a, const void *context, struct err *e),
-                    const void *context, struct err *e)
+int app_when_loaded(struct app *a, int (*then)(struct app *a, void *context, struct err *e),
+                    void *context, struct err *e)
 {
-    if (!a->loading)
-        return then(a, context, e);
-    a->loading->then = then;
-    a->loading->context = context;
-    return 0;
+    int rc;
+
+    if (a->loading) {
+        a->loading->then = then;
+        a->loading->context = context;
+        return 0;
+    }
+    while ((rc = then(a, context, e)) == APP_AGAIN) {
+        (void)app_wait(a, 600);
+        app_look(a);
+    }
+    return rc;
+}
+
+/* One more part of what is done behind the screen of what was read; the screen is drawn between
+ * two. */
+void app_after_loading(struct app *a)
+{
+    struct err e = {0};
+
+    if (!a->then || a->loading || (a->session && !app_wait(a, 0)))
+        return;
+    int rc = a->then(a, a->then_context, &e);
+    if (rc != APP_AGAIN)
+        a->then = NULL;
+    if (rc && rc != APP_AGAIN)
+        app_say_err(a, &e);
+    a->woken = a->session != NULL;
 }
 
 bool app_loading_error(const struct app *a, struct err *e)
@@ -122,8 +146,12 @@ void app_finish_loading(struct app *a)
         return;
     pthread_join(l->thread, NULL);
     a->loading = NULL;
-    if (finish(a, l->opening, &e) || (l->then && l->then(a, l->context, &e)))
+    if (finish(a, l->opening, &e)) {
         go_back(a, &e);
+    } else {
+        a->then = l->then;
+        a->then_context = l->context;
+    }
     free_loading(l);
     app_touch(a);
 }
@@ -161,7 +189,7 @@ bool app_loading_key(struct app *a, uint32_t key)
 
 double app_loading_next_ms(const struct app *a)
 {
-    return a->loading ? a->drawn_ms + FRAME_MS : -1;
+    return a->loading || a->then ? a->drawn_ms + FRAME_MS : -1;
 }
 
 static int draw_phase(const struct loading *l, const struct pane *p, int y, enum reading_phase k,

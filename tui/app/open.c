@@ -187,6 +187,8 @@ void app_drop_problem(struct app *a)
     struct opened o = {a->problem, a->session, a->watch};
 
     note_result(a);
+    a->then = NULL;
+    a->proofs = 0;
     a->problem = NULL;
     a->session = NULL;
     a->watch = NULL;

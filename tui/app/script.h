@@ -13,9 +13,11 @@
  * instead of what is open; on an error nothing changes. Where app_setup.reads_beside says so, a
  * large file is read while the screen shows how far that is: then this returns at once. */
 int app_load(struct app *a, const char *model, const char *cluster, struct err *e) MUST_CHECK;
-/* Calls `then`, at once or when what is being read has taken its place; never if that fails. */
-int app_when_loaded(struct app *a, int (*then)(struct app *a, const void *context, struct err *e),
-                    const void *context, struct err *e) MUST_CHECK;
+/* Calls `then`, at once or when what is being read has taken its place and is drawn; never if that
+ * fails. It is called again while it returns APP_AGAIN, each time once the search is at rest. */
+enum { APP_AGAIN = -1 };
+int app_when_loaded(struct app *a, int (*then)(struct app *a, void *context, struct err *e),
+                    void *context, struct err *e) MUST_CHECK;
 /* What was wrong with the file that the program was to begin with; false: nothing. */
 bool app_loading_error(const struct app *a, struct err *e);
 /* A partitioned or compiled module, in the doctor's view over what is open. `cluster`, `before`

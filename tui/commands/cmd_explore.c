@@ -155,6 +155,8 @@ struct stage {
     struct app_setup setup;
     char data_dir[PATH_MAX], state_dir[PATH_MAX];
     struct app *app;
+    const char *commands, *plan; /* what is left to be done once the model is there */
+    bool run;
 };
 
 static const char *theme_name(const struct request *r, const struct stage *s)
@@ -171,19 +173,16 @@ static const char *theme_name(const struct request *r, const struct stage *s)
     return depth == DEPTH_16 ? "16-colour" : "default";
 }
 
-/* "pin @3=1; episode 300" */
-static int tell_all(struct app *a, const char *lines, struct err *e)
+/* Takes the first of "pin @3=1; episode 300"; false: there is none left. */
+static bool take_command(const char **lines, char line[static COMMAND_TEXT_ROOM])
 {
-    while (lines && *lines) {
-        char line[COMMAND_TEXT_ROOM];
-        lines += strspn(lines, " ;");
-        size_t size = strcspn(lines, ";");
-        snprintf(line, sizeof line, "%.*s", (int)size, lines);
-        if (size && app_tell(a, line, e))
-            return e->code;
-        lines += size;
-    }
-    return 0;
+    if (!*lines)
+        return false;
+    *lines += strspn(*lines, " ;");
+    size_t size = strcspn(*lines, ";");
+    snprintf(line, COMMAND_TEXT_ROOM, "%.*s", (int)size, *lines);
+    *lines += size;
+    return size > 0;
 }
 
 static int resume_stage(struct stage *s, const char *journal, struct err *e)
@@ -195,14 +194,17 @@ static int resume_stage(struct stage *s, const char *journal, struct err *e)
     return app_resume(s->app, path, e);
 }
 
-/* What the command line asks for beside the model. */
-static int after_load(struct app *a, const void *context, struct err *e)
+/* What the command line asks for beside the model: command by command, then the plan. */
+static int after_load(struct app *a, void *context, struct err *e)
 {
-    const struct request *r = context;
+    struct stage *s = context;
+    char line[COMMAND_TEXT_ROOM];
 
-    if (tell_all(a, r->commands, e) || (r->plan && app_load_plan(a, r->plan, e)))
+    if (take_command(&s->commands, line))
+        return app_send(a, line, e) ? e->code : APP_AGAIN;
+    if (s->plan && app_load_plan(a, s->plan, e))
         return e->code;
-    return r->run && app_watch(a) ? app_tell(a, "run", e) : 0;
+    return s->run && app_watch(a) ? app_tell(a, "run", e) : 0;
 }
 
 static int set_stage(struct stage *s, const struct request *r, const char *theme, struct err *e)
@@ -225,7 +227,10 @@ static int set_stage(struct stage *s, const struct request *r, const char *theme
         return app_open(s->app, &view_start, NULL, e);
     int rc = r->resume ? resume_stage(s, r->resume, e)
                        : app_load(s->app, r->problem.model, r->problem.cluster, e);
-    return rc ? rc : app_when_loaded(s->app, after_load, r, e);
+    s->commands = r->commands;
+    s->plan = r->plan;
+    s->run = r->run;
+    return rc ? rc : app_when_loaded(s->app, after_load, s, e);
 }
 
 static void strike_stage(struct stage *s)

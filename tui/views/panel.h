@@ -122,6 +122,7 @@ struct panel_ops {
     void (*message)(const struct panel *p, char *out, size_t room); /* about the cursor row */
     int (*dialog_rows)(const struct panel *p, int width);           /* PLACE_DIALOG */
     bool (*is_live)(const struct panel *p); /* wants frames while nothing is typed */
+    int live_ms;                            /* between them; 0: 250 */
     void (*settle)(struct panel *p); /* waits for what it works on: for scripts and pictures */
 };
 

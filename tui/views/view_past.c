@@ -541,7 +541,7 @@ static void message_past(const struct panel *p, char *out, size_t room)
         snprintf(out, room, "%s", v->look.trouble);
     else if (!v->look.surveyed)
         snprintf(out, room, "reading the journal: %zu episodes so far", v->look.episode_count);
-    else if (write_sentence(v, out, room), !out[0])
+    else if (!*write_sentence(v, out, room))
         snprintf(out, room,
                  "you look at the past, played again and equal at every best plan; the search is "
                  "not touched");

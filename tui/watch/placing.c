@@ -50,6 +50,8 @@ int placing_graph_read(const char *path, struct placing_graph **out, struct err 
     struct str text = {0};
     struct place_graph *g;
     struct err unread = {0};
+    char head[4096];
+    size_t size;
     int rc = made ? 0 : err_no_memory(e, "for a graph");
 
     struct stat s;
@@ -57,8 +59,10 @@ int placing_graph_read(const char *path, struct placing_graph **out, struct err 
     *out = NULL;
     if (rc || stat(path, &s) || !S_ISREG(s.st_mode)) /* a pipe cannot be read twice */
         goto out;
-    if (hlo_file_read_plain(path, PLACE_FILE_BYTES_MAX, &text, &unread) ||
-        !place_graph_is(text.text ? text.text : "", text.size))
+    if (hlo_file_head(path, sizeof head, head, &size, &unread) || !place_graph_is(head, size))
+        goto out; /* a model is read once, by its own reader */
+    rc = hlo_file_read_plain(path, PLACE_FILE_BYTES_MAX, &text, e);
+    if (rc)
         goto out;
     rc = place_graph_parse(text.text, text.size, &g, e);
     if (rc) {
