@@ -5,6 +5,7 @@
 #include "rl/error.h"
 #include "rl/net.h"
 #include "rl/rng.h"
+#include "rl/taught.h"
 
 #include <math.h>
 
@@ -201,8 +202,11 @@ uint32_t rl_agent_choose(struct rl_agent *a, const float *observation, uint64_t 
                          bool *explored)
 {
     float q[RL_ACTIONS_MAX];
-    bool random = rl_rng_unit(&a->act) < rl_agent_epsilon(a);
+    a->dice = rl_rng_unit(&a->act);
+    a->dice_epsilon = rl_agent_epsilon(a);
+    bool random = a->random = a->dice < a->dice_epsilon;
 
+    a->chosen = true;
     legal &= rl_all_actions(a->shape.action_count);
     if (explored)
         *explored = random;
@@ -215,15 +219,74 @@ uint32_t rl_agent_choose(struct rl_agent *a, const float *observation, uint64_t 
     return rl_net_argmax(q, a->shape.action_count, legal);
 }
 
+/* ---- for a person who looks ---- */
+
+void rl_agent_teach(struct rl_agent *a, struct rl_lesson *lesson)
+{
+    a->lesson = lesson;
+    a->learner.taught = lesson ? lesson->row : NULL;
+}
+
+/* A decision that is about to be stored. */
+static void teach_decision(struct rl_agent *a, const struct rl_decision *d, struct rl_lesson *l)
+{
+    *l = (struct rl_lesson){
+        .decision = a->decisions + 1,
+        .legal = d->legal,
+        .action = d->action,
+        .chosen = a->chosen,
+        .explored = a->chosen && a->random,
+        .draw = a->dice,
+        .epsilon = a->dice_epsilon,
+        .reward = (double)d->reward,
+        .end = d->end,
+        .slot = a->replay.head,
+        .priority = a->replay.largest,
+    };
+    rl_learner_q(&a->learner, d->observation, d->legal, l->q);
+}
+
+/* The batch as it was drawn, with the priorities it was drawn by. */
+static void teach_sample(const struct rl_agent *a, double beta, struct rl_lesson *l)
+{
+    const struct rl_replay *r = &a->replay;
+
+    l->beta = beta;
+    l->batch = a->batch.count;
+    l->rows = a->batch.count < RL_LESSON_ROWS ? a->batch.count : RL_LESSON_ROWS;
+    for (uint32_t i = 0; i < l->rows; i++) {
+        uint32_t slot = a->batch.slot[i];
+        l->row[i] = (struct rl_lesson_row){
+            .age = (r->head + r->capacity - 1 - slot) % r->capacity,
+            .priority_before = r->priority[slot],
+        };
+    }
+}
+
+/* The rest of its rows the learner has filled. */
+static void teach_update(const struct rl_agent *a, struct rl_lesson *l)
+{
+    l->update = a->learner.adam.step;
+    l->figures = a->last;
+    l->since_copy = a->learner.since_copy;
+    for (uint32_t i = 0; i < l->rows; i++)
+        l->row[i].priority = fabs((double)a->learner.error[i]) + a->settings.priority_floor;
+}
+
 int rl_agent_train(struct rl_agent *a, uint32_t updates, struct rl_update *u)
 {
     int done = 0;
 
     for (; a->replay.count && (uint32_t)done < updates; done++) {
-        rl_replay_draw(&a->replay, &a->settings, rl_agent_beta(a), &a->draw, &a->batch);
+        double beta = rl_agent_beta(a);
+        rl_replay_draw(&a->replay, &a->settings, beta, &a->draw, &a->batch);
+        if (a->lesson)
+            teach_sample(a, beta, a->lesson);
         int code = rl_learner_update(&a->learner, &a->settings, &a->batch, &a->last);
         if (code)
             return code;
+        if (a->lesson)
+            teach_update(a, a->lesson);
         rl_replay_learned(&a->replay, &a->settings, &a->batch, a->learner.error);
     }
     if (u)
@@ -246,13 +309,21 @@ int rl_agent_learn(struct rl_agent *a, const struct rl_decision *d, uint32_t con
 
     if (!is_sound(a, d, context))
         return RL_E_SHAPE;
+    if (a->lesson)
+        teach_decision(a, d, a->lesson);
+    a->chosen = false;
     rl_replay_push(&a->replay, d);
+    if (a->lesson)
+        a->lesson->kept = a->replay.count;
     a->visits[(size_t)context * a->shape.action_count + d->action]++;
     a->decisions++;
     a->episodes += d->end != RL_GOES_ON;
     if (a->decisions < s->learn_start || a->decisions % s->train_every)
         return 0;
-    return rl_agent_train(a, s->updates_per_train, u);
+    int done = rl_agent_train(a, s->updates_per_train, u);
+    if (a->lesson)
+        a->lesson->updates = done;
+    return done;
 }
 
 int rl_agent_remember(struct rl_agent *a, const struct rl_decision *d)

@@ -18,6 +18,7 @@
 #include "rl/learner.h"
 #include "rl/replay.h"
 #include "rl/settings.h"
+#include "rl/taught.h"
 
 struct rl_agent;
 
@@ -78,6 +79,9 @@ const uint32_t *rl_agent_visits(const struct rl_agent *a, uint32_t context);
 
 /* The replay, for inspection: priorities, errors, ages. */
 const struct rl_replay *rl_agent_replay(const struct rl_agent *a);
+
+/* From now on every decision fills *lesson, borrowed; NULL: none does. */
+void rl_agent_teach(struct rl_agent *a, struct rl_lesson *lesson);
 
 /* Stores a decision as rl_agent_learn does, but neither counts it nor trains. */
 int rl_agent_remember(struct rl_agent *a, const struct rl_decision *d) RL_MUST_CHECK;

@@ -7,6 +7,7 @@
 #include "rl/replay.h"
 #include "rl/rng.h"
 #include "rl/settings.h"
+#include "rl/taught.h"
 
 /* Streams of an agent's seed; RL_STREAM_ENV is for the environment it plays (rl/run.c). */
 enum { RL_STREAM_INIT, RL_STREAM_ACT, RL_STREAM_DRAW, RL_STREAM_ENV };
@@ -24,7 +25,11 @@ struct rl_agent {
     uint64_t epsilon_origin_episode; /* and episode */
     double held_epsilon;             /* < 0: the schedule decides */
     struct rl_update last;
-    uint32_t *visits; /* [context_count x action_count] */
+    uint32_t *visits;         /* [context_count x action_count] */
+    struct rl_lesson *lesson; /* filled by every decision; NULL: nobody looks */
+    bool chosen;              /* the next decision, by rl_agent_choose; and how: */
+    bool random;
+    double dice, dice_epsilon;
 };
 
 #endif

@@ -5,6 +5,7 @@
 #include "rl/env.h"
 #include "rl/error.h"
 #include "rl/rng.h"
+#include "rl/taught.h"
 
 #include <math.h>
 
@@ -106,7 +107,7 @@ static double loss_of(const struct rl_settings *s, double error, double *slope)
 /* Value of what follows row i: `choose` and `value` are heads of the next observation. */
 static double next_value(const struct rl_learner *l, const struct rl_settings *s,
                          const struct rl_batch *b, uint32_t i, const float *choose,
-                         const float *value)
+                         const float *value, struct rl_lesson_row *taught)
 {
     float q[RL_ACTIONS_MAX];
     uint32_t n = l->net.actions;
@@ -115,8 +116,30 @@ static double next_value(const struct rl_learner *l, const struct rl_settings *s
 
     rl_net_q(choose, n, legal, l->dueling, q);
     uint32_t best = rl_net_argmax(q, n, seen);
+    double choice = (double)q[best];
     rl_net_q(value, n, legal, l->dueling, q);
+    if (taught) {
+        taught->next_action = best;
+        taught->next_choice = choice;
+        taught->next_value = (double)q[best];
+        taught->next_largest = (double)q[rl_net_argmax(q, n, seen)];
+    }
     return (double)q[best];
+}
+
+static void teach_row(const struct rl_batch *b, uint32_t i, bool is_bounded, double target,
+                      double q, struct rl_lesson_row *out)
+{
+    out->slot = b->slot[i];
+    out->action = b->action[i];
+    out->reward = (double)b->reward[i];
+    out->discount = (double)b->discount[i];
+    out->bound = (double)b->bound[i];
+    out->is_bounded = is_bounded;
+    out->target = target;
+    out->q = q;
+    out->error = target - q;
+    out->weight = (double)b->weight[i];
 }
 
 /* Fills error and slope of every row from the three heads; returns false if one is not finite. */
@@ -129,13 +152,17 @@ static bool find_errors(struct rl_learner *l, const struct rl_settings *s, const
     *u = (struct rl_update){0};
     for (uint32_t i = 0; i < b->count; i++) {
         const float *value = l->next_q + (size_t)i * width;
+        struct rl_lesson_row *taught = l->taught && i < RL_LESSON_ROWS ? l->taught + i : NULL;
         double target = (double)b->reward[i], slope;
         if (b->discount[i] != 0)
-            target +=
-                (double)b->discount[i] * next_value(l, s, b, i, choose + (size_t)i * width, value);
-        if (s->return_bound && target < (double)b->bound[i])
+            target += (double)b->discount[i] *
+                      next_value(l, s, b, i, choose + (size_t)i * width, value, taught);
+        bool is_bounded = s->return_bound && target < (double)b->bound[i];
+        if (is_bounded)
             target = (double)b->bound[i];
         rl_net_q(now + (size_t)i * width, n, b->legal[i], l->dueling, q);
+        if (taught)
+            teach_row(b, i, is_bounded, target, (double)q[b->action[i]], taught);
         double error = target - (double)q[b->action[i]], weight = (double)b->weight[i];
         u->loss += weight * loss_of(s, error, &slope) / b->count;
         u->error_mean += fabs(error) / b->count;

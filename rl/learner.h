@@ -20,6 +20,8 @@
 #include "rl/rng.h"
 #include "rl/settings.h"
 
+struct rl_lesson_row;
+
 struct rl_learner {
     struct rl_net net;
     float *online, *target; /* [net.parameters] */
@@ -35,6 +37,7 @@ struct rl_learner {
     float *slope, *error; /* [batch] */
     float *one_out;       /* outputs of one row, for rl_learner_q */
     void *held[2];
+    struct rl_lesson_row *taught; /* [RL_LESSON_ROWS] filled by an update (taught.h); NULL: none */
 };
 
 /* The figures of an update, taken before its step. */

@@ -18,7 +18,9 @@
 #include "hlo/support/file.h"
 #include "hlo/support/mem.h"
 #include "rl/error.h"
+#include "rl/save_agent.h"
 #include "rl/serialize.h"
+#include "rl/settings.h"
 
 #include <errno.h>
 #include <math.h>
@@ -270,6 +272,17 @@ static void serialize_last(struct rl_serializer *w, struct search_state *c)
     rl_serialize_flag(w, &c->event.fine_tuning);
 }
 
+static void serialize_run(struct rl_serializer *w, struct live_run *r)
+{
+    RL_ONE(w, r->began);
+    RL_ONE(w, r->ended);
+    RL_ONE(w, r->best_ms);
+    RL_ONE(w, r->best_episode);
+    serialize_text(w, r->what, sizeof r->what);
+    rl_settings_serialize(w, &r->rl);
+    w->failed |= w->pass == RL_READ && r->ended && rl_settings_check(&r->rl, NULL) != 0;
+}
+
 static void serialize_counts(struct rl_serializer *w, struct search_state *c)
 {
     uint8_t state = (uint8_t)c->state;
@@ -284,6 +297,7 @@ static void serialize_counts(struct rl_serializer *w, struct search_state *c)
     RL_ONE(w, c->left_decisions);
     RL_ONE(w, c->left_episodes);
     RL_ONE(w, c->past_episodes);
+    serialize_run(w, &c->run_before);
     RL_ONE(w, c->steps);
     RL_ONE(w, c->decisions);
     RL_ONE(w, c->updates);

@@ -4,12 +4,14 @@
  * `:` line:
  *     run | pause | decide [N] | episode [N] | pace PER_SECOND
  *     pin NAME:DIM=0|1 | unpin NAME:DIM | forbid NAME:DIM | backtrack NAME:DIM | force 0|1
- *     undo | redo | row N | set OPTION VALUE
- *     cluster PATH=VALUE | servers LIST [AxB] | mesh AxB | micro-batches K | zero 0..3 | role
- * NAME=ROLE | batch NAME:DIM batch N | batch xN | batch /N | loss NAME | quit NAME:DIM is as in
- * setting_apply and means the move that decides that dim. PATH is as in cluster_set, LIST (of the
- * cluster as it is) as in cluster_keep, ROLE one of hlo_role_names; loss as in hlo_vars; "mesh one"
- * is one axis over all devices; "batch x2" is twice as many samples; row N goes back to a row of
+ *     undo | redo | row N | set OPTION VALUE | again OPTION VALUE
+ *     cluster PATH=VALUE | servers LIST [AxB] | mesh AxB | micro-batches K | zero 0..3
+ *     role NAME=ROLE | batch NAME:DIM | batch N | batch xN | batch /N | loss NAME | quit
+ *
+ * NAME:DIM is as in setting_apply and means the move that decides that dim. PATH is as in
+ * cluster_set, LIST (of the cluster as it is) as in cluster_keep, ROLE one of hlo_role_names; loss
+ * as in hlo_vars; "mesh one" is one axis over all devices; "batch x2" is twice as many samples;
+ * "again" is set and a search that begins anew, beside the one before; row N goes back to a row of
  * the ledger. */
 #ifndef AUTOMAP_ENGINE_LIVE_COMMAND_H
 #define AUTOMAP_ENGINE_LIVE_COMMAND_H
@@ -34,6 +36,7 @@
     X(REDO, "redo", NONE)           \
     X(ROW, "row", NUMBER)           \
     X(SET, "set", TEXT)             \
+    X(AGAIN, "again", TEXT)         \
     X(CLUSTER, "cluster", TEXT)     \
     X(SERVERS, "servers", TEXT)     \
     X(MESH, "mesh", TEXT)           \

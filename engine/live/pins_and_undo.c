@@ -74,7 +74,7 @@ static int enforce_search(struct search_state *c, const struct act *a, struct er
     const struct problem *before = c->problem, *wanted = a->edited ? &a->edited->problem : c->base;
     int rc = 0;
 
-    if (wanted != before || !live_options_go_on(&c->options, &a->options)) {
+    if (wanted != before || c->anew || !live_options_go_on(&c->options, &a->options)) {
         struct live_plan *kept = live_plan_share(c->best ? c->best : c->before);
         c->problem = wanted;
         rc = state_renew_search(c, &a->options, e);
@@ -560,13 +560,15 @@ int obey_row(struct search_state *c, const struct live_command *command, struct 
     return err_set(e, ERR_INPUT, "no row %.0f in the ledger", command->number);
 }
 
-int obey_set(struct search_state *c, const struct live_command *command, struct err *e)
+static int set_option(struct search_state *c, const struct live_command *command, const char *verb,
+                      struct err *e)
 {
     char name[64], value[128];
     struct act next;
 
     if (sscanf(command->text, "%63s %127[^\n]", name, value) != 2)
-        return err_set(e, ERR_INPUT, "set %.60s, expected an option and its value", command->text);
+        return err_set(e, ERR_INPUT, "%s %.60s, expected an option and its value", verb,
+                       command->text);
     if (!act_copy(&c->acts[c->act], &next))
         return err_no_memory(e, MEMORY_FOR);
     next.options = c->options;
@@ -575,7 +577,24 @@ int obey_set(struct search_state *c, const struct live_command *command, struct 
         act_release(&next);
         return rc;
     }
-    snprintf(next.text, sizeof next.text, "set %s %.24s", name, value);
-    next.verb = COMMAND_SET;
+    snprintf(next.text, sizeof next.text, "%s %s %.24s", verb, name, value);
+    next.verb = command->verb;
     return act_push(c, &next, e);
+}
+
+int obey_set(struct search_state *c, const struct live_command *command, struct err *e)
+{
+    return set_option(c, command, "set", e);
+}
+
+/* The same seed from its start, with the option changed; what it came to without stays beside it.
+ */
+int obey_again(struct search_state *c, const struct live_command *command, struct err *e)
+{
+    c->anew = true;
+    int rc = set_option(c, command, "again", e);
+    c->anew = false;
+    if (!rc)
+        snprintf(c->run_before.what, sizeof c->run_before.what, "%.47s", command->text);
+    return rc;
 }

@@ -54,11 +54,13 @@ int act_push(struct search_state *c, struct act *next, struct err *e) MUST_CHECK
 /* The ledger of all acts; NULL: out of memory. */
 struct ledger *acts_ledger(const struct search_state *c);
 
-/* Carry out a person's commands: pin, unpin, forbid; backtrack; set; undo, redo, row. */
+/* Carry out a person's commands: pin, unpin, forbid; backtrack; set, again; undo, redo, row. */
 int obey_pin(struct search_state *c, const struct live_command *command, struct err *e) MUST_CHECK;
 int obey_backtrack(struct search_state *c, const struct live_command *command,
                    struct err *e) MUST_CHECK;
 int obey_set(struct search_state *c, const struct live_command *command, struct err *e) MUST_CHECK;
+int obey_again(struct search_state *c, const struct live_command *command,
+               struct err *e) MUST_CHECK;
 int obey_undo(struct search_state *c, int by, struct err *e) MUST_CHECK; /* by -1 or 1 */
 int obey_row(struct search_state *c, const struct live_command *command, struct err *e) MUST_CHECK;
 

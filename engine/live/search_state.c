@@ -11,6 +11,7 @@
 #include "engine/live/search_state_internal.h"
 #include "engine/live/series.h"
 #include "engine/live/snapshot.h"
+#include "engine/live/watched.h"
 #include "engine/plan/plan.h"
 #include "engine/problem/problem.h"
 #include "engine/search/game.h"
@@ -200,6 +201,19 @@ void state_follow_best(struct search_state *c)
         live_plan_replace(&c->best, state_make_plan(c, b->on, found_by(c, b)));
 }
 
+/* What the search has come to, to hold the next one against. */
+static struct live_run run_so_far(const struct search_state *c)
+{
+    struct live_run r = {.began = c->past_episodes, .ended = search_state_episodes(c)};
+
+    r.rl = c->options.rl;
+    if (c->best && c->best->episode >= r.began) {
+        r.best_ms = c->best->cost.step_ms;
+        r.best_episode = c->best->episode - r.began;
+    }
+    return r;
+}
+
 int state_renew_search(struct search_state *c, const struct search_options *o, struct err *e)
 {
     struct search *next;
@@ -216,7 +230,10 @@ int state_renew_search(struct search_state *c, const struct search_options *o, s
         return err_no_memory(e, "for the session");
     }
     memset(last, -1, search_game(next)->move_count);
+    c->run_before = c->anew ? run_so_far(c) : (struct live_run){0};
     c->past_episodes = search_state_episodes(c);
+    live_lesson_release(c->lesson);
+    c->lesson = NULL;
     search_free(c->search);
     free(c->last);
     live_moves_release(c->moves);
@@ -342,11 +359,27 @@ static void note_step(struct search_state *c, double seconds)
         keep_journal(c);
 }
 
+/* In slow motion, the last step before a rest, and where a screen asks for a picture: a lesson
+ * changes nothing but the time a step takes. */
+static bool is_watched(const struct search_state *c)
+{
+    return c->watched || c->pace > 0 || c->left_decisions == 1 || c->left_episodes == 1;
+}
+
 void search_state_step(struct search_state *c)
 {
     double start = c->clock_s(c->clock_context);
+    bool watched = is_watched(c);
+    struct live_lesson *lesson = watched ? live_lesson_begin(c->search) : NULL;
+    uint64_t episode = search_state_episodes(c) + 1;
+    bool stepped = search_step(c->search, &c->event);
 
-    if (search_step(c->search, &c->event)) {
+    lesson = live_lesson_end(lesson, c->search, &c->event, episode);
+    if (lesson) {
+        live_lesson_release(c->lesson);
+        c->lesson = lesson;
+    }
+    if (stepped) {
         note_step(c, c->clock_s(c->clock_context) - start);
         return;
     }
@@ -406,6 +439,7 @@ void search_state_release(struct search_state *c)
     live_plan_release(c->batch);
     live_plan_release(c->before);
     ledger_release(c->ledger);
+    live_lesson_release(c->lesson);
     series_release(&c->reward);
     series_release(&c->best_ms);
     series_release(&c->loss_curve);
@@ -467,6 +501,8 @@ static int apply(struct search_state *c, const struct live_command *command, str
         return obey_row(c, command, e);
     case COMMAND_SET:
         return obey_set(c, command, e);
+    case COMMAND_AGAIN:
+        return obey_again(c, command, e);
     case COMMAND_CLUSTER:
     case COMMAND_SERVERS:
     case COMMAND_MESH:

@@ -12,6 +12,7 @@
 #include "engine/live/pins_and_undo.h"
 #include "engine/live/series.h"
 #include "engine/live/snapshot.h"
+#include "engine/live/watched.h"
 #include "engine/problem/problem.h"
 #include "engine/search/search.h"
 #include "engine/search/search_ops.h"
@@ -40,12 +41,16 @@ struct search_state {
     uint64_t left_decisions, left_episodes; /* left of decide N, episode N; UINT64_MAX: run */
     uint64_t steps, decisions, updates;
     double loss;
-    struct search_event event; /* of the last step */
-    int8_t *last;              /* [moves] */
+    struct search_event event;  /* of the last step */
+    struct live_lesson *lesson; /* of the last decision that was watched; NULL: none. Not saved */
+    bool watched;               /* the next step is: it makes a lesson */
+    int8_t *last;               /* [moves] */
     struct live_plan *best, *exact, *batch;
     struct live_plan
         *before; /* the best before the last edit of the problem, priced on the current one */
     uint64_t past_episodes;     /* of searches ended by options or edits */
+    struct live_run run_before; /* the search before this one, where `again` began this one */
+    bool anew;                  /* the options being put in force begin the search anew */
     struct live_plan *stage_1;  /* the best before fine-tuning */
     struct live_stage stage[2]; /* of this search */
     double baseline_ms;

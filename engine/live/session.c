@@ -149,8 +149,9 @@ static void *search_thread(void *argument)
     for (;;) {
         if (atomic_load_explicit(&s->pending, memory_order_relaxed) && apply_commands(s))
             return NULL;
-        if (atomic_load_explicit(&s->wanted, memory_order_relaxed) &&
-            atomic_exchange(&s->wanted, false))
+        s->state.watched = atomic_load_explicit(&s->wanted, memory_order_relaxed) &&
+                           atomic_exchange(&s->wanted, false);
+        if (s->state.watched)
             publish(s);
         if (!search_state_wants_step(&s->state)) {
             wait_for_work(s, -1, true);

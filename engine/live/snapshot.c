@@ -4,6 +4,7 @@
 #include "engine/live/pins_and_undo.h"
 #include "engine/live/search_state.h"
 #include "engine/live/series.h"
+#include "engine/live/watched.h"
 #include "engine/problem/problem.h"
 #include "engine/search/game.h"
 #include "engine/search/search.h"
@@ -121,6 +122,7 @@ void snapshot_release(const struct snapshot *shared)
     log_release(&s->log);
     ledger_release(s->ledger);
     live_problem_release(s->edited);
+    live_lesson_release(s->lesson);
     free(s);
 }
 
@@ -148,27 +150,6 @@ static void fill_counts(const struct search_state *c, struct snapshot *s)
         s->redoable++;
 }
 
-/* What either decision would cost now: played and taken back. */
-static void fill_prices(struct search_state *c, struct snapshot *s)
-{
-    struct game *g = (struct game *)(uintptr_t)search_game(c->search); /* put back as it was */
-    uint64_t decisions = g->decisions;
-    size_t wave = g->wave;
-    struct game_place here = game_here(g);
-    uint32_t legal = game_legal(g);
-
-    for (int split = 0; split < 2; split++) {
-        s->price[split] = -1;
-        if (!(legal >> split & 1))
-            continue;
-        game_play(g, split);
-        s->price[split] = g->conflict ? -1 : game_step_ms(g);
-        game_return(g, &here);
-    }
-    g->decisions = decisions;
-    g->wave = wave;
-}
-
 static bool fill_position(struct search_state *c, struct snapshot *s)
 {
     const struct game *g = search_game(c->search);
@@ -192,7 +173,7 @@ static bool fill_position(struct search_state *c, struct snapshot *s)
     }
     if (game_is_over(g))
         return true;
-    fill_prices(c, s);
+    live_prices(c->search, s->price);
     s->has_q = search_q(c->search, s->q);
     struct rl_agent *agent = search_agent(c->search);
     if (agent)
@@ -254,6 +235,9 @@ struct snapshot *search_state_snapshot(struct search_state *c)
     s->epsilon_curve = series_share(&c->epsilon_curve);
     s->log = log_share(&c->log);
     s->ledger = ledger_share(c->ledger);
+    s->lesson = live_lesson_share(c->lesson);
+    s->began = c->past_episodes;
+    s->run_before = c->run_before;
     fill_counts(c, s);
     fill_plans(c, s);
     if (fill_position(c, s) && fill_pins(c, s))

@@ -14,6 +14,7 @@
 #include "engine/problem/problem.h"
 #include "engine/search/game.h"
 #include "engine/search/search.h"
+#include "rl/settings.h"
 
 enum live_state { LIVE_READY, LIVE_RUNNING, LIVE_PAUSED, LIVE_DONE, LIVE_FAILED, LIVE_STATE_COUNT };
 
@@ -61,6 +62,16 @@ struct live_stage {
     double score, step_ms;           /* of its best plan; improved 0: none */
 };
 
+/* A search that was ended to begin it again with an option changed: its points of the curves are
+ * those of episodes began < x <= ended. */
+struct live_run {
+    uint64_t began, ended; /* ended 0: there is none */
+    double best_ms;        /* 0: none */
+    uint64_t best_episode; /* counted from its own first */
+    char what[48];         /* was changed to make it this one: "n-step 10" */
+    struct rl_settings rl; /* it had */
+};
+
 /* A problem edited by a person; shared. */
 struct live_problem {
     atomic_int references;
@@ -70,6 +81,7 @@ struct live_problem {
 
 enum { PLANS_MOST = 8 };
 struct ledger;
+struct live_lesson;
 
 struct snapshot {
     atomic_int references;
@@ -88,6 +100,10 @@ struct snapshot {
     double epsilon, loss;
     bool fine_tuning;
     struct live_stage stage[2];
+
+    uint64_t began;             /* episodes of searches before this one */
+    struct live_run run_before; /* to hold this one against */
+    struct live_lesson *lesson; /* the last decision watched (watched.h); NULL: none */
 
     uint32_t position; /* move decided next; move_count: between episodes */
     int8_t *status;    /* [moves] now: -1 open, 0 whole, 1 split */

@@ -379,6 +379,11 @@ static bool dqn_step(struct search *s, struct search_event *out)
     return step(s, forced, out);
 }
 
+void search_dqn_ready(struct search *s)
+{
+    rl_run_ready(&((struct dqn *)s->self)->run);
+}
+
 /* ---- the person's hand ---- */
 
 /* What was learned from before is played again under the new pins (dqn_replay.h). */

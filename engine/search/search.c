@@ -84,6 +84,12 @@ void search_free(struct search *s)
     free(s);
 }
 
+void search_ready(struct search *s)
+{
+    if (!s->done && s->options.algorithm == SEARCH_DQN)
+        search_dqn_ready(s);
+}
+
 bool search_step(struct search *s, struct search_event *out)
 {
     memset(out, 0, sizeof *out);

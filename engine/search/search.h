@@ -105,6 +105,8 @@ void search_free(struct search *s); /* NULL ok */
  * none. */
 void search_set_stop(struct search *s, const atomic_bool *stop);
 
+/* Begins the next episode where none is under way, as the next step would. */
+void search_ready(struct search *s);
 /* Does one step. False: the algorithm is finished and did nothing. */
 bool search_step(struct search *s, struct search_event *out);
 

@@ -48,6 +48,7 @@ void search_ended(struct search *s, const label *on, bool conflict, struct searc
 /* Serializes an assignment; false: what was read is not one. */
 bool search_serialize_labels(const struct search *s, struct rl_serializer *w, label *on);
 
+void search_dqn_ready(struct search *s);
 void search_dqn_backtrack(struct search *s, uint32_t move);
 bool search_dqn_force(struct search *s, bool split, struct search_event *out);
 bool search_dqn_configure(struct search *s, const struct rl_settings *rl);

@@ -47,6 +47,12 @@ key V; key w; key x; see "batch 32 to 64"; see "Row 2 against row 0"; took "batc
 matches "2 +0 +batch 32 to 64 +[0-9.]+ +[0-9.]+ +\+[0-9.]+ .*proven now"
 key g; key Enter; see "back to row 0"; took "and back" 3; back; see "go back to row 0"
 
+# One update, part by part; the same seed without double beside it; and back.
+key C; key .; see "The update, row 1 of the sample"; key ,; key ,; see "2 choose"
+matches "(greedy|explored): draw 0\.[0-9]+ (over|under)"; key 1
+see "1 double      off    on"; see "─ before"; took "single step and ablation" 6
+key u; gone "1 double      off"; key Escape; see "1 Graph"; keys=0
+key :; word "game cartpole"; key Enter; see "decision 1 of this episode"; key ,; see "decision 2 of this episode"; see "push left"; took "a game, one step" 4; back
 # One decision; the learner without one of its parts.
 key ,; see "next"; took "one decision" 3
 key :; word "set double_q off"; key Enter; see "you set double_q off"; took "ablation" 3; type u; see "you undo set"

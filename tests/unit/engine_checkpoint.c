@@ -75,6 +75,12 @@ static void expect_same(struct search_state *a, struct search_state *b)
     assert_memory_equal(a->reward.block->points, b->reward.block->points,
                         a->reward.count * sizeof *a->reward.block->points);
     assert_true(search_state_episodes(a) == search_state_episodes(b));
+    assert_true(a->run_before.began == b->run_before.began &&
+                a->run_before.ended == b->run_before.ended &&
+                a->run_before.best_ms == b->run_before.best_ms &&
+                a->run_before.best_episode == b->run_before.best_episode);
+    assert_string_equal(a->run_before.what, b->run_before.what);
+    assert_int_equal(a->run_before.rl.n_step, b->run_before.rl.n_step);
     assert_true(cluster_fingerprint(&a->problem->cluster) ==
                 cluster_fingerprint(&b->problem->cluster));
     assert_int_equal(a->problem->mesh.axes, b->problem->mesh.axes);
@@ -126,6 +132,7 @@ static void test_round_trips(void **state)
         {"set kind all", "pin @0=1", "run", "backtrack @1"},
         {"set propagation weak", "set reward paper", "run"},
         {"set dueling on", "set learning-rate 0.0003", "run"},
+        {"episode 30", "again n_step 1", "run"},
         {"set algorithm random", "run"},
         {"set algorithm greedy", "run"},
         {"set algorithm enumerate", "set folding off", "run"},

@@ -2,6 +2,7 @@
  */
 #include "engine/live/session.h"
 #include "engine/live/thread.h"
+#include "engine/live/watched.h"
 #include "engine/plan/plan.h"
 #include "example.h"
 #include "hlo/load.h"
@@ -455,6 +456,63 @@ static void test_replay_without_bests(void **state)
     free(c);
 }
 
+/* "again" is the same seed from its start: with nothing changed the same curve, and the run before
+ * keeps what it came to. A decision that was watched is told whole. */
+static void test_again(void **state)
+{
+    (void)state;
+    struct session *s = begin(5);
+
+    tell(s, "episode 40");
+    assert_true(session_wait_idle(s, 60));
+    const struct snapshot *shot = session_look(s);
+    struct live_plan *best = live_plan_share(shot->best);
+    assert_int_equal(shot->run_before.ended, 0);
+    snapshot_release(shot);
+    tell(s, "again seed 5");
+    tell(s, "episode 40");
+    assert_true(session_wait_idle(s, 60));
+    shot = session_look(s);
+    assert_true(shot->began == 40 && shot->episodes == 80);
+    assert_true(shot->run_before.began == 0 && shot->run_before.ended == 40);
+    assert_true(shot->run_before.best_ms == best->cost.step_ms);
+    assert_int_equal(shot->run_before.best_episode, best->episode);
+    assert_string_equal(shot->run_before.what, "seed 5");
+    assert_int_equal(shot->reward.count, 80);
+    const struct point *p = shot->reward.block->points;
+    for (int n = 0; n < 40; n++)
+        assert_true(p[n].mean == p[n + 40].mean && p[n].x + 40 == p[n + 40].x);
+    live_plan_release(best);
+    snapshot_release(shot);
+    tell(s, "again double_q off");
+    tell(s, "decide 300");
+    assert_true(session_wait_idle(s, 60));
+    shot = session_look(s);
+    const struct live_lesson *l = shot->lesson;
+    assert_non_null(l);
+    assert_true(!l->settings.double_q && shot->run_before.rl.double_q);
+    assert_int_equal(l->rl.decision, 300);
+    assert_int_equal(l->move, shot->wave_move);
+    assert_true(l->rl.rows == 64 && l->rl.updates == 1);
+    assert_true(l->price[0] > 0 || l->price[1] > 0);
+    double after = l->price[l->rl.action];
+    assert_true(fabs(log(l->step_ms / after) - l->rl.reward) < 1e-6); /* what it did cost */
+    uint64_t decisions = shot->decisions;
+    snapshot_release(shot);
+    tell(s, "decide 1");
+    assert_true(session_wait_idle(s, 60));
+    shot = session_look(s);
+    assert_true(shot->lesson->rl.decision == 301 && shot->decisions == decisions + 1);
+    snapshot_release(shot);
+    tell(s, "set algorithm greedy"); /* nobody learns: no lesson, nothing to compare */
+    tell(s, "episode 2");
+    assert_true(session_wait_idle(s, 60));
+    shot = session_look(s);
+    assert_true(!shot->lesson && !shot->run_before.ended);
+    snapshot_release(shot);
+    session_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -469,6 +527,7 @@ int main(void)
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_signals),
         cmocka_unit_test(test_after_the_end),
+        cmocka_unit_test(test_again),
         cmocka_unit_test(test_replay_without_bests),
     };
     return cmocka_run_group_tests(tests, load, unload);

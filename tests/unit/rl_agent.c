@@ -512,6 +512,102 @@ static void test_random_numbers(void **state)
     assert_true(abs(same - 500) < 60);
 }
 
+/* Q of a row of the twin, which has not made this step yet: the network the lesson's figures are
+ * of. */
+static void expect_row(struct rl_agent *twin, const struct rl_replay *r,
+                       const struct rl_settings *s, const struct rl_lesson_row *row)
+{
+    const double close = 2e-5;
+    float q[2], next[2];
+
+    rl_agent_q(twin, r->observation + (size_t)row->slot * 4, 3, q);
+    assert_true(fabs((double)q[row->action] - row->q) < close * (1 + fabs(row->q)));
+    assert_int_equal(row->action, r->action[row->slot]);
+    if (row->discount != 0) { /* one reward: what follows is in the same row */
+        rl_agent_q(twin, r->next + (size_t)row->slot * 4, 3, next);
+        assert_true(fabs(row->discount - s->gamma) < 1e-6);
+        assert_int_equal(row->next_action,
+                         next[1] > next[0]); /* double: chosen by the online one */
+        assert_true(fabs((double)next[row->next_action] - row->next_choice) <
+                    close * (1 + fabs(row->next_choice)));
+        assert_true(row->next_largest >= row->next_value);
+        assert_true(is(row->target, row->reward + row->discount * row->next_value));
+    } else {
+        assert_int_equal(r->end[row->slot], RL_TERMINATED);
+        assert_true(is(row->target, row->reward));
+    }
+    assert_true(is(row->error, row->target - row->q));
+    assert_true(row->age < r->count && row->weight > 0 && row->weight <= 1);
+}
+
+/* An agent that is watched does what one that is not does, and its lessons are true. */
+static void test_lessons(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 700 };
+    uint64_t memory[2][RL_GAME_SIZE_MAX / 8];
+    struct rl_settings s = *rl_preset("cartpole-rainbow");
+    static struct rl_lesson lesson;
+    struct rl_agent *a[2];
+    struct rl_run run[2];
+    uint64_t updates = 0, explored = 0;
+
+    s.learn_start = 100;
+    s.n_step = 1;
+    s.train_every = 3;
+    s.replay_capacity = 400;
+    s.epsilon_start = 0.5;
+    for (int n = 0; n < 2; n++) {
+        struct rl_env env;
+        rl_cartpole_begin(memory[n], 0, &env);
+        struct rl_shape shape = {env.observation_size, env.action_count, 1};
+        assert_int_equal(rl_agent_new(&a[n], &shape, &s, 5), 0);
+        assert_int_equal(rl_run_init(&run[n], &env, a[n], 5), 0);
+    }
+    for (uint64_t i = 1; i <= ROUNDS; i++) {
+        struct rl_step step[2];
+        int forced = i % 50 == 0 ? 1 : -1;
+        double before[RL_LESSON_ROWS];
+        const struct rl_replay *r = rl_agent_replay(a[0]);
+        rl_agent_teach(a[0], &lesson);
+        assert_int_equal(rl_run_step(&run[0], forced, &step[0]), 0);
+        assert_int_equal(lesson.decision, i);
+        assert_int_equal(lesson.chosen, forced < 0);
+        assert_int_equal(lesson.explored, lesson.chosen && lesson.draw < lesson.epsilon);
+        assert_int_equal(lesson.explored, step[0].explored);
+        assert_true(lesson.action == step[0].action && is(lesson.reward, (double)step[0].reward));
+        assert_int_equal(lesson.updates, step[0].updates);
+        assert_int_equal(lesson.kept, r->count);
+        assert_true(r->action[lesson.slot] == lesson.action && r->priority[lesson.slot] > 0);
+        explored += lesson.explored;
+        for (uint32_t k = 0; lesson.updates && k < lesson.rows; k++) {
+            expect_row(a[1], r, &s, &lesson.row[k]);
+            before[k] = lesson.row[k].priority;
+        }
+        for (uint32_t k = lesson.updates ? lesson.rows : 0; k-- > 0;) {
+            bool last = true; /* of a slot drawn twice the last row counts */
+            for (uint32_t j = k + 1; j < lesson.batch; j++)
+                last &= j >= lesson.rows || lesson.row[j].slot != lesson.row[k].slot;
+            if (last && lesson.batch == lesson.rows)
+                assert_true(is(before[k], r->priority[lesson.row[k].slot]));
+        }
+        assert_int_equal(rl_run_step(&run[1], forced, &step[1]), 0);
+        assert_memory_equal(&step[0].reward_sum, &step[1].reward_sum, sizeof(double));
+        if (step[0].updates) {
+            updates++;
+            assert_memory_equal(&step[0].update, &step[1].update, sizeof step[0].update);
+            assert_memory_equal(&lesson.figures, &step[1].update, sizeof step[1].update);
+            assert_int_equal(lesson.update, updates);
+        }
+    }
+    assert_int_equal(updates, (ROUNDS - 100) / 3);
+    assert_true(explored > 100 && explored < 500);
+    for (int n = 0; n < 2; n++) {
+        rl_run_release(&run[n]);
+        rl_agent_free(a[n]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -533,6 +629,7 @@ int main(void)
         cmocka_unit_test(test_presets),
         cmocka_unit_test(test_settings_as_text),
         cmocka_unit_test(test_random_numbers),
+        cmocka_unit_test(test_lessons),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

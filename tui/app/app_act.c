@@ -267,6 +267,7 @@ static const struct handler handlers[ACT_COUNT] = {
     [ACT_PLANS] = {.view = &view_plans},
     [ACT_WHAT_IF] = {.view = &view_ledger},
     [ACT_PAST] = {.view = &view_past},
+    [ACT_CLASS] = {.view = &view_class},
     [ACT_MEMORY] = {.view = &view_memory, .about = ABOUT_PLAN},
     [ACT_COST] = {.act_with = show_alone, .argument = PANEL_COST},
     [ACT_DEVICES] = {.act_with = show_alone, .argument = PANEL_DEVICES},

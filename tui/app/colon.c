@@ -5,6 +5,7 @@
 #include "engine/plan/file_wishes.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "rl/games.h"
 #include "tui/app/app_internal.h"
 #include "tui/app/colon_live.h"
 #include "tui/app/record.h"
@@ -146,6 +147,23 @@ static void run_start(struct app *a, const char *args)
         app_say_err(a, &e);
     else if (a->watch)
         app_say(a, "Esc goes back to %s", a->scene.model_name);
+}
+
+static const char *game_values(struct app *a, size_t i)
+{
+    (void)a;
+    return rl_game_table[i].name; /* the last is NULL */
+}
+
+static void run_game(struct app *a, const char *args)
+{
+    const struct rl_game *game = rl_game(args);
+    struct err e = {0};
+
+    if (!game)
+        app_say(a, "no game %.40s; cartpole, acrobot, mountaincar, catch, bandit, chain", args);
+    else if (app_open(a, &view_class, game, &e))
+        app_say_err(a, &e);
 }
 
 static void run_open(struct app *a, const char *args)
@@ -432,6 +450,7 @@ static const struct colon_command colon_commands[] = {
     {"hybrid-plan", "FILE", "the plan of V h, to a file", run_hybrid_plan, NULL, true},
     {"hybrid-plan!", "FILE", "the same, over a file that is there", run_hybrid_plan_over, NULL,
      true},
+    {"game", "NAME", "the learner at a game, in the classroom (C)", run_game, game_values, false},
     {"start", "", "back to the start screen", run_start, NULL, false},
     {"save-screen", "[FILE]", "the screen as text, or as a picture in FILE.svg", run_save_screen,
      NULL, true},

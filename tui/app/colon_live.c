@@ -180,6 +180,7 @@ bool colon_live_line(struct app *a, int *i, struct colon_line *line)
     static const struct plain_line seldom[] = {
         {"set epsilon ", "share of random decisions"},
         {"servers ", "use only these of the cluster, such as 0 or 0-1 2x8; 0:4: four devices"},
+        {"again ", "OPTION VALUE: as set, but from the start, beside the run before"},
         {"loss ", "the instruction that makes the loss, or #3 for leaf 3 of the result"},
         {"role ", "NAME=variable, input, optimizer state, hyper-parameter or other state"},
         {"batch x2", "twice the batch; batch 64, batch /2"},

@@ -42,6 +42,7 @@ static const struct action actions[ACT_COUNT] = {
     [ACT_PLANS] = {"plans", "look", "plans, compared", NULL, "V p", NULL},
     [ACT_WHAT_IF] = {"what-if", "look", "what if, row by row", "what if", "V w", NULL},
     [ACT_PAST] = {"time", "look", "time machine", NULL, "V t", NULL},
+    [ACT_CLASS] = {"class", "look", "classroom: the learner", "classroom", "C", NULL},
     [ACT_MEMORY] = {"memory", "look", "memory over the step", "memory", "V m", NULL},
     [ACT_COST] = {"cost", "look", "cost, part by part", NULL, "V c", NULL},
     [ACT_DEVICES] = {"devices", "look", "devices and links", NULL, "V d", NULL},

@@ -38,6 +38,7 @@ enum common_action {
     ACT_PLANS,
     ACT_WHAT_IF,
     ACT_PAST,
+    ACT_CLASS,
     ACT_MEMORY,
     ACT_COST,
     ACT_DEVICES,

@@ -2,10 +2,12 @@
 #include "engine/decide/classes.h"
 #include "engine/decide/names.h"
 #include "engine/live/snapshot.h"
+#include "engine/live/watched.h"
 #include "tui/screen/grid.h"
 #include "tui/screen/keys.h"
 #include "tui/screen/layout.h"
 #include "tui/screen/list.h"
+#include "tui/views/class_draw.h"
 #include "tui/views/panel.h"
 #include "tui/views/views.h"
 #include "tui/watch/wave.h"
@@ -265,17 +267,46 @@ static void draw_cursor(const struct watch *w, const struct pane *p, int move)
     draw_wave_classes(w, p, y);
 }
 
+/* Zoomed, with the learner watched: beside it all of its last decision, as in the classroom (C). */
+static void draw_lesson(const struct watch *w, const struct pane *pane, int upper)
+{
+    static const char *const answers[] = {"whole", "split"};
+    const struct live_lesson *l = w->shot->lesson;
+    int half = pane->width / 2, rest = pane->width - half - 1;
+    struct class_shown s = {.lesson = &l->rl,
+                            .settings = &l->settings,
+                            .live = l,
+                            .watch = w,
+                            .actions = answers,
+                            .action_count = 2,
+                            .inputs = l->inputs,
+                            .part = CLASS_COPY};
+    struct pane choice = pane_part(pane, half + 1, 0, rest, upper - 1),
+                update = pane_part(pane, 0, upper, half - 2, pane->height - upper),
+                sample = pane_part(pane, half + 1, upper, rest, pane->height - upper);
+
+    class_draw_choice(&s, &choice);
+    class_draw_update(&s, &update);
+    class_draw_sample(&s, &sample, 0);
+}
+
 static void draw_decision(struct panel *p, const struct pane *pane)
 {
+    enum { UPPER = 15, WIDE = 100 };
     const struct watch *w = p->scene->watch;
     int move = w ? shown(w) : MOVE_NONE;
+    struct pane own = *pane;
 
+    if (w && w->shot->lesson && pane->width >= WIDE && pane->height >= UPPER + 8) {
+        draw_lesson(w, pane, UPPER);
+        own = pane_part(pane, 0, 0, pane->width / 2 - 2, UPPER - 1);
+    }
     if (move == MOVE_NONE)
-        pane_text(pane, 0, 0, ROLE_DIM, w ? "nothing to decide: no class can be split" : "");
+        pane_text(&own, 0, 0, ROLE_DIM, w ? "nothing to decide: no class can be split" : "");
     else if (at_position(w))
-        draw_position(w, pane);
+        draw_position(w, &own);
     else
-        draw_cursor(w, pane, move);
+        draw_cursor(w, &own, move);
 }
 
 static void head_decision(const struct panel *p, struct head *h, char *note, size_t room)
@@ -347,8 +378,8 @@ const struct panel_ops view_decision = {
     .place = PLACE_LAYOUT,
     .id = PANEL_DECISION,
     .keys = &decision_keys,
-    .hints = "run decide episode slower wave-back wave-play pin backtrack undo why +plans=views "
-             "zoom command help",
+    .hints = "run decide episode slower wave-back wave-play pin backtrack undo why class "
+             "+plans=views zoom command help",
     .size = sizeof(struct decision),
     .draw = draw_decision,
     .head = head_decision,

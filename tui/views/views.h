@@ -26,6 +26,8 @@ extern const struct panel_ops view_plans; /* V p: all plans by step time, two of
                                              arg: struct live_plan under the cursor, or NULL */
 extern const struct panel_ops view_ledger;   /* V w: what a person tried, each with its price */
 extern const struct panel_ops view_past;     /* V t: the journal as a timeline, played again */
+extern const struct panel_ops view_class;    /* C: the learner, part by part; arg: NULL: of the
+                                                search, or a struct rl_game */
 extern const struct panel_ops view_memory;   /* V m; arg: struct live_plan, NULL: the best */
 extern const struct panel_ops view_members;  /* a class from inside; arg: class_id, NULL: V x */
 extern const struct panel_ops view_race;     /* V r: all algorithms on equally many priced plans */

@@ -1,0 +1,266 @@
+/* The classroom: a game in its thread is the game without one and that of rl/run.h; the same seed
+ * with a part switched stands beside the run before; parts come one by one, and sums add up. */
+#include "rl/games.h"
+#include "rl/run.h"
+#include "tui/app/script.h"
+#include "tui/files/theme_file.h"
+#include "tui/watch/game_job.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static void rest(struct game_job *j, struct game_look *k)
+{
+    for (int n = 0; n < 3000; n++) {
+        game_job_look(j, k);
+        if (!k->busy)
+            return;
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    }
+    fail_msg("the game does not end");
+}
+
+/* The reference: rl/run.h, decision by decision. */
+static void reference(const struct rl_settings *s, uint32_t decisions, int forced_at,
+                      struct rl_counts *counts, float seen[static 4], double *last)
+{
+    uint64_t memory[RL_GAME_SIZE_MAX / 8];
+    struct rl_env env;
+    struct rl_agent *a;
+    struct rl_run run;
+    struct rl_step step;
+
+    rl_cartpole_begin(memory, 0, &env);
+    struct rl_shape shape = {env.observation_size, env.action_count, env.context_count};
+    assert_int_equal(rl_agent_new(&a, &shape, s, 1), 0);
+    assert_int_equal(rl_run_init(&run, &env, a, 1), 0);
+    *last = NAN;
+    for (uint32_t n = 0; n < decisions; n++) {
+        assert_int_equal(rl_run_step(&run, (int)n == forced_at ? 1 : -1, &step), 0);
+        if (step.end != RL_GOES_ON)
+            *last = step.reward_sum;
+    }
+    rl_run_ready(&run);
+    *counts = rl_agent_counts(a);
+    memcpy(seen, run.now, 4 * sizeof *seen);
+    rl_run_release(&run);
+    rl_agent_free(a);
+}
+
+static void test_game_is_the_game(void **state)
+{
+    (void)state;
+    static struct game_look k, half;
+    struct rl_counts counts;
+    struct game_job *j;
+    struct err e;
+    float seen[4];
+    double last;
+
+    for (int threads = 0; threads < 2; threads++) {
+        assert_int_equal(game_job_new(rl_game("cartpole"), threads, &j, &e), 0);
+        game_job_step(j, 500);
+        rest(j, &half);
+        game_job_force(j, 1);
+        rest(j, &k);
+        assert_int_equal(k.decisions, 501);
+        assert_true(k.has_lesson && !k.lesson.chosen && k.lesson.action == 1);
+        game_job_step(j, 11000);
+        rest(j, &k);
+        reference(rl_preset("cartpole"), 11501, 500, &counts, seen, &last);
+        assert_true(k.decisions == counts.decisions && k.episodes == counts.episodes &&
+                    k.updates == counts.updates && counts.updates > 100);
+        assert_memory_equal(k.seen, seen, sizeof seen);
+        assert_true(k.last == last);
+        assert_true(k.lesson.decision == 11501 || threads);
+        assert_true(k.now.count > 50 && k.now.x[k.now.count - 1] <= 11501);
+        game_job_episode(j);
+        uint64_t episodes = k.episodes;
+        rest(j, &k);
+        assert_int_equal(k.episodes, episodes + 1);
+        game_job_free(j);
+    }
+}
+
+/* Again: the run so far stays, the new one is that of the other settings. */
+static void test_game_again(void **state)
+{
+    (void)state;
+    static struct game_look first, k;
+    struct rl_settings s = *rl_preset("cartpole");
+    struct rl_counts counts;
+    struct game_job *j;
+    struct err e;
+    float seen[4];
+    double last;
+
+    assert_int_equal(game_job_new(rl_game("cartpole"), true, &j, &e), 0);
+    game_job_step(j, 10600);
+    rest(j, &first);
+    s.double_q = true;
+    assert_int_equal(game_job_again(j, &s, &e), 0);
+    game_job_step(j, 10600);
+    rest(j, &k);
+    reference(&s, 10600, -1, &counts, seen, &last);
+    assert_memory_equal(k.seen, seen, sizeof seen);
+    assert_int_equal(k.before.count, first.now.count);
+    assert_memory_equal(k.before.mean, first.now.mean, first.now.count * sizeof *k.before.mean);
+    assert_true(k.now.settings.double_q && !k.before.settings.double_q);
+    s.learning_rate = -1;
+    assert_int_equal(game_job_again(j, &s, &e), ERR_INPUT);
+    game_job_run(j, true); /* full of life when it is left */
+    game_job_pace(j, 0);
+    game_job_free(j);
+}
+
+/* ---- the view ---- */
+
+static struct app *open_model(void)
+{
+    struct app_setup setup = {.data_dir = AUTOMAP_SOURCE_DIR, .seed = 3};
+    struct app *app;
+    struct err e = {0};
+
+    assert_int_equal(theme_load(&setup.theme, "default", &e), 0);
+    assert_int_equal(app_new(&app, &setup, &e), 0);
+    if (app_load(app, "t5-tiny", NULL, &e))
+        fail_msg("%s", e.what);
+    app_resize(app, 120, 40);
+    return app;
+}
+
+static const char *screen(struct app *app, const char *keys, struct str *out)
+{
+    for (const char *k = keys; *k; k++) {
+        app_key(app, (uint32_t)*k);
+        app_settle(app, 20);
+    }
+    app_touch(app);
+    str_clear(out);
+    grid_text(app_frame(app), out);
+    return out->text;
+}
+
+/* "0.066 + 1 × 0.420 = 0.486": what stands on the screen adds up. */
+static int expect_sums(const char *text)
+{
+    double reward, discount, value, target, q, error;
+    int sums = 0;
+
+    for (const char *at = text; (at = strchr(at, '\n')); at++) {
+        char line[1024];
+        size_t size = strcspn(at + 1, "\n");
+        snprintf(line, sizeof line, "%.*s", (int)(size < 1000 ? size : 1000), at + 1);
+        const char *times = strstr(line, " × 0."), *minus = strstr(line, "error    ");
+        if (times) {
+            const char *from = times;
+            while (from > line && !(from[-1] == ' ' && from[-2] == ' '))
+                from--;
+            if (sscanf(from, "%lf + %lf × %lf = %lf", &reward, &discount, &value, &target) == 4) {
+                assert_true(fabs(reward + discount * value - target) < 1e-9);
+                sums++;
+            }
+        }
+        if (minus && sscanf(minus, "error %lf - %lf = %lf", &target, &q, &error) == 3) {
+            assert_true(fabs(target - q - error) < 1e-9);
+            sums++;
+        }
+    }
+    return sums;
+}
+
+static void test_parts(void **state)
+{
+    (void)state;
+    struct app *app = open_model();
+    struct str out = {0};
+    struct err e;
+    int sums = 0;
+
+    assert_int_equal(app_tell(app, "episode 60", &e), 0);
+    assert_non_null(strstr(screen(app, "C.", &out), "The update, row 1 of the sample"));
+    for (int n = 0; n < 30; n++)
+        sums += expect_sums(screen(app, n % 3 ? "j" : ".", &out));
+    assert_true(sums >= 30);
+    /* part by part: the dice with 2, the reward with 3, the sample with 5, its target with 6 */
+    uint64_t decisions = app_watch(app)->shot->decisions;
+    const char *text = screen(app, ",", &out);
+    if (!app_watch(app)->shot->lesson->rl.updates) {
+        assert_null(strstr(text, "draw 0."));
+        text = screen(app, ",,,,", &out); /* store was the last part: another decision */
+        decisions++;
+    }
+    assert_true(app_watch(app)->shot->lesson->rl.updates == 1);
+    assert_int_equal(app_watch(app)->shot->decisions, decisions + 1);
+    static const char *const comes[] = {
+        NULL,    "draw 0.",         "\n reward ", "stored with",
+        " ago ", "target   reward", "priority (", "target network copied in"};
+    for (int part = 1; part < 8; part++) {
+        assert_null(strstr(text, part == 3 ? "stored with" : comes[part]));
+        text = screen(app, ",", &out);
+        assert_non_null(strstr(text, comes[part]));
+    }
+    assert_int_equal(app_watch(app)->shot->decisions, decisions + 1); /* none but that one */
+    str_release(&out);
+    app_free(app);
+}
+
+/* A key runs the same seed again without double, as far as before; o shows it alone. */
+static void test_ablation(void **state)
+{
+    (void)state;
+    struct app *app = open_model();
+    struct str out = {0};
+    struct err e;
+
+    assert_int_equal(app_tell(app, "episode 50", &e), 0);
+    const char *text = screen(app, "C1", &out);
+    const struct snapshot *s = app_watch(app)->shot;
+    assert_true(s->run_before.ended == 50 && s->began == 50 && s->episodes == 100);
+    assert_true(!s->options.rl.double_q && s->run_before.rl.double_q);
+    assert_non_null(strstr(text, "1 double      off    on"));
+    assert_non_null(strstr(text, "before"));
+    assert_null(strstr(screen(app, "o", &out), "─ before"));
+    assert_non_null(strstr(screen(app, "o", &out), "─ before"));
+    screen(app, "u", &out);
+    assert_true(app_watch(app)->shot->options.rl.double_q);
+    str_release(&out);
+    app_free(app);
+}
+
+static void test_games_in_the_view(void **state)
+{
+    (void)state;
+    struct app *app = open_model();
+    struct str out = {0};
+
+    for (const struct rl_game *g = rl_game_table; g->name;
+         g++) { /* each is drawn and can be played */
+        assert_non_null(strstr(screen(app, g == rl_game_table ? "Cg" : "g", &out), g->name));
+        assert_non_null(strstr(screen(app, ",,,hl", &out), "reward"));
+    }
+    assert_non_null(strstr(screen(app, "G", &out), "the search, in slow motion"));
+    str_release(&out);
+    app_free(app);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_game_is_the_game),
+        cmocka_unit_test(test_game_again),
+        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_ablation),
+        cmocka_unit_test(test_games_in_the_view),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

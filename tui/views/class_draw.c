@@ -1,0 +1,648 @@
+#include "tui/views/class_draw.h"
+
+#include "engine/decide/names.h"
+#include "engine/live/watched.h"
+#include "engine/text/units.h"
+#include "rl/env.h"
+#include "rl/settings.h"
+#include "tui/screen/plot.h"
+#include "tui/screen/theme.h"
+#include "tui/watch/watch.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const part_names[CLASS_PARTS] = {"look",   "choose", "act",  "store",
+                                                    "sample", "target", "step", "copy"};
+
+static bool is_shown(const struct class_shown *s, enum class_part part)
+{
+    return s->lesson && s->part >= part;
+}
+
+static bool is_learned(const struct class_shown *s, enum class_part part)
+{
+    return is_shown(s, part) && s->lesson->updates > 0;
+}
+
+/* The least decimals, from 3 on, with which the rounded figures still add up on the screen. */
+static int sum_decimals(double a, double b, double sum)
+{
+    for (int d = 3; d < 8; d++) {
+        double unit = pow(10, -d);
+        if (fabs(round(a / unit) + round(b / unit) - round(sum / unit)) < 0.5)
+            return d;
+    }
+    return 8;
+}
+
+static const char *action_name(const struct class_shown *s, uint32_t action, char out[static 24])
+{
+    snprintf(out, 24, "%u%s%s", action, s->actions ? " " : "",
+             s->actions ? s->actions[action] : "");
+    return out;
+}
+
+/* ---- the strip ---- */
+
+void class_draw_parts(const struct class_shown *s, const struct pane *p, int y)
+{
+    char kept[UNITS_ROOM], room[UNITS_ROOM], update[UNITS_ROOM];
+    const struct rl_lesson *l = s->lesson;
+    int wide = p->width >= 72 ? 2 : 1, x = 0;
+
+    for (int k = 0; k < CLASS_PARTS; k++) {
+        unsigned style = !l                  ? ROLE_DIM
+                         : k == (int)s->part ? ROLE_TITLE | BOLD | REVERSE
+                                             : ROLE_TEXT;
+        style = l && k > (int)s->part ? ROLE_DIM : style;
+        style = l && k >= CLASS_SAMPLE && !l->updates ? ROLE_DIM : style;
+        x = pane_format(p, x, y, style, "%d %s", k + 1, part_names[k]) + wide;
+    }
+    if (l && x + 34 < p->width)
+        pane_right_format(p, p->width, y, ROLE_DIM, "%s of %s kept · update %s",
+                          units_count(kept, l->kept),
+                          units_count(room, s->settings->replay_capacity),
+                          l->updates ? units_count(update, (int64_t)l->update) : "none");
+}
+
+/* ---- look, choose, act, store ---- */
+
+static void draw_network(const struct class_shown *s, const struct pane *p, int y)
+{
+    int x = pane_format(p, 0, y, ROLE_TEXT, "state %u", s->inputs);
+
+    for (int n = 0; n < RL_HIDDEN_MAX && s->settings->hidden[n]; n++)
+        x = pane_format(p, x, y, ROLE_TEXT, " ▸ %u", s->settings->hidden[n]);
+    pane_text(p, x, y, ROLE_TEXT, " ▸ Q of every legal action");
+}
+
+/* Ends of the columns. */
+struct answers {
+    int q, visits, step, bar;
+};
+
+static void draw_answer(const struct class_shown *s, const struct pane *p, int y, uint32_t action,
+                        const struct answers *c, double low, double high)
+{
+    const struct rl_lesson *l = s->lesson;
+    bool legal = l->legal >> action & 1, taken = is_shown(s, CLASS_CHOOSE) && action == l->action;
+    unsigned role = s->live ? (action ? ROLE_CHOICE_1 : ROLE_CHOICE_0) : ROLE_TEXT;
+    char name[24], text[UNITS_ROOM];
+
+    pane_text(p, 0, y, role | (taken ? BOLD : 0), action_name(s, action, name));
+    if (taken)
+        pane_put(p, c->q - 9, y, ROLE_NEXT | BOLD, U'▸');
+    if (legal)
+        pane_right_number(p, c->q, y, ROLE_TEXT, (double)l->q[action], 3);
+    else
+        pane_right(p, c->q, y, ROLE_DIM, "-");
+    if (s->live) {
+        pane_right(p, c->visits, y, ROLE_TEXT, units_count(text, s->live->visits[action]));
+        if (s->live->price[action] < 0)
+            pane_right(p, c->step, y, ROLE_DIM, "masked");
+        else
+            pane_right(
+                p, c->step, y, ROLE_TEXT,
+                units_change(text, s->live->price[action] - s->live->step_ms, pane_ms_decimals(p)));
+    }
+    if (legal && p->width - c->bar >= 4)
+        pane_bar(p, c->bar, y, p->width - c->bar,
+                 high > low ? 0.1 + 0.9 * ((double)l->q[action] - low) / (high - low) : 1, role);
+}
+
+static int draw_answers(const struct class_shown *s, const struct pane *p, int y)
+{
+    const struct rl_lesson *l = s->lesson;
+    struct answers c = {.q = 24, .visits = 33, .step = 43, .bar = s->live ? 45 : 26};
+    double low = INFINITY, high = -INFINITY;
+
+    pane_right(p, c.q, y, ROLE_DIM, "Q");
+    if (s->live) {
+        pane_right(p, c.visits, y, ROLE_DIM, "visits");
+        pane_right(p, c.step, y, ROLE_DIM, "step ms");
+    }
+    y++;
+    for (uint32_t a = 0; a < s->action_count; a++) {
+        if (!(l->legal >> a & 1))
+            continue;
+        low = fmin(low, (double)l->q[a]);
+        high = fmax(high, (double)l->q[a]);
+    }
+    for (uint32_t n = 0; n < s->action_count && y < p->height; n++) {
+        uint32_t a = s->live ? s->action_count - 1 - n : n; /* split stands above whole */
+        draw_answer(s, p, y++, a, &c, low, high);
+    }
+    return y;
+}
+
+/* The largest Q of the legal actions, and how far it is above the next. */
+static uint32_t greedy_action(const struct rl_lesson *l, uint32_t count, double *margin)
+{
+    uint32_t best = UINT32_MAX;
+    double second = -INFINITY;
+
+    for (uint32_t a = 0; a < count; a++) {
+        if (!(l->legal >> a & 1))
+            continue;
+        if (best == UINT32_MAX || l->q[a] > l->q[best]) {
+            second = best == UINT32_MAX ? second : (double)l->q[best];
+            best = a;
+        } else {
+            second = fmax(second, (double)l->q[a]);
+        }
+    }
+    *margin = best == UINT32_MAX ? 0 : (double)l->q[best] - second;
+    return best;
+}
+
+static int draw_dice(const struct class_shown *s, const struct pane *p, int y)
+{
+    const struct rl_lesson *l = s->lesson;
+    char name[24];
+    double margin;
+    uint32_t greedy = greedy_action(l, s->action_count, &margin);
+
+    if (!l->chosen) {
+        pane_format(p, 0, y++, ROLE_TEXT, "%s: %s",
+                    s->live && s->live->led ? "led: the network of all models decided"
+                                            : "decided by hand",
+                    action_name(s, l->action, name));
+    } else if (l->explored) {
+        pane_format(p, 0, y++, ROLE_TEXT, "explored: draw %.3f under ε %.3f, by lot: %s", l->draw,
+                    l->epsilon, action_name(s, l->action, name));
+    } else {
+        pane_format(p, 0, y++, ROLE_TEXT, "greedy: draw %.3f over ε %.3f, largest Q: %s", l->draw,
+                    l->epsilon, action_name(s, l->action, name));
+    }
+    if (greedy == UINT32_MAX)
+        return y;
+    if (!isfinite(margin))
+        pane_text(p, 0, y++, ROLE_DIM, "the only legal action: the others are masked");
+    else if (greedy == l->action)
+        pane_format(p, 0, y++, ROLE_DIM, "margin %.3f over the next best", margin);
+    else
+        pane_format(p, 0, y++, ROLE_DIM, "greedy would have been %s, margin %.3f",
+                    action_name(s, greedy, name), margin);
+    return y;
+}
+
+/* "reward 0.123 = ln(667.4 / 590.1)": where the step times say the same. */
+static int draw_reward(const struct class_shown *s, const struct pane *p, int y)
+{
+    const struct rl_lesson *l = s->lesson;
+    int x = pane_format(p, 0, y, ROLE_TEXT, "reward %.4f", l->reward);
+    double price = s->live ? s->live->price[l->action] : -1;
+
+    if (price > 0 && fabs(log(s->live->step_ms / price) - l->reward) < 1e-5)
+        pane_format(p, x, y, ROLE_DIM, " = ln(%.1f / %.1f), step before/after", s->live->step_ms,
+                    price);
+    else if (l->end == RL_TERMINATED)
+        pane_text(p, x, y, ROLE_DIM,
+                  s->live ? ", with what the whole plan is worth" : "; the episode ends");
+    else if (l->end == RL_TRUNCATED)
+        pane_text(p, x, y, ROLE_DIM, "; cut short, the state has a value still");
+    return y + 1;
+}
+
+void class_draw_choice(const struct class_shown *s, const struct pane *p)
+{
+    const struct rl_lesson *l = s->lesson;
+    char note[64], name[NAME_ROOM];
+    int y = 1;
+
+    if (s->live && s->watch && s->live->move < (uint32_t)s->watch->move_count)
+        snprintf(note, sizeof note, "%s",
+                 watch_short_name(name, sizeof name, s->watch->move[s->live->move].name, 40));
+    else
+        snprintf(note, sizeof note, "dueling %s", s->settings->dueling ? "on" : "off");
+    pane_head(p, 0, &(struct head){0, "Look and choose", note, false});
+    draw_network(s, p, y++);
+    if (!l) {
+        pane_text(p, 0, y + 1, ROLE_DIM, ", makes the first decision");
+        return;
+    }
+    y = draw_answers(s, p, y) + (p->height > 12);
+    if (is_shown(s, CLASS_CHOOSE) && y < p->height)
+        y = draw_dice(s, p, y) + (p->height > 12);
+    if (is_shown(s, CLASS_ACT) && y < p->height)
+        y = draw_reward(s, p, y);
+    if (is_shown(s, CLASS_STORE) && y < p->height)
+        pane_format(p, 0, y, ROLE_TEXT,
+                    s->settings->prioritized ? "stored with priority %.3g, the largest so far"
+                                             : "stored as the newest",
+                    pow(l->priority, s->settings->alpha));
+}
+
+/* ---- target, step, copy ---- */
+
+static void put_word(const struct pane *p, int y, const char *word)
+{
+    pane_text(p, 0, y, ROLE_DIM, word);
+}
+
+static int draw_target(const struct rl_lesson_row *r, const struct pane *p, int y)
+{
+    double value = r->discount * r->next_value;
+    int d = sum_decimals(r->reward, value, r->is_bounded ? r->reward + value : r->target);
+
+    put_word(p, y, "target");
+    pane_text(p, 9, y++, ROLE_TEXT, "reward + discount × value of the next state");
+    if (r->discount == 0)
+        pane_format(p, 9, y++, ROLE_TEXT, "%.*f, the episode ends in this window", d, r->reward);
+    else
+        pane_format(p, 9, y++, ROLE_TEXT, "%.*f + %.4g × %.*f = %.*f", d, r->reward, r->discount, d,
+                    r->next_value, d, r->reward + value);
+    if (r->is_bounded)
+        pane_format(p, 9, y++, ROLE_TEXT, "raised to %.*f: so much its episode did earn", d,
+                    r->target);
+    return y;
+}
+
+static int draw_value(const struct class_shown *s, const struct rl_lesson_row *r,
+                      const struct pane *p, int y)
+{
+    char name[24];
+    int d = sum_decimals(r->next_value, r->next_largest - r->next_value, r->next_largest);
+
+    put_word(p, y, "value");
+    if (r->discount == 0) {
+        pane_text(p, 9, y++, ROLE_DIM, "nothing follows");
+        return y;
+    }
+    action_name(s, r->next_action, name);
+    if (!s->settings->double_q) {
+        pane_format(p, 9, y++, ROLE_TEXT, "the largest of the %s network: %s, %.*f",
+                    s->settings->target_network ? "target" : "online", name, d, r->next_value);
+        return y;
+    }
+    pane_format(p, 9, y++, ROLE_TEXT, "double: online picks %s (Q %.*f),", name, d, r->next_choice);
+    pane_format(p, 9, y++, ROLE_TEXT, "the %s network values it: %.*f",
+                s->settings->target_network ? "target" : "same", d, r->next_value);
+    pane_format(p, 9, y++, ROLE_DIM, "without double: its largest %.*f, %+.*f", d, r->next_largest,
+                d, r->next_largest - r->next_value);
+    return y;
+}
+
+static int draw_error(const struct class_shown *s, const struct rl_lesson_row *r,
+                      const struct pane *p, int y)
+{
+    const struct rl_settings *t = s->settings;
+    int d = sum_decimals(r->q, r->error, r->target);
+    char name[24];
+
+    put_word(p, y, "had");
+    pane_format(p, 9, y++, ROLE_TEXT, "Q(state, %s) = %.*f", action_name(s, r->action, name), d,
+                r->q);
+    put_word(p, y, "error");
+    int x =
+        pane_format(p, 9, y, ROLE_TEXT, "%.*f - %.*f = %+.*f", d, r->target, d, r->q, d, r->error);
+    if (p->width - x > 22)
+        pane_format(p, x, y, ROLE_DIM, "   %s",
+                    !t->huber                          ? "squared"
+                    : fabs(r->error) <= t->huber_delta ? "Huber: squared part"
+                                                       : "Huber: linear part");
+    return y + 1;
+}
+
+static int draw_priority(const struct class_shown *s, const struct rl_lesson_row *r,
+                         const struct pane *p, int y)
+{
+    const struct rl_settings *t = s->settings;
+
+    put_word(p, y, "priority");
+    if (!t->prioritized) {
+        pane_text(p, 9, y++, ROLE_DIM, "off: every row is as likely");
+        return y;
+    }
+    pane_format(p, 9, y++, ROLE_TEXT, "(%.3f + %.0e)^%.2g = %.3f   was %.3f",
+                r->priority - t->priority_floor, t->priority_floor, t->alpha,
+                pow(r->priority, t->alpha), pow(r->priority_before, t->alpha));
+    put_word(p, y, "weight");
+    pane_format(p, 9, y++, ROLE_TEXT, "importance %.3f, β %.2f%s", r->weight, s->lesson->beta,
+                t->importance ? "" : ", off");
+    return y;
+}
+
+static int draw_step(const struct class_shown *s, const struct pane *p, int y)
+{
+    const struct rl_lesson *l = s->lesson;
+    const struct rl_settings *t = s->settings;
+
+    put_word(p, y, "then");
+    int x = pane_format(p, 9, y++, ROLE_TEXT, "%u rows, loss %.2g, gradient %.2g", l->batch,
+                        l->figures.loss, l->figures.gradient_norm);
+    if (t->clip && l->figures.gradient_norm > t->clip_norm)
+        x = pane_format(p, x, y - 1, ROLE_TEXT, " cut to %.3g", t->clip_norm);
+    pane_format(p, x, y - 1, ROLE_TEXT, ", Adam %.0e", t->learning_rate);
+    return y;
+}
+
+static void draw_copy(const struct class_shown *s, const struct pane *p, int y)
+{
+    const struct rl_settings *t = s->settings;
+    uint64_t left =
+        t->target_every > s->lesson->since_copy ? t->target_every - s->lesson->since_copy : 0;
+
+    if (!t->target_network)
+        pane_text(p, 9, y, ROLE_DIM, "no target network: it bootstraps from itself");
+    else if (t->target_tau > 0)
+        pane_format(p, 9, y, ROLE_TEXT, "target network moved by %.3g of the way", t->target_tau);
+    else if (!s->lesson->since_copy)
+        pane_text(p, 9, y, ROLE_CHANGED | BOLD,
+                  "the target network is a copy of the online one now");
+    else
+        pane_format(p, 9, y, ROLE_TEXT, "target network copied in %llu updates",
+                    (unsigned long long)left);
+}
+
+/* When the next update is due. */
+static uint64_t next_update(const struct class_shown *s)
+{
+    const struct rl_settings *t = s->settings;
+    uint64_t next = s->lesson->decision + 1;
+
+    next = next < t->learn_start ? t->learn_start : next;
+    return (next + t->train_every - 1) / t->train_every * t->train_every;
+}
+
+void class_draw_update(const struct class_shown *s, const struct pane *p)
+{
+    char title[48];
+    int y = 1;
+
+    snprintf(title, sizeof title, "The update, row %u of the sample", s->row + 1);
+    pane_head(p, 0,
+              &(struct head){0, is_learned(s, CLASS_TARGET) ? title : "The update",
+                             is_learned(s, CLASS_TARGET) ? "j k row" : NULL, false});
+    if (s->lesson && !s->lesson->updates) {
+        pane_format(p, 0, y++, ROLE_TEXT, "none was due: one in %u decision%s, from decision %u on",
+                    s->settings->train_every, s->settings->train_every == 1 ? "" : "s",
+                    s->settings->learn_start);
+        pane_format(p, 0, y, ROLE_DIM, "this was decision %llu, the next is due at %llu",
+                    (unsigned long long)s->lesson->decision, (unsigned long long)next_update(s));
+        return;
+    }
+    if (!is_learned(s, CLASS_TARGET) || s->row >= s->lesson->rows) {
+        pane_text(p, 0, y, ROLE_DIM, "comes with part 6, the target");
+        return;
+    }
+    const struct rl_lesson_row *r = &s->lesson->row[s->row];
+    y = draw_target(r, p, y);
+    y = draw_value(s, r, p, y);
+    y = draw_error(s, r, p, y);
+    if (!is_shown(s, CLASS_STEP))
+        return;
+    y = draw_priority(s, r, p, y);
+    y = draw_step(s, p, y);
+    if (is_shown(s, CLASS_COPY))
+        draw_copy(s, p, y);
+}
+
+/* ---- the sample ---- */
+
+/* Ends of the columns; 0: left out. */
+struct sampled {
+    int age, decision, action, reward, next, target, q, error, priority, weight;
+};
+
+static struct sampled sampled_for(const struct class_shown *s, int width)
+{
+    bool wide = width >= 104, narrow = width < 72;
+    struct sampled c = {.age = narrow ? 0 : 11, .decision = narrow ? 5 : 13};
+
+    c.weight = narrow ? 0 : width;
+    c.priority = wide ? width - 9 : 0;
+    c.error = wide ? c.priority - 12 : narrow ? width : width - 9;
+    c.q = c.error - 9;
+    c.target = c.q - 9;
+    c.next = narrow ? 0 : c.target - 9;
+    c.reward = (c.next ? c.next : c.target) - 9;
+    c.action = wide || !s->live ? c.reward - 20 : 0;
+    if (!s->live)
+        c.decision = 0;
+    return c;
+}
+
+static void draw_sampled_titles(const struct class_shown *s, const struct pane *p,
+                                const struct sampled *c, int y)
+{
+    const struct {
+        int end;
+        const char *word;
+        enum class_part part;
+    } columns[] = {
+        {c->age, "ago", CLASS_SAMPLE},     {c->reward, "reward", CLASS_SAMPLE},
+        {c->next, "next", CLASS_TARGET},   {c->target, "target", CLASS_TARGET},
+        {c->q, "Q", CLASS_TARGET},         {c->error, "error", CLASS_TARGET},
+        {c->weight, "weight", CLASS_STEP}, {c->priority, "priority", CLASS_STEP},
+    };
+
+    for (size_t n = 0; n < sizeof columns / sizeof *columns; n++) {
+        if (columns[n].end && is_shown(s, columns[n].part))
+            pane_right(p, columns[n].end, y, ROLE_DIM, columns[n].word);
+    }
+    if (c->decision)
+        pane_text(p, c->decision, y, ROLE_DIM, "decision");
+    if (c->action)
+        pane_text(p, c->action, y, ROLE_DIM, "action");
+}
+
+static void draw_sampled(const struct class_shown *s, const struct pane *p, const struct sampled *c,
+                         int y, uint32_t n)
+{
+    const struct rl_lesson_row *r = &s->lesson->row[n];
+    char age[UNITS_ROOM], name[NAME_ROOM], action[24];
+
+    pane_right_format(p, 3, y, ROLE_DIM, "%u", n + 1);
+    if (c->age)
+        pane_right(p, c->age, y, ROLE_TEXT, units_count(age, r->age));
+    if (s->live && s->watch && s->live->row_move[n] < (uint32_t)s->watch->move_count) {
+        int room = (c->action ? c->action : c->reward - 8) - c->decision - 1;
+        pane_text(
+            p, c->decision, y, ROLE_TEXT,
+            watch_short_name(name, sizeof name, s->watch->move[s->live->row_move[n]].name, room));
+    }
+    if (c->action)
+        pane_text(p, c->action, y, ROLE_TEXT, action_name(s, r->action, action));
+    pane_right_number(p, c->reward, y, ROLE_TEXT, r->reward, 3);
+    if (is_shown(s, CLASS_TARGET)) {
+        if (c->next && r->discount == 0)
+            pane_right(p, c->next, y, ROLE_DIM, "end");
+        else if (c->next)
+            pane_right_number(p, c->next, y, ROLE_TEXT, r->next_value, 3);
+        int x = pane_right_number(p, c->target, y, ROLE_TEXT, r->target, 3);
+        if (r->is_bounded)
+            pane_put(p, x - 1, y, ROLE_TEXT, '^');
+        pane_right_number(p, c->q, y, ROLE_TEXT, r->q, 3);
+        pane_right_format(p, c->error, y, ROLE_TEXT, "%+.3f", r->error);
+    }
+    if (is_shown(s, CLASS_STEP)) {
+        if (c->priority && s->settings->prioritized)
+            pane_right_number(p, c->priority, y, ROLE_TEXT, pow(r->priority, s->settings->alpha),
+                              3);
+        if (c->weight)
+            pane_right_number(p, c->weight, y, ROLE_TEXT, r->weight, 2);
+    }
+}
+
+void class_draw_sample(const struct class_shown *s, const struct pane *p, int64_t top)
+{
+    char note[96];
+    struct sampled c = sampled_for(s, p->width);
+    bool any = is_learned(s, CLASS_SAMPLE);
+
+    if (any)
+        snprintf(note, sizeof note, "%u of %u · %s%s",
+                 s->lesson->rows < (uint32_t)(p->height - 2) ? s->lesson->rows
+                                                             : (uint32_t)(p->height - 2),
+                 s->lesson->batch, s->settings->prioritized ? "by priority" : "all as likely",
+                 p->width >= 100 ? " · ^ raised to what its episode earned" : "");
+    pane_head(p, 0, &(struct head){0, "Sampled from memory", any ? note : NULL, s->focus});
+    if (!any) {
+        pane_text(p, 0, 1, ROLE_DIM,
+                  s->lesson && !s->lesson->updates ? "no update, no sample"
+                                                   : "comes with part 5, the sample");
+        return;
+    }
+    draw_sampled_titles(s, p, &c, 1);
+    for (int y = 2; y < p->height && top + y - 2 < (int64_t)s->lesson->rows; y++) {
+        uint32_t n = (uint32_t)(top + y - 2);
+        draw_sampled(s, p, &c, y, n);
+        if (n != s->row)
+            continue;
+        pane_select(p, y, ROLE_SELECT);
+        p->grid->cursor_x = p->x;
+        p->grid->cursor_y = p->y + y;
+    }
+}
+
+/* ---- two runs ---- */
+
+void class_draw_runs(const struct class_runs *r, const struct pane *p)
+{
+    struct plot_series series[4];
+    size_t count = 0;
+
+    pane_head(p, 0, &(struct head){0, r->title, r->note, false});
+    struct pane body = pane_part(p, 0, 1, p->width, p->height - 1);
+    if (!r->now.count && !r->before.count) {
+        pane_text(&body, 0, 0, ROLE_DIM, "no episode has ended yet");
+        return;
+    }
+    const struct class_run *runs[] = {&r->before, &r->now};
+    for (int n = 0; n < 2; n++) {
+        if (!runs[n]->count)
+            continue;
+        series[count++] = (struct plot_series){.y = runs[n]->y,
+                                               .x = runs[n]->x,
+                                               .count = runs[n]->count,
+                                               .kind = PLOT_LINE,
+                                               .role = n ? ROLE_PLOT_0 : ROLE_DIM,
+                                               .sign = n ? '*' : '.',
+                                               .name = runs[n]->name};
+        if (runs[n]->best)
+            series[count++] = (struct plot_series){.y = runs[n]->best,
+                                                   .x = runs[n]->x,
+                                                   .count = runs[n]->count,
+                                                   .kind = PLOT_STEPS,
+                                                   .role = n ? ROLE_PLOT_2 : ROLE_DIM,
+                                                   .sign = n ? '+' : '.'};
+    }
+    struct plot plot = {.series = series,
+                        .series_count = count,
+                        .first_x = 0,
+                        .last_x = r->last_x,
+                        .unit_x = r->unit,
+                        .low = NAN,
+                        .high = NAN,
+                        .limit = r->limit,
+                        .limit_role = ROLE_OK,
+                        .limit_name = r->limit_name,
+                        .ascii = r->ascii};
+    plot_draw(&body, &plot);
+}
+
+/* ---- switches ---- */
+
+const struct class_switch class_switches[CLASS_SWITCHES] = {
+    {"double", "double_q"}, {"priority", "prioritized"},      {"dueling", "dueling"},
+    {"n-step", "n_step"},   {"target net", "target_network"}, {"Huber", "huber"},
+};
+
+void class_switch_value(const struct rl_settings *s, int n, char out[static 16])
+{
+    for (const struct rl_setting *row = rl_setting_table; row->name; row++) {
+        if (!strcmp(row->name, class_switches[n].option))
+            rl_settings_print(s, row, out, 16);
+    }
+}
+
+void class_switch_other(const struct rl_settings *s, int n, char out[static 16])
+{
+    char now[16] = "";
+
+    class_switch_value(s, n, now);
+    if (!strcmp(now, "on") || !strcmp(now, "off"))
+        snprintf(out, 16, "%s", !strcmp(now, "on") ? "off" : "on");
+    else
+        snprintf(out, 16, "%s", !strcmp(now, "1") ? "10" : "1");
+}
+
+void class_draw_switches(const struct class_came_to *c, const struct pane *p)
+{
+    char now[16] = "", before[16] = "";
+    int y = 1, best = p->width >= 50 ? 30 : 0;
+
+    pane_head(p, 0,
+              &(struct head){0, "Switches",
+                             p->width >= 56 ? "a key runs the same seed again, beside this"
+                                            : "a key starts again",
+                             false});
+    pane_text(p, 14, y, ROLE_DIM, "this");
+    if (c->before)
+        pane_text(p, 21, y, ROLE_DIM, "before");
+    y++;
+    for (int n = 0; n < CLASS_SWITCHES && y < p->height; n++, y++) {
+        class_switch_value(c->now, n, now);
+        pane_format(p, 0, y, ROLE_KEY, "%d", n + 1);
+        pane_text(p, 2, y, ROLE_TEXT, class_switches[n].name);
+        pane_text(p, 14, y, ROLE_TEXT, now);
+        if (!c->before)
+            continue;
+        class_switch_value(c->before, n, before);
+        bool same = !strcmp(now, before);
+        pane_text(p, 21, y, same ? ROLE_DIM : ROLE_CHANGED | BOLD, same ? "same" : before);
+    }
+    if (!best)
+        return;
+    pane_text(p, best, 1, ROLE_DIM, "best");
+    pane_text(p, best, 2, ROLE_TEXT, c->best);
+    if (c->before) {
+        pane_text(p, best, 4, ROLE_DIM, "best before");
+        pane_text(p, best, 5, ROLE_DIM, c->best_before);
+    }
+}
+
+/* ---- the message ---- */
+
+char *class_sentence(const struct class_shown *s, char *out, size_t room)
+{
+    static const char *const sentences[CLASS_PARTS] = {
+        "the network gives every legal action a Q: what the rest of the episode is worth with it",
+        "a draw under ε takes an action by lot, else the largest Q is taken",
+        "the action is carried out; what it earns at once is the reward",
+        "the decision goes into the memory it is learned from",
+        "rows are drawn from the memory: likelier, the more wrong Q was about them",
+        "the target is what Q should have been, by the reward and what follows",
+        "one step of the gradient makes the errors smaller",
+        "the network that values what follows becomes a copy, now and then",
+    };
+
+    if (!s->lesson)
+        snprintf(out, room, ", makes a decision part by part, . a whole update");
+    else
+        snprintf(out, room, "part %d of 8: %s", (int)s->part + 1, sentences[s->part]);
+    return out;
+}

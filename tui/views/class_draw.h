@@ -1,0 +1,85 @@
+/* tui/views/class_draw.h - one decision of the learner and the update after it, drawn part by part:
+ * of the search, or of a game. Shared by the classroom's files only. */
+#ifndef AUTOMAP_TUI_VIEWS_CLASS_DRAW_H
+#define AUTOMAP_TUI_VIEWS_CLASS_DRAW_H
+
+#include "rl/settings.h"
+#include "rl/taught.h"
+#include "tui/screen/grid.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct game_look;
+struct live_lesson;
+struct watch;
+
+/* The parts of an update, in their order. */
+enum class_part {
+    CLASS_LOOK,
+    CLASS_CHOOSE,
+    CLASS_ACT,
+    CLASS_STORE,
+    CLASS_SAMPLE,
+    CLASS_TARGET,
+    CLASS_STEP,
+    CLASS_COPY,
+    CLASS_PARTS
+};
+
+struct class_shown {
+    const struct rl_lesson *lesson; /* NULL: no decision yet */
+    const struct rl_settings *settings;
+    const struct live_lesson *live; /* of the search; NULL: of a game */
+    const struct watch *watch;      /* with `live`: names of decisions */
+    const char *const *actions;     /* names; NULL: numbers only */
+    uint32_t action_count, inputs;
+    enum class_part part; /* the last one shown; what comes later is not yet */
+    uint32_t row;         /* of the sample, under the cursor */
+    bool focus;           /* on the sample */
+};
+
+/* A learner's run as a curve: x from 0. */
+struct class_run {
+    const double *x, *y, *best; /* best: NULL, or best so far */
+    uint32_t count;
+    const char *name;
+};
+struct class_runs {
+    struct class_run now, before; /* before.count 0: there is none */
+    double last_x, limit;         /* limit NAN: none */
+    const char *limit_name, *unit, *title, *note;
+    bool ascii;
+};
+
+/* A part of the learner that can be switched. */
+struct class_switch {
+    const char *name, *option; /* for a person; of rl_setting_table */
+};
+enum { CLASS_SWITCHES = 6 };
+extern const struct class_switch class_switches[CLASS_SWITCHES];
+/* The value of a switch, and the one it has after the key: "on" and "off", "1" and "10". */
+void class_switch_value(const struct rl_settings *s, int n, char out[static 16]);
+void class_switch_other(const struct rl_settings *s, int n, char out[static 16]);
+
+/* What two runs came to, for the table of switches. */
+struct class_came_to {
+    const struct rl_settings *now, *before; /* before NULL: there is none */
+    char best[48], best_before[48];
+};
+
+void class_draw_parts(const struct class_shown *s, const struct pane *p, int y);
+void class_draw_choice(const struct class_shown *s, const struct pane *p);
+void class_draw_update(const struct class_shown *s, const struct pane *p);
+void class_draw_sample(const struct class_shown *s, const struct pane *p, int64_t top);
+void class_draw_runs(const struct class_runs *r, const struct pane *p);
+void class_draw_switches(const struct class_came_to *c, const struct pane *p);
+/* What one step does, in a sentence. */
+char *class_sentence(const struct class_shown *s, char *out, size_t room);
+
+/* The game as a picture, and what its learner would do where that makes a map. */
+void class_draw_game(const struct game_look *k, bool ascii, const struct pane *p);
+void class_draw_learned(const struct game_look *k, const struct pane *p);
+const char *const *class_actions(const struct game_look *k); /* names; NULL: it has none */
+
+#endif

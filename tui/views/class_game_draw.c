@@ -1,0 +1,202 @@
+/* The games of the classroom as pictures, from what the learner observes of them. */
+#include "tui/views/class_draw.h"
+
+#include "hlo/support/mem.h"
+#include "rl/games.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/theme.h"
+#include "tui/watch/game_job.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- dots: 2 x 4 in a cell ---- */
+
+struct dots {
+    struct pane cells;
+    uint8_t *bits; /* [height x width] of the cells */
+};
+
+static struct dots dots_new(const struct pane *p, int y, int height)
+{
+    struct dots d = {.cells = pane_part(p, 0, y, p->width, height)};
+
+    d.bits = mem_alloc((size_t)(d.cells.width + 1) * (size_t)(d.cells.height + 1));
+    return d;
+}
+
+static void dot(struct dots *d, int x, int y)
+{
+    static const uint8_t bit[4][2] = {{1, 8}, {2, 16}, {4, 32}, {64, 128}};
+
+    if (x < 0 || y < 0 || x >= 2 * d->cells.width || y >= 4 * d->cells.height)
+        return;
+    d->bits[(size_t)(y / 4) * (size_t)d->cells.width + (size_t)(x / 2)] |= bit[y % 4][x % 2];
+}
+
+static void line(struct dots *d, double x0, double y0, double x1, double y1)
+{
+    int steps = (int)ceil(fmax(fabs(x1 - x0), fabs(y1 - y0))) + 1;
+
+    for (int n = 0; n <= steps; n++)
+        dot(d, (int)lround(x0 + (x1 - x0) * n / steps), (int)lround(y0 + (y1 - y0) * n / steps));
+}
+
+/* Shows and frees them. */
+static void dots_show(struct dots *d, bool ascii, unsigned style)
+{
+    for (int y = 0; y < d->cells.height; y++) {
+        for (int x = 0; x < d->cells.width; x++) {
+            uint8_t bits = d->bits[(size_t)y * (size_t)d->cells.width + (size_t)x];
+            if (bits)
+                pane_put(&d->cells, x, y, style, ascii ? '#' : 0x2800u + bits);
+        }
+    }
+    free(d->bits);
+}
+
+/* ---- games ---- */
+
+/* Its world is 4.8 wide; the pole is 1 long, 2 here, that a lean is seen. */
+static void draw_cartpole(const struct game_look *k, bool ascii, const struct pane *p)
+{
+    int ground = p->height - 2;
+    struct dots d = dots_new(p, 1, ground - 1);
+    double wide = 2 * d.cells.width, unit = wide / 5.2, floor = 4 * d.cells.height - 1;
+    double x = wide / 2 + (double)k->seen[0] * unit, top = floor - 6;
+    double length = fmin(2 * unit, top - 1), angle = (double)k->seen[2];
+
+    line(&d, 0.2 * unit, floor, wide - 0.2 * unit, floor);
+    for (int side = -1; side <= 1; side += 2)
+        line(&d, x + side * 8, top, x + side * 8, floor - 1);
+    line(&d, x - 8, top, x + 8, top);
+    line(&d, x - 8, floor - 1, x + 8, floor - 1);
+    for (int thick = 0; thick < 2; thick++)
+        line(&d, x + thick, top, x + thick + length * sin(angle), top - length * cos(angle));
+    dots_show(&d, ascii, ROLE_TITLE);
+    pane_text(p, 1, ground, ROLE_DIM, "-2.4");
+    pane_text(p, p->width / 2, ground, ROLE_DIM, "0");
+    pane_right(p, p->width - 1, ground, ROLE_DIM, "+2.4");
+    pane_format(p, 0, ground + 1, ROLE_TEXT,
+                p->width >= 66 ? "position %+.2f   speed %+.2f   angle %+.1f°   angular speed %+.2f"
+                               : "x %+.2f  v %+.2f  angle %+.1f°  w %+.2f",
+                (double)k->seen[0], (double)k->seen[1], angle * 180 / 3.14159265358979,
+                (double)k->seen[3]);
+}
+
+static void draw_mountaincar(const struct game_look *k, bool ascii, const struct pane *p)
+{
+    struct dots d = dots_new(p, 1, p->height - 2);
+    double wide = 2 * d.cells.width, high = 4 * d.cells.height - 4;
+
+    for (int n = 0; n < (int)wide; n++) {
+        double at = -1.2 + 1.8 * n / wide;
+        dot(&d, n, (int)(3 + high - high * (0.5 + 0.45 * sin(3 * at))));
+    }
+    double x = (double)k->seen[0], y = 1 + high - high * (0.5 + 0.45 * sin(3 * x));
+    for (int n = -3; n <= 3; n++)
+        line(&d, wide * (x + 1.2) / 1.8 + n, y - 2, wide * (x + 1.2) / 1.8 + n, y);
+    dots_show(&d, ascii, ROLE_TITLE);
+    pane_format(p, 0, p->height - 1, ROLE_TEXT, "position %+.2f   speed %+.3f   the flag at +0.50",
+                x, (double)k->seen[1]);
+}
+
+static void draw_acrobot(const struct game_look *k, bool ascii, const struct pane *p)
+{
+    struct dots d = dots_new(p, 1, p->height - 2);
+    double x = d.cells.width, y = 2 * d.cells.height, unit = y / 2 - 1;
+    double first = atan2((double)k->seen[1], (double)k->seen[0]);
+    double second = first + atan2((double)k->seen[3], (double)k->seen[2]);
+    double elbow = x + unit * sin(first), low = y + unit * cos(first);
+
+    line(&d, x, y, elbow, low);
+    line(&d, elbow, low, elbow + unit * sin(second), low + unit * cos(second));
+    for (int n = 0; n < 2 * d.cells.width; n += 4)
+        dot(&d, n, (int)(y - unit));
+    dots_show(&d, ascii, ROLE_TITLE);
+    pane_text(p, 0, p->height - 1, ROLE_TEXT, "its end has to come above the dotted line");
+}
+
+/* bsuite's board: a ball falls, a paddle moves in the last row. */
+static void draw_catch(const struct game_look *k, const struct pane *p)
+{
+    enum { COLUMNS = 5 };
+    uint32_t rows = k->inputs / COLUMNS;
+
+    for (uint32_t n = 0; n < rows * COLUMNS && n < GAME_SEEN; n++) {
+        int x = 4 + 3 * (int)(n % COLUMNS), y = 1 + (int)(n / COLUMNS);
+        bool last = n / COLUMNS == rows - 1, on = k->seen[n] > 0;
+        if (y < p->height)
+            pane_put(p, x, y, on ? ROLE_TITLE | BOLD : ROLE_DIM, !on ? U'·' : last ? U'█' : U'●');
+    }
+}
+
+/* Any other: what is observed, number by number. */
+static void draw_numbers(const struct game_look *k, const struct pane *p)
+{
+    uint32_t most = p->height > 2 ? 2 * (uint32_t)(p->height - 2) : 2;
+
+    for (uint32_t n = 0; n < k->inputs && n < GAME_SEEN && n < most; n++)
+        pane_format(p, n % 2 ? p->width / 2 : 0, 1 + (int)(n / 2), ROLE_TEXT, "observed %-3u %+.3f",
+                    n, (double)k->seen[n]);
+}
+
+void class_draw_game(const struct game_look *k, bool ascii, const struct pane *p)
+{
+    char note[64];
+
+    snprintf(note, sizeof note, "decision %u of this episode", k->length + 1);
+    pane_head(p, 0, &(struct head){0, k->game->name, note, false});
+    if (p->height < 6)
+        return;
+    if (k->game->begin == rl_cartpole_begin)
+        draw_cartpole(k, ascii, p);
+    else if (k->game->begin == rl_mountaincar_begin)
+        draw_mountaincar(k, ascii, p);
+    else if (k->game->begin == rl_acrobot_begin)
+        draw_acrobot(k, ascii, p);
+    else if (k->game->begin == rl_catch_begin)
+        draw_catch(k, p);
+    else
+        draw_numbers(k, p);
+}
+
+/* A letter for each angle and angular speed: what it would do in the middle, at rest. */
+void class_draw_learned(const struct game_look *k, const struct pane *p)
+{
+    static const char letters[] = " LR";
+
+    if (k->game->begin != rl_cartpole_begin || !k->push[0][0]) {
+        pane_head(p, 0, &(struct head){0, "The game", NULL, false});
+        struct pane body = pane_part(p, 0, 1, p->width, p->height - 1);
+        pane_sentence(&body, ROLE_TEXT,
+                      k->game->is_probe ? rl_probe_table[k->game->variant].summary
+                                        : k->game->summary);
+        return;
+    }
+    pane_head(p, 0, &(struct head){0, "What it learned", "push by angle, speed", false});
+    for (int y = 0; y < GAME_SPINS && y + 2 < p->height; y++) {
+        for (int x = 0; x < GAME_ANGLES && x + 2 < p->width; x++) {
+            uint8_t push = k->push[y][x];
+            pane_put(p, 2 + x, 1 + y, push == 2 ? ROLE_CHOICE_1 | BOLD : ROLE_CHOICE_0,
+                     (uint32_t)letters[push]);
+        }
+    }
+    int y = GAME_SPINS + 1 < p->height ? GAME_SPINS + 1 : p->height - 1;
+    pane_text(p, 2, y, ROLE_DIM, "left             angle        right");
+}
+
+const char *const *class_actions(const struct game_look *k)
+{
+    static const char *const pushes[] = {"push left", "push right"},
+                             *const cars[] = {"push left", "coast", "push right"},
+                             *const torques[] = {"torque -1", "no torque", "torque +1"},
+                             *const paddles[] = {"left", "stay", "right"};
+
+    return k->game->begin == rl_cartpole_begin      ? pushes
+           : k->game->begin == rl_mountaincar_begin ? cars
+           : k->game->begin == rl_acrobot_begin     ? torques
+           : k->game->begin == rl_catch_begin       ? paddles
+                                                    : NULL;
+}

@@ -1,0 +1,719 @@
+/* C, the classroom: one decision of the learner and the update after it, part by part; the same
+ * search with one of its parts switched, beside the one before; and games with a known answer. */
+#include "engine/live/series.h"
+#include "engine/live/snapshot.h"
+#include "engine/live/watched.h"
+#include "engine/search/search.h"
+#include "engine/text/units.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+#include "rl/games.h"
+#include "rl/settings.h"
+#include "rl/taught.h"
+#include "tui/screen/grid.h"
+#include "tui/screen/keys.h"
+#include "tui/screen/list.h"
+#include "tui/screen/plot.h"
+#include "tui/screen/theme.h"
+#include "tui/views/actions.h"
+#include "tui/views/class_draw.h"
+#include "tui/views/host.h"
+#include "tui/views/panel.h"
+#include "tui/views/views.h"
+#include "tui/watch/game_job.h"
+#include "tui/watch/watch.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    CLASS_NEXT,
+    CLASS_WHOLE,
+    CLASS_EPISODE,
+    CLASS_RUN,
+    CLASS_SLOWER,
+    CLASS_FASTER,
+    CLASS_PAGE,
+    CLASS_SWITCH_1, /* to 6 */
+    CLASS_OVERLAY = CLASS_SWITCH_1 + CLASS_SWITCHES,
+    CLASS_GAME,
+    CLASS_SEARCH,
+    CLASS_HAND_LEFT,
+    CLASS_HAND_RIGHT,
+    CLASS_BACK,
+    CLASS_ACTIONS
+};
+#define SWITCH(n, key) \
+    [CLASS_SWITCH_1 + (n)] = {"switch-" key, "in this view", NULL, NULL, key, NULL}
+static const struct action class_actions_table[CLASS_ACTIONS] = {
+    [CLASS_NEXT] = {"part", "in this view", "the next part of this update", "next part", ",", NULL},
+    [CLASS_WHOLE] = {"update", "in this view", "one update", "one update", ".", NULL},
+    [CLASS_EPISODE] = {"episode", "in this view", "one episode", NULL, "E", NULL},
+    [CLASS_RUN] = {"run", "in this view", "run, pause", "run", "Space", NULL},
+    [CLASS_SLOWER] = {"slower", "in this view", "slower, faster", "pace", "{", NULL},
+    [CLASS_FASTER] = {"faster", "in this view", NULL, NULL, "}", NULL},
+    [CLASS_PAGE] = {"page", "in this view", "the next page of a small screen", "page", "Tab", NULL},
+    [CLASS_SWITCH_1] = {"switch-1", "in this view", "run again without, beside this: 1 to 6",
+                        "switch", "1", NULL},
+    SWITCH(1, "2"),
+    SWITCH(2, "3"),
+    SWITCH(3, "4"),
+    SWITCH(4, "5"),
+    SWITCH(5, "6"),
+    [CLASS_OVERLAY] = {"overlay", "in this view", "the run before, or not", "overlay", "o", NULL},
+    [CLASS_GAME] = {"game", "in this view", "a game, the next one", "game", "g", NULL},
+    [CLASS_SEARCH] = {"search", "in this view", "back to the search", NULL, "G", NULL},
+    [CLASS_HAND_LEFT] = {"hand-left", "in this view", "decide by hand: 0, the last action", NULL,
+                         "h or Left", NULL},
+    [CLASS_HAND_RIGHT] = {"hand-right", "in this view", NULL, NULL, "l or Right", NULL},
+    [CLASS_BACK] = {"back", "in this view", "back", "back", "Esc", NULL},
+};
+static const struct key_table class_keys = {"class", class_actions_table, CLASS_ACTIONS};
+
+enum { PAGES = 3 };
+
+struct classroom {
+    enum class_part part;
+    uint64_t decision; /* of the lesson shown: a new one begins at its first part, or whole */
+    bool by_part;      /* a person goes part by part */
+    struct list row;
+    int page;              /* of a small screen */
+    bool alone;            /* without the run before */
+    struct game_job *game; /* NULL: the search */
+    struct game_look look;
+    double *x, *y, *mean, *best; /* [SERIES_POINTS] of this run */
+    double *old_x, *old_mean, *old_best;
+};
+
+/* ---- what is shown ---- */
+
+static const struct snapshot *shot_of(const struct panel *p)
+{
+    return p->scene->watch ? p->scene->watch->shot : NULL;
+}
+
+static const struct rl_lesson *lesson_of(const struct panel *p)
+{
+    const struct classroom *v = p->state;
+    const struct snapshot *s = shot_of(p);
+
+    if (v->game)
+        return v->look.has_lesson ? &v->look.lesson : NULL;
+    return s && s->lesson ? &s->lesson->rl : NULL;
+}
+
+static enum class_part last_part(const struct rl_lesson *l)
+{
+    return l->updates ? CLASS_COPY : CLASS_STORE;
+}
+
+/* A decision not seen yet begins at its first part, or is shown whole. */
+static void follow(struct panel *p)
+{
+    struct classroom *v = p->state;
+
+    if (v->game)
+        game_job_look(v->game, &v->look);
+    const struct rl_lesson *l = lesson_of(p);
+    if (!l || l->decision == v->decision)
+        return;
+    v->decision = l->decision;
+    v->part = v->by_part ? CLASS_LOOK : last_part(l);
+    list_fit(&v->row, l->rows, v->row.rows ? v->row.rows : 1);
+}
+
+static struct class_shown shown(const struct panel *p)
+{
+    static const char *const answers[] = {"whole", "split"};
+    const struct classroom *v = p->state;
+    const struct snapshot *s = shot_of(p);
+    struct class_shown c = {.lesson = lesson_of(p), .part = v->part, .focus = true};
+
+    c.row = (uint32_t)v->row.cursor;
+    if (v->game) {
+        c.settings = &v->look.now.settings;
+        c.inputs = v->look.inputs;
+        c.actions = class_actions(&v->look);
+        c.action_count = v->look.actions;
+        return c;
+    }
+    c.live = s->lesson;
+    c.watch = p->scene->watch;
+    c.settings = c.live ? &c.live->settings : &s->options.rl;
+    c.inputs = c.live                        ? c.live->inputs
+               : s->options.game.paper_state ? s->moves->count + 1
+                                             : 3 * s->moves->count + 1;
+    c.actions = answers;
+    c.action_count = 2;
+    return c;
+}
+
+/* ---- open, close ---- */
+
+static int begin_game(struct panel *p, const struct rl_game *game, struct err *e)
+{
+    struct classroom *v = p->state;
+    struct game_job *next;
+    int rc = game_job_new(game, p->scene->now_ms > 0, &next, e);
+
+    if (rc)
+        return rc;
+    game_job_free(v->game);
+    v->game = next;
+    v->decision = 0;
+    v->part = CLASS_LOOK;
+    follow(p);
+    return 0;
+}
+
+static void close_class(struct panel *p)
+{
+    struct classroom *v = p->state;
+    double *arrays[] = {v->x, v->y, v->mean, v->best, v->old_x, v->old_mean, v->old_best};
+
+    game_job_free(v->game);
+    for (size_t n = 0; n < sizeof arrays / sizeof *arrays; n++)
+        free(arrays[n]);
+}
+
+static int open_class(struct panel *p, const void *arg, struct err *e)
+{
+    struct classroom *v = p->state;
+    double **arrays[] = {&v->x, &v->y, &v->mean, &v->best, &v->old_x, &v->old_mean, &v->old_best};
+    const struct rl_game *game = arg;
+
+    for (size_t n = 0; n < sizeof arrays / sizeof *arrays; n++)
+        *arrays[n] = mem_alloc(SERIES_POINTS * sizeof(double));
+    v->part = CLASS_COPY;
+    if (!game && !shot_of(p))
+        game = &rl_game_table[0];
+    if (game && begin_game(p, game, e)) {
+        close_class(p);
+        return e->code;
+    }
+    follow(p);
+    return 0;
+}
+
+static void read_class(struct panel *p)
+{
+    follow(p);
+}
+
+/* ---- drawing: the curves ---- */
+
+/* The points of a series within began < x <= ended, from 0. Returns how many. */
+static uint32_t cut_series(const struct series *s, double began, double ended, double *x, double *y)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < s->count; i++) {
+        const struct point *at = &s->block->points[i];
+        if (at->x <= began || at->x > ended)
+            continue;
+        x[count] = at->x - began;
+        y[count++] = (double)at->mean;
+    }
+    return count;
+}
+
+/* Best so far, of rewards. */
+static void find_best(const double *y, uint32_t count, double *best)
+{
+    for (uint32_t i = 0; i < count; i++)
+        best[i] = i && best[i - 1] > y[i] ? best[i - 1] : y[i];
+}
+
+static void draw_search_runs(struct panel *p, const struct pane *pane)
+{
+    struct classroom *v = p->state;
+    const struct snapshot *s = shot_of(p);
+    const struct watch *w = p->scene->watch;
+    const struct live_run *old = &s->run_before;
+    bool both = old->ended > old->began && !v->alone;
+    char note[96];
+
+    uint32_t count = cut_series(&s->reward, (double)s->began, INFINITY, v->x, v->y);
+    find_best(v->y, count, v->best);
+    plot_smooth(v->mean, v->y, count, 0.9);
+    struct class_runs r = {.title = "Reward",
+                           .note = note,
+                           .unit = "ep",
+                           .now = {v->x, v->mean, v->best, count, "this"},
+                           .last_x = fmax(1, (double)(s->episodes - s->began)),
+                           .limit = w->exact && w->exact->fits ? w->exact->score : NAN,
+                           .limit_name = "optimum",
+                           .ascii = p->scene->ascii};
+    snprintf(note, sizeof note, "mean of about 10, and best");
+    if (both) {
+        count = cut_series(&s->reward, (double)old->began, (double)old->ended, v->old_x, v->y);
+        find_best(v->y, count, v->old_best);
+        plot_smooth(v->old_mean, v->y, count, 0.9);
+        r.before = (struct class_run){v->old_x, v->old_mean, v->old_best, count, "before"};
+        r.last_x = fmax(r.last_x, (double)(old->ended - old->began));
+        snprintf(note, sizeof note, "%s, beside the run before", old->what);
+    }
+    class_draw_runs(&r, pane);
+}
+
+static void draw_game_runs(struct panel *p, const struct pane *pane)
+{
+    const struct classroom *v = p->state;
+    const struct game_look *k = &v->look;
+    const struct game_run *runs[] = {&k->now, &k->before};
+    struct class_runs r = {.title = "Reward",
+                           .note = "mean of the last 100 episodes",
+                           .unit = "decisions",
+                           .now = {runs[0]->x, runs[0]->mean, NULL, runs[0]->count, "this"},
+                           .last_x = fmax(1, (double)runs[0]->decisions),
+                           .limit = k->game->best_reward,
+                           .limit_name = "best",
+                           .ascii = p->scene->ascii};
+
+    if (runs[1]->count && !v->alone) {
+        r.before = (struct class_run){runs[1]->x, runs[1]->mean, NULL, runs[1]->count, "before"};
+        r.last_x = fmax(r.last_x, (double)runs[1]->decisions);
+    }
+    class_draw_runs(&r, pane);
+}
+
+static void draw_runs(struct panel *p, const struct pane *pane)
+{
+    if (((const struct classroom *)p->state)->game)
+        draw_game_runs(p, pane);
+    else
+        draw_search_runs(p, pane);
+}
+
+static void write_mean(double best, char *out, size_t room)
+{
+    if (isfinite(best))
+        snprintf(out, room, "%.4g, mean of %d", best, GAME_LAST);
+    else
+        snprintf(out, room, "not yet %d episodes", GAME_LAST);
+}
+
+static void draw_switches(struct panel *p, const struct pane *pane)
+{
+    const struct classroom *v = p->state;
+    const struct snapshot *s = shot_of(p);
+    struct class_came_to c = {0};
+    char ms[UNITS_ROOM];
+
+    if (v->game) {
+        c.now = &v->look.now.settings;
+        c.before = v->look.before.count ? &v->look.before.settings : NULL;
+        write_mean(v->look.now.best, c.best, sizeof c.best);
+        write_mean(v->look.before.best, c.best_before, sizeof c.best_before);
+    } else {
+        const struct live_run *old = &s->run_before;
+        c.now = &s->options.rl;
+        c.before = old->ended > old->began ? &old->rl : NULL;
+        if (s->best && s->best->episode >= s->began)
+            snprintf(c.best, sizeof c.best, "%s at %llu", units_ms(ms, s->best->cost.step_ms),
+                     (unsigned long long)(s->best->episode - s->began));
+        if (old->best_ms > 0)
+            snprintf(c.best_before, sizeof c.best_before, "%s at %llu", units_ms(ms, old->best_ms),
+                     (unsigned long long)old->best_episode);
+    }
+    class_draw_switches(&c, pane);
+}
+
+/* ---- drawing: the whole ---- */
+
+static void draw_note(const struct panel *p, char *note, size_t room)
+{
+    const struct classroom *v = p->state;
+    const struct game_look *k = &v->look;
+    const struct rl_lesson *l = lesson_of(p);
+    char count[UNITS_ROOM];
+
+    if (!v->game) {
+        snprintf(note, room, l ? "decision %s of the search" : "the search, in slow motion",
+                 l ? units_count(count, (int64_t)l->decision) : "");
+        return;
+    }
+    int size = snprintf(note, room, "episode %s", units_count(count, (int64_t)k->episodes + 1));
+    if (isfinite(k->mean))
+        size += snprintf(note + size, room - (size_t)size, " · mean %.4g", k->mean);
+    snprintf(note + size, room - (size_t)size, " · ε %.2f · %s", k->epsilon,
+             !k->running   ? "paused"
+             : k->pace > 0 ? "runs"
+                           : "full speed");
+}
+
+/* Wide: everything at once. The game stands where the search has its update. */
+static void draw_wide(struct panel *p, const struct pane *pane, const struct class_shown *s)
+{
+    struct classroom *v = p->state;
+    int half = pane->width / 2, y = 3, upper = 14, lower = pane->height - y - upper;
+    int sampled = pane->height < 44 ? lower / 2 - 1 : lower * 5 / 11;
+    struct pane left = pane_part(pane, 0, y, half - 2, upper - 1),
+                right = pane_part(pane, half + 1, y, pane->width - half - 1, upper - 1);
+
+    class_draw_choice(s, &left);
+    class_draw_update(s, &right);
+    y += upper;
+    if (v->game) {
+        int high = lower - 10 > 10 ? lower - 10 : lower / 2;
+        left = pane_part(pane, 0, y, half - 2, high);
+        right = pane_part(pane, half + 1, y, pane->width - half - 1, high);
+        class_draw_game(&v->look, p->scene->ascii, &left);
+        class_draw_learned(&v->look, &right);
+        y += high + (lower - high > 9);
+    } else {
+        struct pane sample = pane_part(pane, 0, y, pane->width, sampled);
+        list_fit(&v->row, s->lesson ? s->lesson->rows : 0, sampled - 2);
+        class_draw_sample(s, &sample, v->row.top);
+        y += sampled + 1;
+    }
+    left = pane_part(pane, 0, y, half - 2, pane->height - y);
+    right = pane_part(pane, half + 1, y, pane->width - half - 1, pane->height - y);
+    draw_runs(p, &left);
+    draw_switches(p, &right);
+}
+
+/* Small: a page at a time. */
+static void draw_page(struct panel *p, const struct pane *pane, const struct class_shown *s)
+{
+    struct classroom *v = p->state;
+    int height = pane->height - 2, upper = height / 2;
+    struct pane whole = pane_part(pane, 0, 2, pane->width, height),
+                above = pane_part(&whole, 0, 0, whole.width, upper),
+                below = pane_part(&whole, 0, upper, whole.width, height - upper);
+
+    if (v->page == 0) {
+        class_draw_choice(s, &above);
+        if (v->game)
+            class_draw_game(&v->look, p->scene->ascii, &below);
+        else
+            class_draw_update(s, &below);
+    } else if (v->page == 1) {
+        int rows = v->game ? height / 3 : height - 11;
+        struct pane sample = pane_part(&whole, 0, 0, whole.width, rows > 3 ? rows : 3),
+                    update =
+                        pane_part(&whole, 0, sample.height, whole.width, height - sample.height);
+        list_fit(&v->row, s->lesson ? s->lesson->rows : 0,
+                 sample.height > 3 ? sample.height - 2 : 1);
+        class_draw_sample(s, &sample, v->row.top);
+        class_draw_update(s, &update);
+    } else {
+        int rows = CLASS_SWITCHES + 2;
+        struct pane runs = pane_part(&whole, 0, 0, whole.width, height - rows),
+                    switches = pane_part(&whole, 0, height - rows, whole.width, rows);
+        draw_runs(p, &runs);
+        draw_switches(p, &switches);
+    }
+}
+
+static void draw_class(struct panel *p, const struct pane *pane)
+{
+    const struct classroom *v = p->state;
+    char note[128];
+
+    follow(p);
+    draw_note(p, note, sizeof note);
+    bool wide = pane->width >= 100 && pane->height >= 34;
+    if (!wide) {
+        size_t size = strlen(note);
+        snprintf(note + size, sizeof note - size, " · page %d of %d", v->page + 1, PAGES);
+    }
+    pane_head(pane, 0, &(struct head){0, "Classroom", note, true});
+    struct class_shown s = shown(p);
+    class_draw_parts(&s, pane, 1);
+    if (wide)
+        draw_wide(p, pane, &s);
+    else
+        draw_page(p, pane, &s);
+}
+
+/* ---- keys ---- */
+
+/* Decisions to be made until an update is due. */
+static uint32_t until_update(const struct panel *p)
+{
+    const struct class_shown s = shown(p);
+    uint64_t made = s.lesson ? s.lesson->decision : 0, next = made + 1;
+
+    next = next < s.settings->learn_start ? s.settings->learn_start : next;
+    next = (next + s.settings->train_every - 1) / s.settings->train_every * s.settings->train_every;
+    return (uint32_t)(next - made);
+}
+
+static void make_decisions(struct panel *p, uint32_t count)
+{
+    struct classroom *v = p->state;
+
+    if (v->game)
+        game_job_step(v->game, count);
+    else
+        watch_send(p->scene->watch, "decide %u", count);
+    follow(p);
+}
+
+static void next_part(struct panel *p)
+{
+    struct classroom *v = p->state;
+    const struct rl_lesson *l = lesson_of(p);
+
+    if (l && v->by_part && v->part < last_part(l)) {
+        v->part++;
+        return;
+    }
+    v->by_part = true;
+    make_decisions(p, 1);
+}
+
+static void whole_update(struct panel *p)
+{
+    struct classroom *v = p->state;
+    const struct rl_lesson *l = lesson_of(p);
+
+    v->by_part = false;
+    if (l && l->updates && v->part < CLASS_COPY)
+        v->part = CLASS_COPY;
+    else
+        make_decisions(p, until_update(p));
+}
+
+/* Runs the same seed again with that part switched; what it came to stays beside it. */
+static void flip_switch(struct panel *p, int n)
+{
+    struct classroom *v = p->state;
+    const struct snapshot *s = shot_of(p);
+    char value[16];
+    struct err e = {0};
+
+    v->alone = false;
+    v->by_part = false;
+    if (!v->game) {
+        uint64_t so_far = s->episodes - s->began;
+        bool ran = s->state == LIVE_RUNNING;
+        class_switch_other(&s->options.rl, n, value);
+        watch_send(p->scene->watch, "again %s %s", class_switches[n].option, value);
+        if (!ran && so_far)
+            watch_send(p->scene->watch, "episode %llu", (unsigned long long)so_far);
+        host_say(p->scene, "%s %s: the same seed from its start%s; u goes back",
+                 class_switches[n].name, value, ran || !so_far ? "" : ", as many episodes");
+        return;
+    }
+    struct rl_settings next = v->look.now.settings;
+    class_switch_other(&next, n, value);
+    bool ran = v->look.running;
+    uint64_t so_far = v->look.decisions;
+    if (rl_settings_set(&next, class_switches[n].option, value) ||
+        game_job_again(v->game, &next, &e)) {
+        host_say(p->scene, "%s %s: %s", class_switches[n].name, value, e.what);
+        return;
+    }
+    if (ran)
+        game_job_run(v->game, true);
+    else if (so_far)
+        game_job_step(v->game, (uint32_t)(so_far < 100000 ? so_far : 100000));
+    host_say(p->scene, "%s %s: the same seed from its start", class_switches[n].name, value);
+    v->decision = 0;
+    follow(p);
+}
+
+static void change_pace(struct panel *p, double by)
+{
+    static const double paces[] = {1, 2, 5, 20, 60, 200, 0};
+    enum { PACES = sizeof paces / sizeof *paces };
+    struct classroom *v = p->state;
+    int n = 0;
+
+    while (n + 1 < PACES && paces[n] != v->look.pace)
+        n++;
+    n += by > 0 ? 1 : -1;
+    n = n < 0 ? 0 : n >= PACES ? PACES - 1 : n;
+    game_job_pace(v->game, paces[n]);
+    if (paces[n] > 0)
+        host_say(p->scene, "%.0f decision%s a second", paces[n], n ? "s" : "");
+    else
+        host_say(p->scene, "full speed");
+}
+
+static void next_game(struct panel *p)
+{
+    struct classroom *v = p->state;
+    const struct rl_game *g = v->game ? v->look.game + 1 : rl_game_table;
+    struct err e = {0};
+
+    if (begin_game(p, g->name ? g : rl_game_table, &e))
+        host_say_err(p->scene, &e);
+    else
+        host_say(p->scene, "%s: %s; g the next game%s", v->look.game->name, v->look.game->summary,
+                 p->scene->watch ? ", G back to the search" : "");
+}
+
+static bool by_hand(struct panel *p, bool last)
+{
+    struct classroom *v = p->state;
+
+    if (!v->game) {
+        watch_send(p->scene->watch, "force %d", last);
+        return true;
+    }
+    game_job_force(v->game, last ? v->look.actions - 1 : 0);
+    v->by_part = false;
+    follow(p);
+    return true;
+}
+
+static bool act_class(struct panel *p, int action)
+{
+    struct classroom *v = p->state;
+
+    if (action >= CLASS_SWITCH_1 && action < CLASS_SWITCH_1 + CLASS_SWITCHES) {
+        flip_switch(p, action - CLASS_SWITCH_1);
+        return true;
+    }
+    switch (action) {
+    case CLASS_NEXT:
+        next_part(p);
+        return true;
+    case CLASS_WHOLE:
+        whole_update(p);
+        return true;
+    case CLASS_EPISODE:
+        v->by_part = false;
+        if (v->game)
+            game_job_episode(v->game);
+        else
+            watch_send(p->scene->watch, "episode 1");
+        return true;
+    case CLASS_RUN:
+        v->by_part = false;
+        if (v->game)
+            game_job_run(v->game, !v->look.running);
+        else
+            watch_send(p->scene->watch, shot_of(p)->state == LIVE_RUNNING ? "pause" : "run");
+        return true;
+    case CLASS_SLOWER:
+    case CLASS_FASTER:
+        if (v->game)
+            change_pace(p, action == CLASS_FASTER ? 1 : -1);
+        else
+            host_act(p->scene, &common_keys, action == CLASS_FASTER ? ACT_FASTER : ACT_SLOWER);
+        return true;
+    case CLASS_PAGE:
+        v->page = (v->page + 1) % PAGES;
+        return true;
+    case CLASS_OVERLAY:
+        v->alone = !v->alone;
+        return true;
+    case CLASS_GAME:
+        next_game(p);
+        return true;
+    case CLASS_SEARCH:
+        if (!p->scene->watch)
+            return false;
+        game_job_free(v->game);
+        v->game = NULL;
+        v->decision = 0;
+        follow(p);
+        return true;
+    case CLASS_HAND_LEFT:
+    case CLASS_HAND_RIGHT:
+        return by_hand(p, action == CLASS_HAND_RIGHT);
+    default:
+        host_close(p->scene);
+        return true;
+    }
+}
+
+static bool works_class(const struct panel *p, int action)
+{
+    const struct classroom *v = p->state;
+    const struct snapshot *s = shot_of(p);
+    bool has_before = v->game ? v->look.before.count > 0 : s && s->run_before.ended > 0;
+
+    if (action == CLASS_PAGE)
+        return p->width < 100 || p->height < 34;
+    return action != CLASS_OVERLAY || has_before;
+}
+
+static bool move_class(struct panel *p, enum list_move move)
+{
+    return list_move(&((struct classroom *)p->state)->row, move);
+}
+
+/* w asks about the decision that was made. */
+static int move_here_class(const struct panel *p)
+{
+    const struct classroom *v = p->state;
+    const struct snapshot *s = shot_of(p);
+
+    return !v->game && s && s->lesson ? (int)s->lesson->move : MOVE_NONE;
+}
+
+static bool is_live_class(const struct panel *p)
+{
+    const struct classroom *v = p->state;
+    return v->game && v->look.busy;
+}
+
+static void message_class(const struct panel *p, char *out, size_t room)
+{
+    struct class_shown s = shown(p);
+    class_sentence(&s, out, room);
+}
+
+/* The two runs as a table. */
+static bool page_class(const struct panel *p, struct str *out)
+{
+    const struct classroom *v = p->state;
+    const struct snapshot *s = shot_of(p);
+    const struct rl_settings *now = v->game ? &v->look.now.settings : s ? &s->options.rl : NULL;
+    const struct rl_settings *old = v->game
+                                        ? (v->look.before.count ? &v->look.before.settings : NULL)
+                                        : (s && s->run_before.ended ? &s->run_before.rl : NULL);
+    char a[16], b[16];
+
+    if (!now || !old || !out)
+        return now && old;
+    str_format(
+        out,
+        "# %s: the learner, two runs of one seed\n\n| | this run | run before |\n|---|---:|---:|\n",
+        v->game ? v->look.game->name : p->scene->model_name);
+    for (int n = 0; n < CLASS_SWITCHES; n++) {
+        class_switch_value(now, n, a);
+        class_switch_value(old, n, b);
+        str_format(out, "| %s | %s | %s |\n", class_switches[n].option, a, b);
+    }
+    if (v->game) {
+        str_format(
+            out, "| decisions | %llu | %llu |\n| best mean of 100 episodes | %.4g | %.4g |\n",
+            (unsigned long long)v->look.now.decisions, (unsigned long long)v->look.before.decisions,
+            v->look.now.best, v->look.before.best);
+        return true;
+    }
+    const struct live_run *r = &s->run_before;
+    str_format(out, "| episodes | %llu | %llu |\n", (unsigned long long)(s->episodes - s->began),
+               (unsigned long long)(r->ended - r->began));
+    str_format(out, "| best step, ms | %.4g | %.4g |\n", s->best ? s->best->cost.step_ms : NAN,
+               r->best_ms);
+    return true;
+}
+
+const struct panel_ops view_class = {
+    .name = "class",
+    .title = "Classroom",
+    .place = PLACE_FULL,
+    .keys = &class_keys,
+    .hints = "part update run down=row switch-1 overlay page game why export=page help back",
+    .size = sizeof(struct classroom),
+    .open = open_class,
+    .close = close_class,
+    .read = read_class,
+    .draw = draw_class,
+    .act = act_class,
+    .works = works_class,
+    .move = move_class,
+    .move_here = move_here_class,
+    .page = page_class,
+    .message = message_class,
+    .is_live = is_live_class,
+    .live_ms = 40,
+};
