@@ -190,14 +190,20 @@ static const char *found_by(const struct search_state *c, const struct search_be
     return b->evaluation ? search_names[c->options.algorithm] : "baseline";
 }
 
+/* Scores are of the pins' baseline; plans of one score may differ in what a pin decides. */
+static bool is_followed(const struct search_state *c, const struct search_best *b)
+{
+    return c->best && c->best->score == b->score && c->best->cost.step_ms == b->cost.step_ms &&
+           !memcmp(c->best->on, b->on, c->best->count * sizeof *b->on);
+}
+
 void state_follow_best(struct search_state *c)
 {
     const struct search_best *b = search_best(c->search);
 
     if (!isfinite(b->score))
         live_plan_replace(&c->best, NULL);
-    else if (!c->best || c->best->score != b->score ||
-             c->best->cost.step_ms != b->cost.step_ms) /* scores are of the pins' baseline */
+    else if (!is_followed(c, b))
         live_plan_replace(&c->best, state_make_plan(c, b->on, found_by(c, b)));
 }
 
