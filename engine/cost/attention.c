@@ -376,7 +376,7 @@ static void find_all(struct build *b)
 }
 
 int attention_new(const struct classes *c, const struct hlo_roles *roles, const struct fusion *f,
-                  bool is_fused, struct attention *out, struct err *e)
+                  const struct hlo_kernel as[2], struct attention *out, struct err *e)
 {
     const struct hlo_module *m = c->m;
     struct build b = {.c = c, .m = m, .roles = roles, .f = f, .out = out};
@@ -385,7 +385,8 @@ int attention_new(const struct classes *c, const struct hlo_roles *roles, const 
                               .work = mem_try((size_t)m->count + 1, sizeof *out->work),
                               .kernel = mem_try((size_t)m->count + 1, sizeof *out->kernel)};
     bool ok = out->is_inside && out->work && out->kernel;
-    if (ok && is_fused) {
+    if (ok && as) {
+        memcpy(out->as, as, sizeof out->as);
         b.first_use = mem_try((size_t)m->value_count + 2, sizeof *b.first_use);
         b.escapes = mem_try((size_t)m->value_count + 1, 1);
         b.next_update = mem_try((size_t)m->count + 1, sizeof *b.next_update);
@@ -424,17 +425,11 @@ void attention_release(struct attention *a)
     memset(a, 0, sizeof *a);
 }
 
-double attention_rate(const struct cluster_device *d, enum peak_type type, bool is_backward)
+double attention_rate(const struct hlo_kernel *as, const struct cluster_device *d,
+                      enum peak_type type)
 {
-    static const struct {
-        const char *name;
-        double forward, backward;
-    } reach[] = {{"a100", 0.7, 0.6}, {"h100", 0.6, 0.5}, {"", 0.5, 0.45}};
     static const double EFFECTIVE = 0.75; /* of the data sheet, where `matmul` is not given */
-    size_t k = 0;
+    double part = hlo_kernel_reach_on(as, d->name);
 
-    while (reach[k].name[0] && !strstr(d->name, reach[k].name))
-        k++;
-    double part = is_backward ? reach[k].backward : reach[k].forward;
     return cluster_peak(d, type) * part / (d->matmul.reach > 0 ? 1 : EFFECTIVE);
 }

@@ -20,6 +20,7 @@
 #include "engine/cluster/cluster.h"
 #include "engine/cost/fusion.h"
 #include "engine/decide/classes.h"
+#include "hlo/meaning/kernels.h"
 #include "hlo/meaning/roles.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
@@ -30,11 +31,13 @@ struct attention {
                            attention */
     uint32_t *kernel;   /* [instructions] number of its kernel + 1; 0: none. Even: backward pass */
     uint32_t count;     /* attentions found */
+    struct hlo_kernel as[2]; /* what runs it, forward and backward: its reach counts */
 };
 
-/* `is_fused` false: finds none. */
+/* `as`: the kernels that run it forward and backward (kernel_rules_attention); NULL: attention
+ * stays as the module writes it out, and none is found. */
 int attention_new(const struct classes *c, const struct hlo_roles *roles, const struct fusion *f,
-                  bool is_fused, struct attention *out, struct err *e) MUST_CHECK;
+                  const struct hlo_kernel as[2], struct attention *out, struct err *e) MUST_CHECK;
 void attention_release(struct attention *a);
 
 static inline bool attention_is_backward(const struct attention *a, hlo_id id)
@@ -42,9 +45,9 @@ static inline bool attention_is_backward(const struct attention *a, hlo_id id)
     return a->kernel[id] && a->kernel[id] % 2 == 0;
 }
 
-/* Operations per second that such a kernel reaches on a device, as shares of the data sheet's peak
- * by the device's name: A100 0.7 forward and 0.6 backward (arXiv 2307.08691), H100 0.6 and 0.5,
- * others 0.5 and 0.45. A device without `matmul` has peaks that are 3/4 of the data sheet's. */
-double attention_rate(const struct cluster_device *d, enum peak_type type, bool is_backward);
+/* Operations per second of such a kernel on a device: its share of the data sheet's peak. A device
+ * without `matmul` has peaks that are 3/4 of that. */
+double attention_rate(const struct hlo_kernel *as, const struct cluster_device *d,
+                      enum peak_type type);
 
 #endif

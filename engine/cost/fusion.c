@@ -1,5 +1,6 @@
 #include "engine/cost/fusion.h"
 #include "engine/cost/fusion_internal.h"
+#include "engine/cost/on_host.h"
 #include "hlo/module/attr.h"
 #include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
@@ -397,10 +398,11 @@ int fusion_new(const struct hlo_module *m, const bool *is_free, struct fusion *o
 {
     struct fusion f = {.buffer = mem_try(m->value_count, sizeof *f.buffer),
                        .is_stored = mem_try(m->value_count, 1),
-                       .is_remade = mem_try(m->value_count, 1)};
+                       .is_remade = mem_try(m->value_count, 1),
+                       .is_on_host = mem_try(m->value_count, 1)};
     uint8_t *reads = mem_try(m->count, 1);
-    int rc = f.buffer && f.is_stored && f.is_remade && reads ? find_aliases(m, is_free, &f, e)
-                                                             : err_no_memory(e, "for fusion");
+    bool ok = f.buffer && f.is_stored && f.is_remade && f.is_on_host && reads;
+    int rc = ok ? find_aliases(m, is_free, &f, e) : err_no_memory(e, "for fusion");
 
     if (rc)
         goto out;
@@ -420,6 +422,7 @@ int fusion_new(const struct hlo_module *m, const bool *is_free, struct fusion *o
             f.is_stored[own] = 1;
         }
     }
+    on_host_find(m, f.buffer, f.is_on_host);
 out:
     free(reads);
     if (rc)
@@ -442,5 +445,6 @@ void fusion_release(struct fusion *f)
     free(f->buffer);
     free(f->is_stored);
     free(f->is_remade);
+    free(f->is_on_host);
     memset(f, 0, sizeof *f);
 }

@@ -19,10 +19,11 @@
 #include "hlo/support/err.h"
 
 struct fusion {
-    hlo_value *buffer;  /* [values] the value whose buffer this one is; itself unless an alias */
-    uint8_t *is_stored; /* [values] of buffers: written to memory */
-    uint8_t *is_remade; /* [values] of buffers: stored for some readers, and made again by each
-                           reader that absorbs it */
+    hlo_value *buffer;   /* [values] the value whose buffer this one is; itself unless an alias */
+    uint8_t *is_stored;  /* [values] of buffers: written to memory */
+    uint8_t *is_remade;  /* [values] of buffers: stored for some readers, and made again by each
+                            reader that absorbs it */
+    uint8_t *is_on_host; /* [values] of buffers: kept in host memory (on_host.h) */
 };
 
 /* `is_free` [values]: values that every use makes for itself (struct classes). O(values + uses). */

@@ -14,6 +14,7 @@
 #include "engine/decide/partitioner.h"
 #include "hlo/meaning/factors.h"
 #include "hlo/meaning/kernels.h"
+#include "hlo/module/flows.h"
 #include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
 #include "hlo/module/shape.h"
@@ -254,7 +255,8 @@ static struct product local_product(const struct step_tables *t, hlo_id id, stru
 static double attention_ms(const struct attention *a, const struct cluster_device *d, hlo_id id,
                            enum peak_type type, double flops)
 {
-    return flops * a->work[id] / attention_rate(d, type, attention_is_backward(a, id)) * 1e3;
+    return flops * a->work[id] / attention_rate(&a->as[attention_is_backward(a, id)], d, type) *
+           1e3;
 }
 
 /* Work of a kernel with a rule, beside its traffic. */
@@ -264,6 +266,18 @@ static double kernel_ms(const struct hlo_kernel *k, const struct cluster_device 
     double part = hlo_kernel_reach_on(k, d->name);
 
     return part > 0 ? flops / (cluster_peak(d, type) * part) * 1e3 : 0;
+}
+
+/* What crosses the link to the host: operands and results of what runs there; of what only moves
+ * there or back, each byte once. Without a link it counts as device memory. */
+static double host_ms(const struct hlo_kernel *k, double link, double bytes)
+{
+    uint8_t effect = k ? k->effect : (uint8_t)KERNEL_COMPUTES;
+    bool moves = effect == KERNEL_TO_HOST || effect == KERNEL_TO_DEVICE;
+
+    if (link <= 0 || (!moves && effect != KERNEL_ON_HOST))
+        return 0;
+    return (moves ? bytes / 2 : bytes) / link * 1e3;
 }
 
 /* Flops, bytes and computing of one instruction. What only passes values on, and free values that
@@ -277,17 +291,20 @@ static struct instruction_cost compute_of(const struct step_tables *t, hlo_id id
 
     if (class_leaf_count(c, id) == 0)
         return free_cost(t, id);
+    if (hlo_is_manual_edge(c->m, id)) /* the same memory under another shape */
+        return out;
     for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1]; k++)
         shares *= share_of(t, id, k, split);
     out.flops = fmax(t->costs->instruction[id].flops, 0) * shares;
-    out.bytes = local_traffic(t, id, split);
-    struct product p = local_product(t, id, split);
     const struct hlo_kernel *kernel = hlo_kernel_of(c->m, id);
+    out.bytes = kernel && kernel->bytes >= 0 ? kernel->bytes * shares : local_traffic(t, id, split);
+    struct product p = local_product(t, id, split);
     double ms = t->attention->work[id] > 0
                     ? attention_ms(t->attention, &t->device, id, peak_type_of(c->m, id), out.flops)
                 : kernel ? kernel_ms(kernel, &t->device, peak_type_of(c->m, id), out.flops)
                          : product_ms(&t->device, peak_type_of(c->m, id), &p, out.flops);
     ms = fmax(ms, out.bytes / cluster_bandwidth(&t->device) * 1e3);
+    ms = fmax(ms, host_ms(kernel, t->host_link, out.bytes));
     if (is_heavy(hlo_acts_as(c->m, id)))
         ms += t->device.launch_ms;
     if (t->measured_ms && t->measured_ms[id] >= 0)
@@ -351,16 +368,23 @@ struct instruction_scaling step_tables_scaling(const struct step_tables *t, hlo_
     const struct classes *c = t->labels->classes;
     struct instruction_scaling s = {.measured_ms = -1};
 
-    if (class_leaf_count(c, id) == 0)
+    if (class_leaf_count(c, id) == 0 || hlo_is_manual_edge(c->m, id))
         return s;
     for (uint32_t n = c->factor_base[id]; n < c->factor_base[id + 1]; n++)
         s.has_class |= c->factors[n].class == k;
     *(s.has_class ? &s.flops_per_x : &s.flops) = fmax(t->costs->instruction[id].flops, 0);
     scale_traffic(t, id, k, &s);
+    s.kernel = hlo_kernel_of(c->m, id);
+    s.host_link = t->host_link;
+    if (s.kernel && s.kernel->bytes >= 0) {
+        s.bytes = s.has_class ? 0 : s.kernel->bytes;
+        s.bytes_per_x = s.has_class ? s.kernel->bytes : 0;
+    }
     s.is_heavy = is_heavy(hlo_acts_as(c->m, id));
     s.peak = peak_type_of(c->m, id);
     s.work = t->attention->work[id];
-    s.is_backward = attention_is_backward(t->attention, id);
+    if (s.work > 0)
+        s.kernel = &t->attention->as[attention_is_backward(t->attention, id)];
     if (is_product(c, id)) {
         s.product = whole_product(t, id);
         for (uint32_t n = c->factor_base[id]; n < c->factor_base[id + 1]; n++) {
@@ -381,11 +405,12 @@ double instruction_scaling_ms(const struct instruction_scaling *s, const struct 
     struct product p = s->product;
     if (p.m > 0 && s->has_class)
         scale_product(&p, (enum product_dim)s->growing, x);
-    double flops = s->flops + s->flops_per_x * x;
-    double ms =
-        fmax(s->work > 0 ? flops * s->work / attention_rate(d, s->peak, s->is_backward) * 1e3
-                         : product_ms(d, s->peak, &p, flops),
-             (s->bytes + s->bytes_per_x * x) / cluster_bandwidth(d) * 1e3);
+    double flops = s->flops + s->flops_per_x * x, bytes = s->bytes + s->bytes_per_x * x;
+    double ms = s->work > 0 ? flops * s->work / attention_rate(s->kernel, d, s->peak) * 1e3
+                : s->kernel ? kernel_ms(s->kernel, d, s->peak, flops)
+                            : product_ms(d, s->peak, &p, flops);
+    ms = fmax(ms, bytes / cluster_bandwidth(d) * 1e3);
+    ms = fmax(ms, host_ms(s->work > 0 ? NULL : s->kernel, s->host_link, bytes));
     return s->is_heavy ? ms + d->launch_ms : ms;
 }
 

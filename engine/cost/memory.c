@@ -3,6 +3,7 @@
 
 #include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
+#include "hlo/meaning/kernels.h"
 #include "hlo/module/hlo.h"
 #include "hlo/module/shape.h"
 #include "hlo/support/mem.h"
@@ -20,6 +21,7 @@ const char *const memory_storing_words[STORED_COUNT] = {
     [STORED_COPY] = "shared copy",
     [STORED_WHOLE] = "whole copy",
     [STORED_LAID_OUT] = "transposed copy",
+    [STORED_WORKSPACE] = "workspace",
     [STORED_INDICES] = "index arrays",
 };
 
@@ -94,6 +96,27 @@ static double index_bytes(const struct memory_model *m, hlo_value v, double held
     return s->bytes > 0 ? held / (double)s->bytes * (double)s->elements * 4 * s->rank : 0;
 }
 
+/* Of the kernel that makes `v`, in the parts that `v` is held in. */
+static double workspace_bytes(const struct memory_model *m, hlo_value v, double held)
+{
+    double whole = hlo_kernel_of(m->m, m->m->value_instruction[v])->workspace;
+    int64_t bytes = hlo_value_shape(m->m, v)->bytes;
+
+    return bytes > 0 ? whole * held / (double)bytes : whole;
+}
+
+double memory_range_beside(const struct memory_model *m, const struct memory_range *r)
+{
+    double bytes = (double)hlo_value_shape(m->m, r->value)->bytes;
+
+    if (bytes <= 0)
+        return 0;
+    return r->storing == STORED_LAID_OUT    ? 1
+           : r->storing == STORED_INDICES   ? index_bytes(m, r->value, bytes) / bytes
+           : r->storing == STORED_WORKSPACE ? workspace_bytes(m, r->value, bytes) / bytes
+                                            : 0;
+}
+
 /* All of it where what is held is a piece. Elements of one micro-batch are no piece. */
 static double whole_bytes(const struct memory_model *m, hlo_value v, double held, double cuts)
 {
@@ -110,6 +133,8 @@ double memory_range_bytes(const struct memory_model *m, const struct labels *l, 
                            cuts_of(m, l, r->value));
     if (r->storing == STORED_INDICES)
         return index_bytes(m, r->value, memory_local_bytes(m, l, on, r->value));
+    if (r->storing == STORED_WORKSPACE)
+        return workspace_bytes(m, r->value, memory_local_bytes(m, l, on, r->value));
     if (r->storing >= STORED_REDUCED && r->storing < STORED_LAID_OUT &&
         (r->storing == STORED_COPY || is_reduced(m, r, on) != (r->storing == STORED_REDUCED)))
         return 0;
@@ -318,6 +343,8 @@ static double bytes_from(const struct memory_model *m, const struct memory_range
         return whole_bytes(m, r->value, bytes[r->value], 1);
     if (r->storing == STORED_INDICES)
         return index_bytes(m, r->value, bytes[r->value]);
+    if (r->storing == STORED_WORKSPACE)
+        return workspace_bytes(m, r->value, bytes[r->value]);
     if (r->storing == STORED_TWICE)
         return r->gradient != HLO_NONE && second[r->gradient] > 0 ? 0 : bytes[r->value];
     bool is_second = r->storing >= STORED_REDUCED && r->storing < STORED_LAID_OUT;

@@ -75,6 +75,7 @@ enum memory_storing {
     STORED_WHOLE,     /* a whole copy besides the piece, for an instruction that the partitioner
                          runs whole; empty if the value is not split */
     STORED_LAID_OUT,  /* the copy of an operand that has its dims in another order */
+    STORED_WORKSPACE, /* what a kernel needs while it runs; `value` is its first result */
     STORED_INDICES,   /* positions of an operand's elements, a number per dim and element */
     STORED_COUNT
 };
@@ -131,6 +132,9 @@ double *memory_scratch(const struct memory_model *m); /* NULL out of memory; fre
  * ascending; returns how many there are). */
 double memory_range_bytes(const struct memory_model *m, const struct labels *l, const label *on,
                           const struct memory_range *r);
+/* Bytes of a range that goes with its value's whatever the plan, for each byte of the value: copies
+ * in another order, index arrays, workspaces; 0: no such range. */
+double memory_range_beside(const struct memory_model *m, const struct memory_range *r);
 uint32_t memory_range_classes(const struct memory_model *m, const struct memory_range *r,
                               class_id *out, uint32_t room);
 

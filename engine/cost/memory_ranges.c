@@ -2,9 +2,12 @@
 #include "engine/cost/fusion.h"
 #include "engine/cost/instruction_order.h"
 #include "engine/cost/memory.h"
+#include "engine/cost/memory_beside.h"
+#include "engine/cost/memory_copies.h"
 #include "engine/cost/memory_whole.h"
 #include "engine/cost/training.h"
 #include "engine/decide/classes.h"
+#include "hlo/meaning/kernels.h"
 #include "hlo/meaning/roles.h"
 #include "hlo/module/flows.h"
 #include "hlo/module/hlo.h"
@@ -124,7 +127,9 @@ static void use_operands(struct build *b, hlo_id id)
             uint32_t there = b->model->schedule.position[made];
             if (here && makes_again(b, id, o, v, at))
                 continue;
-            use(b, v, here ? at : (struct span){there, there});
+            /* A copy to the host begins as soon as there is something to copy. */
+            bool leaves = hlo_kernel_effect_of(m, id) == KERNEL_TO_HOST;
+            use(b, v, here && !leaves ? at : (struct span){there, there});
             if (here)
                 note_use(b, b->model->fusion->buffer[v], id, at);
         }
@@ -219,8 +224,9 @@ static bool same_size(const struct hlo_module *m, hlo_value a, hlo_value b)
            hlo_value_shape(m, a)->rank == hlo_value_shape(m, b)->rank;
 }
 
-/* The operand buffer that an element-wise result or an update overwrites: it ends here. */
-static hlo_value place_for(const struct build *b, hlo_id id)
+/* The operand buffer that value `made` of `id`, an element-wise result, an update or a kernel's in
+ * the place of an operand, overwrites: it ends here. */
+static hlo_value place_for(const struct build *b, hlo_id id, hlo_value made)
 {
     const struct hlo_module *m = b->model->m;
     const struct hlo_instruction *i = hlo_at(m, id);
@@ -228,9 +234,13 @@ static hlo_value place_for(const struct build *b, hlo_id id)
     bool elementwise =
         opcode < HLO_OP_UNKNOWN && (hlo_op_info[opcode].flags & HLO_OP_IS_ELEMENTWISE);
 
-    if (!elementwise && i->opcode != HLO_OP_DYNAMIC_UPDATE_SLICE && i->opcode != HLO_OP_SCATTER)
+    int kernel = hlo_kernel_place(m, id, made - m->leaf_base[id]);
+
+    if (!elementwise && kernel < 0 && i->opcode != HLO_OP_DYNAMIC_UPDATE_SLICE &&
+        i->opcode != HLO_OP_SCATTER)
         return HLO_NONE;
-    for (uint32_t k = 0; k < i->operand_count && (elementwise || k == 0); k++) {
+    for (uint32_t k = kernel < 0 ? 0 : (uint32_t)kernel;
+         k < i->operand_count && (elementwise || k == 0 || (int)k == kernel); k++) {
         hlo_id o = hlo_operand(m, id, k);
         if (m->leaf_base[o] == m->leaf_base[o + 1])
             continue;
@@ -238,7 +248,7 @@ static hlo_value place_for(const struct build *b, hlo_id id)
         bool local = m->instructions[m->value_instruction[v]].computation == i->computation;
         bool argument = m->instructions[m->value_instruction[v]].opcode == HLO_OP_PARAMETER;
         if (b->model->fusion->is_stored[v] && local && !argument &&
-            b->end[v] == b->model->schedule.position[id] && same_size(m, v, m->leaf_base[id]))
+            b->end[v] == b->model->schedule.position[id] && same_size(m, v, made))
             return v;
     }
     return HLO_NONE;
@@ -309,6 +319,17 @@ static bool is_applied(const struct hlo_module *m, hlo_comp c)
     return c != m->entry && comp->caller_count && !hlo_is_flow(m, comp->callers[0]);
 }
 
+/* What is fetched from the host is back where it is read first, not where the module says so:
+ * schedulers start such copies late. */
+static uint32_t start_of(const struct build *b, hlo_id id, hlo_value v)
+{
+    uint32_t position = b->model->schedule.position[id];
+    bool is_fetched = hlo_at(b->model->m, id)->is_moved &&
+                      hlo_kernel_effect_of(b->model->m, id) == KERNEL_TO_DEVICE;
+
+    return is_fetched && b->begin[v] != HLO_NONE && b->begin[v] > position ? b->begin[v] : position;
+}
+
 /* The ranges of stored value `v` that `id` makes. A gradient that is stored in pieces is whole only
  * while it is made. */
 static bool add_range(struct build *b, hlo_id id, hlo_value v)
@@ -319,16 +340,16 @@ static bool add_range(struct build *b, hlo_id id, hlo_value v)
     bool parameter = hlo_at(m, id)->opcode == HLO_OP_PARAMETER;
     uint32_t position = model->schedule.position[id];
 
-    if (!model->fusion->is_stored[v] || (parameter && !in_entry) ||
+    if (!model->fusion->is_stored[v] || model->fusion->is_on_host[v] || (parameter && !in_entry) ||
         is_applied(m, hlo_at(m, id)->computation) || hlo_value_shape(m, v)->bytes == 0)
         return true;
     if (!parameter && b->is_placed[v])
         return true;
-    hlo_value place = parameter ? HLO_NONE : place_for(b, id);
+    hlo_value place = parameter ? HLO_NONE : place_for(b, id, v);
     if (place != HLO_NONE && b->range_of[place])
         model->ranges[b->range_of[place] - 1].end = position - 1;
     struct memory_range r = {.value = v,
-                             .start = position,
+                             .start = start_of(b, id, v),
                              .end = b->end[v] == HLO_NONE ? position : b->end[v],
                              .kind = b->kind[v],
                              .is_argument = parameter,
@@ -350,99 +371,24 @@ static bool add_range(struct build *b, hlo_id id, hlo_value v)
     return push(b, &r) && (parameter || add_reduced(b, &r));
 }
 
-/* ---- copies of variables before their update ---- */
-
-enum {
-    AT_ONCE = 64,
-    COPIES_MOST = 1 << 14,
-    READERS_MOST = 256
-}; /* variables at a time; looked at; readers of one */
-
-/* Bit k of needed[id]: the next value of variable first + k, or an operand it has, needs `id`.
- * Users come later in the module. */
-static void find_needed(const struct build *b, const uint32_t *updates, uint32_t first,
-                        uint32_t count, uint64_t *needed)
-{
-    const struct hlo_module *m = b->model->m;
-    const struct hlo_computation *entry = &m->computations[m->entry];
-
-    memset(needed, 0, m->count * sizeof *needed);
-    for (uint32_t k = 0; k < count; k++) {
-        if (updates[first + k] != HLO_NONE)
-            needed[updates[first + k]] |= (uint64_t)1 << k;
-    }
-    for (hlo_id id = entry->first + entry->count; id-- > entry->first;) {
-        for (uint32_t k = 0; k < hlo_at(m, id)->operand_count && needed[id]; k++)
-            needed[hlo_operand(m, id, k)] |= needed[id];
-    }
-}
-
-/* Some kernel that reads variable leaf `v` is not among what `bit` of needed says. What a fused
- * value reads is read by its users. */
-static bool is_read_besides(const struct build *b, hlo_value v, const uint64_t *needed,
-                            uint64_t bit, uint32_t *looked)
-{
-    const struct hlo_module *m = b->model->m;
-    hlo_id id = m->value_instruction[v];
-
-    for (uint32_t k = 0; k < hlo_at(m, id)->user_count; k++) {
-        hlo_id user = hlo_user(m, id, k);
-        if (++*looked > READERS_MOST ||
-            (!(needed[user] & bit) && hlo_at(m, user)->opcode != HLO_OP_TUPLE))
-            return true;
-        hlo_value own = m->leaf_base[user];
-        bool fused = own + 1 == m->leaf_base[user + 1] &&
-                     !b->model->fusion->is_stored[b->model->fusion->buffer[own]];
-        if (fused && is_read_besides(b, own, needed, bit, looked))
-            return true;
-    }
-    return false;
-}
-
-static bool add_twice(struct build *b, uint32_t k)
-{
-    hlo_value v = b->model->training->roles->params[k].value;
-    struct memory_range r = {.value = v,
-                             .start = b->begin[v],
-                             .end = b->end[v],
-                             .kind = MEMORY_ACTIVATIONS,
-                             .storing = STORED_TWICE,
-                             .variable = k,
-                             .gradient = b->gradient[k]};
-
-    return r.start == HLO_NONE || push(b, &r);
-}
-
+/* The copies of variables before their update, each over all uses of its variable. */
 static bool add_updated(struct build *b)
 {
-    const struct hlo_module *m = b->model->m;
-    const struct hlo_roles *roles = b->model->training->roles;
-    uint32_t *updates = mem_try(roles->param_count, sizeof *updates);
-    uint64_t *needed = mem_try(m->count, sizeof *needed);
-    bool ok = updates && needed;
+    uint32_t *list, count;
+    bool ok = memory_copies_find(b->model, b->is_placed, &list, &count);
 
-    for (uint32_t k = 0; k < roles->param_count && ok; k++) {
-        const struct hlo_param_role *p = &roles->params[k];
-        bool is_placed = p->role == HLO_ROLE_VARIABLE && p->updated != HLO_NONE &&
-                         b->is_placed[b->model->fusion->buffer[p->updated]];
-        updates[k] =
-            is_placed ? m->value_instruction[b->model->fusion->buffer[p->updated]] : HLO_NONE;
+    for (uint32_t k = 0; k < count && ok; k++) {
+        hlo_value v = b->model->training->roles->params[list[k]].value;
+        struct memory_range r = {.value = v,
+                                 .start = b->begin[v],
+                                 .end = b->end[v],
+                                 .kind = MEMORY_ACTIVATIONS,
+                                 .storing = STORED_TWICE,
+                                 .variable = list[k],
+                                 .gradient = b->gradient[list[k]]};
+        ok = r.start == HLO_NONE || push(b, &r);
     }
-    for (uint32_t first = 0; first < roles->param_count && first < COPIES_MOST && ok;
-         first += AT_ONCE) {
-        uint32_t count =
-            roles->param_count - first < AT_ONCE ? roles->param_count - first : AT_ONCE;
-        find_needed(b, updates, first, count, needed);
-        for (uint32_t k = 0; k < count && ok; k++) {
-            uint32_t looked = 0;
-            if (updates[first + k] != HLO_NONE &&
-                is_read_besides(b, roles->params[first + k].value, needed, (uint64_t)1 << k,
-                                &looked))
-                ok = add_twice(b, first + k);
-        }
-    }
-    free(updates);
-    free(needed);
+    free(list);
     return ok;
 }
 
@@ -476,37 +422,16 @@ static bool add_whole(struct build *b)
     return ok;
 }
 
-/* What an instruction needs of operand `k` while it runs, besides the operand; STORED_COUNT:
- * nothing. */
-static enum memory_storing needed_beside(const struct hlo_module *m, hlo_id id, uint32_t k)
-{
-    if (hlo_at(m, id)->opcode == HLO_OP_SELECT_AND_SCATTER && k == 0)
-        return STORED_INDICES;
-    return fusion_lays_out(m, id, k) ? STORED_LAID_OUT : STORED_COUNT;
-}
-
 static bool add_beside(struct build *b)
 {
-    const struct hlo_module *m = b->model->m;
+    struct memory_range *list;
+    uint32_t count;
+    bool ok = memory_beside_find(b->model, &list, &count);
 
-    for (hlo_id id = 0; id < m->count; id++) {
-        for (uint32_t k = 0; k < hlo_at(m, id)->operand_count && k < 2; k++) {
-            enum memory_storing beside = needed_beside(m, id, k);
-            uint32_t at = b->model->schedule.position[id];
-            struct memory_range r = {.start = at,
-                                     .end = at,
-                                     .kind = MEMORY_ACTIVATIONS,
-                                     .storing = (uint8_t)beside,
-                                     .variable = UINT32_MAX,
-                                     .gradient = HLO_NONE};
-            if (beside == STORED_COUNT)
-                continue;
-            r.value = m->leaf_base[hlo_operand(m, id, k)];
-            if (!push(b, &r))
-                return false;
-        }
-    }
-    return true;
+    for (uint32_t k = 0; k < count && ok; k++)
+        ok = push(b, &list[k]);
+    free(list);
+    return ok;
 }
 
 /* Accumulators, and whole copies of variables that are stored in pieces. */

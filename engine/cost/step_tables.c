@@ -6,6 +6,7 @@
 #include "engine/cost/free_cost.h"
 #include "engine/decide/classes.h"
 #include "hlo/meaning/factors.h"
+#include "hlo/meaning/kernels.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
@@ -82,11 +83,14 @@ static void hash_pattern(const struct step_tables *t, hlo_id id, const class_id 
 {
     const struct classes *c = t->labels->classes;
     uint32_t leaves = class_leaf_count(c, id);
+    const struct hlo_kernel *kernel = hlo_kernel_of(c->m, id);
     struct {
         double flops, bytes, times, measured;
         uint64_t opcode, count, is_once, runs_whole;
         double work;
         uint64_t backward;
+        double kernel_part, kernel_bytes;
+        uint64_t kernel_effect;
     } head = {t->costs->instruction[id].flops,
               t->costs->instruction[id].bytes,
               t->costs->times[id],
@@ -96,7 +100,10 @@ static void hash_pattern(const struct step_tables *t, hlo_id id, const class_id 
               t->training->is_once[id],
               c->runs_whole[id],
               t->attention->work[id],
-              attention_is_backward(t->attention, id)};
+              attention_is_backward(t->attention, id),
+              kernel ? hlo_kernel_reach_on(kernel, t->device.name) : -1,
+              kernel ? kernel->bytes : -1,
+              kernel ? kernel->effect : KERNEL_COMPUTES};
 
     for (int h = 0; h < 2; h++) {
         uint64_t x = mem_hash(&head, sizeof head, (uint64_t)h * 0x5851f42d4c957f2du + 1);
@@ -326,6 +333,17 @@ static struct overlap overlap_of(const struct cluster *c, const struct batch_and
     return o;
 }
 
+static double slowest_host_link(const struct cluster *c)
+{
+    double link = 0;
+
+    for (uint32_t g = 0; g < c->groups; g++) {
+        double one = c->group[g].host.link;
+        link = one > 0 && (link == 0 || one < link) ? one : link;
+    }
+    return link;
+}
+
 int step_tables_new(const struct labels *l, const struct cluster_mesh *mesh,
                     const struct cluster *cluster, const struct hlo_costs *costs,
                     const struct traffic *traffic, const struct attention *attention,
@@ -337,6 +355,7 @@ int step_tables_new(const struct labels *l, const struct cluster_mesh *mesh,
                             .mesh = mesh,
                             .costs = costs,
                             .device = cluster_weakest(cluster),
+                            .host_link = slowest_host_link(cluster),
                             .traffic = traffic,
                             .attention = attention,
                             .measured_ms = measured_ms,

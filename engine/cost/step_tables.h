@@ -35,6 +35,7 @@
 #include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
 #include "hlo/meaning/cost.h"
+#include "hlo/meaning/kernels.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 
@@ -50,7 +51,8 @@ struct step_tables {
     const struct labels *labels;
     const struct cluster_mesh *mesh;
     const struct hlo_costs *costs;
-    struct cluster_device device;  /* the weakest of the cluster: all devices wait for it */
+    struct cluster_device device; /* the weakest of the cluster: all devices wait for it */
+    double host_link; /* the slowest to host memory, bytes per second; 0: no server gives one */
     const struct traffic *traffic; /* which leaves move bytes, and how often */
     const struct attention *attention;
     const double *measured_ms; /* [instructions] of one run unsplit, or NULL; < 0: not measured */
@@ -101,10 +103,11 @@ struct instruction_scaling {
     double measured_ms; /* at x = 1, < 0: not measured */
     bool has_class, is_heavy;
     enum peak_type peak;
-    struct product product; /* its whole sizes; m 0: no product */
-    uint8_t growing;        /* which of them the class is */
-    double work;            /* of a fused attention (attention.h); 0: not of one */
-    bool is_backward;
+    struct product product;          /* its whole sizes; m 0: no product */
+    uint8_t growing;                 /* which of them the class is */
+    double work;                     /* of a fused attention (attention.h); 0: not of one */
+    const struct hlo_kernel *kernel; /* what runs it by a rule, or as fused attention; NULL */
+    double host_link;                /* as step_tables.host_link */
 };
 struct instruction_scaling step_tables_scaling(const struct step_tables *t, hlo_id id, class_id k);
 /* Its roofline on device `d`: max(flops / peak, bytes / bandwidth) + launch. Measured: x times it.

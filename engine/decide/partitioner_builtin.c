@@ -35,7 +35,10 @@ const char partitioner_gspmd[] =
     "version: jaxlib 0.10.2\n" ROWS_OF_BOTH
     "  - target: '{Eigh,Qr,ProductOfElementaryHouseholderReflectors}'\n"
     "    does: runs whole\n"
-    "    why: has no rule for calls that factorise matrices\n";
+    "    why: has no rule for calls that factorise matrices\n"
+    "  - target: PartialReduce\n"
+    "    does: runs whole\n"
+    "    why: has no rule for PartialReduce\n";
 
 const char partitioner_shardy[] = "partitioner: XLA Shardy\n"
                                   "version: jaxlib 0.10.2\n" ROWS_OF_BOTH;

@@ -40,7 +40,8 @@ static uint64_t key_of(const struct limit_model *l, const struct memory_range *r
     const struct classes *c = l->m->classes;
     uint64_t head[] = {c->m->shapes[c->m->value_shape[r->value]].bare, r->storing,
                        r->storing == STORED_AS_USED ? UINT32_MAX : r->variable, r->is_argument,
-                       r->storing == STORED_REDUCED ? r->value : UINT32_MAX};
+                       r->storing == STORED_REDUCED || r->storing == STORED_WORKSPACE ? r->value
+                                                                                      : UINT32_MAX};
     uint64_t h = mem_hash(head, sizeof head, seed);
 
     return mem_hash(c->class_of + c->dim_base[r->value],

@@ -1,8 +1,10 @@
 #include "engine/kernels/kernel_check.h"
 
+#include "engine/kernels/kernel_like.h"
 #include "engine/kernels/kernel_text.h"
 #include "engine/text/yaml.h"
 #include "hlo/meaning/factors.h"
+#include "hlo/meaning/kernels.h"
 #include "hlo/support/err.h"
 
 #include <ctype.h>
@@ -55,6 +57,22 @@ enum hlo_combiner kernel_combiner(const char *name)
     return HLO_COMBINE_NONE;
 }
 
+enum hlo_kernel_effect kernel_effect(const char *name)
+{
+    static const struct {
+        const char *name;
+        enum hlo_kernel_effect is;
+    } known[] = {{"identity", KERNEL_IDENTITY},  {"annotation", KERNEL_IDENTITY},
+                 {"allocate", KERNEL_ALLOCATES}, {"host", KERNEL_ON_HOST},
+                 {"offload", KERNEL_TO_HOST},    {"fetch", KERNEL_TO_DEVICE}};
+
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+        if (!strcmp(known[k].name, name))
+            return known[k].is;
+    }
+    return KERNEL_COMPUTES;
+}
+
 /* ---- names ---- */
 
 static const struct name *name_find(const struct checked *c, const char *text, size_t size)
@@ -81,7 +99,8 @@ static int add_name(struct checked *c, const struct yaml *dims, const char *word
     bool is_leading = size >= 2 && !memcmp(word + size - 2, "..", 2);
 
     size -= is_leading ? 2 : 0;
-    if (!size || (size == 1 && (*word == '_' || *word == '1')) || name_find(c, word, size))
+    if (!size || (size == 1 && *word == '_') || isdigit((unsigned char)*word) ||
+        name_find(c, word, size))
         return 0;
     if (size + 4 > KERNEL_NAME_ROOM)
         return yaml_wrong(c->doc, dims->mark, e, "dims: %.*s, expected names of at most %d letters",
@@ -238,9 +257,18 @@ static int check_when(struct checked *c, const struct yaml *y, struct err *e)
     return 0;
 }
 
+/* An index, or all of the leading dims: b.. */
+static bool are_indices(const struct checked *c, const char *text, size_t size)
+{
+    bool all = size > 2 && !memcmp(text + size - 2, "..", 2);
+    const struct name *n = name_find(c, text, size - (all ? 2 : 0));
+
+    return all ? n && n->is_leading : is_index(c, text, size);
+}
+
 static int check_partial(struct checked *c, const struct yaml *y, struct err *e)
 {
-    if (!is_index(c, y->key, strlen(y->key)))
+    if (!are_indices(c, y->key, strlen(y->key)))
         return unknown_index(c, y->key_mark, "partial", y->key, e);
     if (kernel_combiner(y->text) == HLO_COMBINE_NONE)
         return yaml_wrong(c->doc, y->mark, e, "partial: %.40s, expected add, maximum or minimum",
@@ -261,7 +289,7 @@ static int check_whole(struct checked *c, const struct yaml *y, struct err *e)
 {
     const char *condition = strstr(y->text, " if ");
 
-    if (!is_index(c, y->text, condition ? (size_t)(condition - y->text) : strlen(y->text)))
+    if (!are_indices(c, y->text, condition ? (size_t)(condition - y->text) : strlen(y->text)))
         return unknown_index(c, y->mark, "whole", y->text, e);
     return condition ? check_expression(c, y, condition + 4, false, e) : 0;
 }
@@ -287,19 +315,67 @@ static int check_reach(struct checked *c, const struct yaml *y, struct err *e)
     return 0;
 }
 
+static int check_like(struct checked *c, const struct yaml *y, struct err *e)
+{
+    if (yaml_get(c->rule, "dims"))
+        return yaml_wrong(c->doc, y->mark, e, "like beside dims, expected one of them");
+    if (!strcmp(y->text, "dot") && !yaml_get(c->rule, "numbers"))
+        return yaml_wrong(c->doc, y->mark, e,
+                          "like: dot without numbers, expected where its dimension numbers are, "
+                          "such as numbers: config.dot_dimension_numbers");
+    if (!kernel_like_is(y->text))
+        return yaml_wrong(c->doc, y->mark, e, "like: %.40s, expected %s", y->text,
+                          kernel_like_words);
+    return 0;
+}
+
+static int check_numbers(struct checked *c, const struct yaml *y, struct err *e)
+{
+    if (strncmp(y->text, "config.", 7) != 0 || !y->text[7])
+        return yaml_wrong(c->doc, y->mark, e, "numbers: %.40s, expected config.PATH", y->text);
+    return 0;
+}
+
+/* A result and the operand in whose place it is. */
+static int check_inplace(struct checked *c, const struct yaml *y, struct err *e)
+{
+    bool is_number = is_count(y->key) && is_count(y->text) && !strchr(y->key, '.') &&
+                     !strchr(y->text, '.') && strtoul(y->key, NULL, 10) < KERNEL_LEAVES_MOST &&
+                     strtoul(y->text, NULL, 10) < KERNEL_LEAVES_MOST;
+
+    return is_number ? 0
+                     : yaml_wrong(c->doc, y->mark, e,
+                                  "inplace: {%.20s: %.20s}, expected a result and the operand in "
+                                  "whose place it is, such as {0: 0}",
+                                  y->key, y->text);
+}
+
+static int check_effect(struct checked *c, const struct yaml *y, struct err *e)
+{
+    if (kernel_effect(y->text) == KERNEL_COMPUTES)
+        return yaml_wrong(c->doc, y->mark, e,
+                          "effect: %.40s, expected identity, annotation, allocate, host, offload "
+                          "or fetch",
+                          y->text);
+    return 0;
+}
+
 /* Key, its kind (-1: a word or a map), what holds of its value or of each of its values. */
 static const struct {
     const char *key;
     int kind;
     bool is_needed;
     int (*check)(struct checked *c, const struct yaml *y, struct err *e);
-} keys[] = {{"target", YAML_SCALAR, true, NULL},         {"name", YAML_SCALAR, false, NULL},
-            {"when", YAML_MAP, false, check_when},       {"dims", YAML_SCALAR, true, NULL},
-            {"sizes", YAML_MAP, false, check_sizes},     {"whole", YAML_LIST, false, check_whole},
-            {"partial", YAML_MAP, false, check_partial}, {"let", YAML_MAP, false, check_let},
-            {"flops", YAML_SCALAR, false, check_work},   {"bytes", YAML_SCALAR, false, check_work},
-            {"reach", -1, false, check_reach},           {"workspace", YAML_SCALAR, false, NULL},
-            {"inplace", YAML_MAP, false, NULL},          {"effect", YAML_SCALAR, false, NULL}};
+} keys[] = {
+    {"target", YAML_SCALAR, true, NULL},         {"name", YAML_SCALAR, false, NULL},
+    {"when", YAML_MAP, false, check_when},       {"dims", YAML_SCALAR, false, NULL},
+    {"like", YAML_SCALAR, false, check_like},    {"numbers", YAML_SCALAR, false, check_numbers},
+
+    {"sizes", YAML_MAP, false, check_sizes},     {"whole", YAML_LIST, false, check_whole},
+    {"partial", YAML_MAP, false, check_partial}, {"let", YAML_MAP, false, check_let},
+    {"flops", YAML_SCALAR, false, check_work},   {"bytes", YAML_SCALAR, false, check_work},
+    {"reach", -1, false, check_reach},           {"workspace", YAML_SCALAR, false, check_work},
+    {"inplace", YAML_MAP, false, check_inplace}, {"effect", YAML_SCALAR, false, check_effect}};
 enum { KEYS = sizeof keys / sizeof *keys };
 
 static size_t key_of(const struct yaml *y)
@@ -317,8 +393,9 @@ static int check_kind(const struct checked *c, const struct yaml *y, struct err 
 
     if (k == KEYS)
         return yaml_wrong(c->doc, y->key_mark, e,
-                          "unknown key %.40s, expected target, name, when, dims, sizes, whole, "
-                          "partial, let, flops, bytes, workspace, reach, inplace or effect",
+                          "unknown key %.40s, expected target, name, when, dims, like, numbers, "
+                          "sizes, whole, partial, let, flops, bytes, workspace, reach, inplace or "
+                          "effect",
                           y->key);
     if (keys[k].kind >= 0 && (int)y->kind != keys[k].kind)
         return yaml_wrong(c->doc, y->mark, e, "%s, expected %s", yaml_kind_name(y->kind),
@@ -361,9 +438,37 @@ int kernel_rule_check(const struct yaml_doc *d, const struct yaml *rule, struct 
     }
     for (const struct yaml *y = rule->first; y && !rc; y = y->next)
         rc = check_kind(&c, y, e);
+    if (rc)
+        return rc;
+    if (!yaml_get(rule, "dims") && !yaml_get(rule, "like") && !yaml_get(rule, "effect"))
+        return yaml_wrong(d, rule->mark, e, "a kernel rule without dims, like or effect");
     c.lets = yaml_get(rule, "let");
-    rc = rc ? rc : read_names(&c, yaml_get(rule, "dims"), e);
+    rc = yaml_get(rule, "dims") ? read_names(&c, yaml_get(rule, "dims"), e) : 0;
     for (const struct yaml *y = rule->first; y && !rc; y = y->next)
         rc = check_value(&c, y, e);
+    return rc;
+}
+
+int kernel_attention_check(const struct yaml_doc *d, const struct yaml *attention, struct err *e)
+{
+    struct checked c = {.doc = d};
+    int rc = 0;
+
+    if (attention->kind != YAML_MAP)
+        return yaml_wrong(d, attention->mark, e,
+                          "%s, expected attention: {forward: .., backward: ..}",
+                          yaml_kind_name(attention->kind));
+    for (const struct yaml *y = attention->first; y && !rc; y = y->next) {
+        if (strcmp(y->key, "forward") != 0 && strcmp(y->key, "backward") != 0)
+            return yaml_wrong(d, y->key_mark, e,
+                              "attention: unknown key %.40s, expected forward or "
+                              "backward",
+                              y->key);
+        if (y->kind == YAML_LIST)
+            return yaml_wrong(d, y->mark, e, "a list, expected a reach or reaches by device");
+        for (const struct yaml *in = y->kind == YAML_MAP ? y->first : y; in && !rc;
+             in = y->kind == YAML_MAP ? in->next : NULL)
+            rc = check_reach(&c, in, e);
+    }
     return rc;
 }

@@ -1,7 +1,10 @@
 #include "engine/kernels/kernel_rules.h"
 
 #include "engine/kernels/kernel_builtin.h"
+#include "engine/kernels/kernel_carried.h"
 #include "engine/kernels/kernel_check.h"
+#include "engine/kernels/kernel_like.h"
+#include "engine/kernels/kernel_match.h"
 #include "engine/kernels/kernel_text.h"
 #include "engine/text/yaml.h"
 #include "hlo/meaning/factors.h"
@@ -19,211 +22,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FILE_MOST = 1 << 20 };
-
-/* ---- one instruction under one rule ---- */
-
-struct index {
-    char name[KERNEL_NAME_ROOM]; /* "b.0": the first of leading dims b.. */
-    int64_t size;                /* 0: not seen */
-    int8_t dims[KERNEL_LEAVES_MOST];
-    bool in_operand, in_result, is_whole, is_leading;
-};
-
-struct match {
-    const struct hlo_module *m;
-    hlo_id id;
-    uint32_t operands, leaves;
-    struct index items[KERNEL_NAMES_MOST];
-    uint32_t count;
-    const char *dims;
-    const struct yaml *lets, *wrong; /* wrong: the let that an error is in */
-    int depth;
-};
-
-static const struct hlo_shape *leaf_shape(const struct match *k, uint32_t leaf)
-{
-    if (leaf < k->operands)
-        return hlo_shape(k->m, hlo_operand(k->m, k->id, leaf));
-    return hlo_value_shape(k->m, k->m->leaf_base[k->id] + leaf - k->operands);
-}
-
-static struct index *index_of(struct match *k, const char *name, size_t size)
-{
-    for (uint32_t n = 0; n < k->count; n++) {
-        if (strlen(k->items[n].name) == size && !strncmp(k->items[n].name, name, size))
-            return &k->items[n];
-    }
-    if (k->count == KERNEL_NAMES_MOST || size >= KERNEL_NAME_ROOM)
-        return NULL;
-    struct index *i = &k->items[k->count++];
-    *i = (struct index){0};
-    memcpy(i->name, name, size);
-    memset(i->dims, -1, sizeof i->dims);
-    return i;
-}
-
-static bool bind(struct match *k, const char *name, size_t size, uint32_t leaf, uint32_t dim,
-                 bool is_leading)
-{
-    int64_t wanted = leaf_shape(k, leaf)->dims[dim];
-    struct index *i = index_of(k, name, size);
-
-    if (!i || (i->size && i->size != wanted) || i->dims[leaf] >= 0)
-        return false;
-    i->size = wanted;
-    i->dims[leaf] = (int8_t)dim;
-    i->is_leading = is_leading;
-    *(leaf < k->operands ? &i->in_operand : &i->in_result) = true;
-    return true;
-}
-
-static bool is_leading(const char *word, size_t size)
-{
-    return size >= 2 && !strncmp(word + size - 2, "..", 2);
-}
-
-/* Fits one pattern onto a leaf; names bound on the way stay bound only when all fits. */
-static bool fit_leaf(struct match *k, const char *pattern, const char *end, uint32_t leaf)
-{
-    const struct hlo_shape *s = leaf_shape(k, leaf);
-    const char *at = pattern, *word;
-    uint32_t words = 0, dim = 0, leading;
-    size_t size;
-    uint32_t has_leading = 0;
-
-    for (at = pattern; (word = kernel_word(&at, end, &size)); words++)
-        has_leading += is_leading(word, size);
-    at = pattern;
-    word = kernel_word(&at, end, &size);
-    if (words == 1 && size == 1 && (*word == '_' || (*word == '1' && s->elements <= 1)))
-        return true;
-    if (has_leading > 1 || s->rank + has_leading < words || (!has_leading && s->rank != words))
-        return false;
-    leading = s->rank + has_leading - words;
-    for (at = pattern; (word = kernel_word(&at, end, &size));) {
-        if (is_leading(word, size)) {
-            for (uint32_t n = 0; n < leading; n++) {
-                char name[KERNEL_NAME_ROOM];
-                int used = snprintf(name, sizeof name, "%.*s.%u", (int)(size - 2), word, n);
-                if (used >= (int)sizeof name || !bind(k, name, (size_t)used, leaf, dim++, true))
-                    return false;
-            }
-        } else if (size == 1 && *word == '1') {
-            if (s->dims[dim++] != 1)
-                return false;
-        } else if (size == 1 && *word == '_') {
-            dim++;
-        } else if (!bind(k, word, size, leaf, dim++, false)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Fits patterns between `at` and `end` onto leaves first .. last - 1, skipping those that may be
- * missing where they do not fit. */
-static bool fit_side(struct match *k, const char *at, const char *end, uint32_t first,
-                     uint32_t last)
-{
-    uint32_t leaf = first;
-
-    while (at < end) {
-        const char *comma = memchr(at, ',', (size_t)(end - at)), *stop = comma ? comma : end,
-                   *tail = stop;
-        while (tail > at && isspace((unsigned char)tail[-1]))
-            tail--;
-        bool optional = tail > at && tail[-1] == '?';
-        struct match before = *k;
-        bool fits = leaf < last && fit_leaf(k, at, tail - optional, leaf);
-        if (!fits)
-            *k = before;
-        if (!fits && !optional)
-            return false;
-        leaf += fits;
-        at = comma ? comma + 1 : end;
-    }
-    return leaf == last;
-}
-
-static bool fit_dims(struct match *k, const char *dims)
-{
-    const char *arrow = strstr(dims, "->");
-
-    return arrow && fit_side(k, dims, arrow, 0, k->operands) &&
-           fit_side(k, arrow + 2, dims + strlen(dims), k->operands, k->leaves);
-}
-
-/* ---- what expressions ask ---- */
-
-static const struct hlo_attr *config_of(const struct match *k)
-{
-    return hlo_attr(k->m, k->id, HLO_ATTR_BACKEND_CONFIG);
-}
-
-static struct kernel_scope scope_of(struct match *k);
-
-static enum kernel_found look_up(void *context, const char *name, struct kernel_value *out,
-                                 struct err *e)
-{
-    struct match *k = context;
-
-    if (!strncmp(name, "config.", 7)) {
-        const struct hlo_attr *a = config_of(k);
-        char *end;
-        out->is_config = true;
-        out->is_missing = !a || !kernel_config(a->text, a->size, name + 7, out->word, KERNEL_WORD);
-        out->number = out->is_missing ? 0 : strtod(out->word, &end);
-        out->is_number = out->is_missing || (end != out->word && !*end);
-        return KERNEL_FOUND;
-    }
-    for (uint32_t n = 0; n < k->count; n++) {
-        if (!strcmp(k->items[n].name, name)) {
-            *out = (struct kernel_value){.is_number = true, .number = (double)k->items[n].size};
-            return KERNEL_FOUND;
-        }
-    }
-    if (kernel_dims_have(k->dims, name)) { /* of a leaf that this one does not have */
-        *out = (struct kernel_value){.is_number = true, .is_missing = true};
-        return KERNEL_FOUND;
-    }
-    const struct yaml *let = yaml_get(k->lets, name);
-    if (!let || k->depth == KERNEL_LETS_MOST) /* kernel_rule_check: no let goes deeper */
-        return KERNEL_UNKNOWN;
-    struct kernel_scope scope = scope_of(k);
-    k->depth++;
-    int rc = kernel_evaluate(let->text, &scope, out, e);
-    k->depth--;
-    k->wrong = rc && !k->wrong ? let : k->wrong;
-    return rc ? KERNEL_WRONG : KERNEL_FOUND;
-}
-
-static bool call(void *context, const char *name, const char *of, double *out)
-{
-    struct match *k = context;
-    unsigned n;
-
-    *out = 1;
-    if (!strcmp(name, "product")) {
-        size_t size = strlen(of);
-        for (uint32_t i = 0; i < k->count; i++) {
-            if (!strncmp(k->items[i].name, of, size) && k->items[i].name[size] == '.')
-                *out *= (double)k->items[i].size;
-        }
-        return true;
-    }
-    bool operand = sscanf(of, " operand %u", &n) == 1, result = sscanf(of, " result %u", &n) == 1;
-    if ((!operand && !result) || n >= (operand ? k->operands : k->leaves - k->operands))
-        return false;
-    const struct hlo_shape *s = leaf_shape(k, operand ? n : k->operands + n);
-    *out = (double)(!strcmp(name, "bytes") ? s->bytes : s->elements);
-    return !strcmp(name, "bytes") || !strcmp(name, "elements");
-}
-
-static struct kernel_scope scope_of(struct match *k)
-{
-    return (struct kernel_scope){look_up, call, k};
-}
+enum { FILE_MOST = 1 << 20, NAME_ROOM = 2048 };
 
 /* ---- rules ---- */
 
@@ -238,26 +37,30 @@ struct kernel_rules {
     char *path; /* of the first; NULL: it is built in */
 };
 
-static int evaluate(struct match *k, const struct rule_file *f, const struct yaml *y,
+static int evaluate(struct kernel_match *k, const struct rule_file *f, const struct yaml *y,
                     struct kernel_value *out, struct err *e)
 {
-    struct kernel_scope scope = scope_of(k);
+    struct kernel_scope scope = kernel_scope_of(k);
 
     k->wrong = NULL;
     int rc = kernel_evaluate(y->text, &scope, out, e);
     return rc ? yaml_at(&f->doc, k->wrong ? k->wrong->mark : y->mark, e) : 0;
 }
 
-/* The kernel's own name: in its configuration, else op_name. */
-static bool has_name(const struct match *k, const char *pattern)
+/* The kernel's own name: in its configuration, op_name, or what its frontend says of it. */
+static bool has_name(const struct kernel_match *k, const char *pattern)
 {
-    char name[256];
-    const struct hlo_attr *a = config_of(k);
+    char name[NAME_ROOM];
+    const struct hlo_attr *a = kernel_config_of(k),
+                          *said = hlo_attr(k->m, k->id, HLO_ATTR_FRONTEND_ATTRIBUTES);
 
     if (a && kernel_config(a->text, a->size, "name", name, sizeof name) &&
         kernel_glob(pattern, name))
         return true;
-    return kernel_glob(pattern, hlo_meta(k->m, k->id)->op_name);
+    if (kernel_glob(pattern, hlo_meta(k->m, k->id)->op_name))
+        return true;
+    snprintf(name, sizeof name, "%.*s", said ? (int)said->size : 0, said ? said->text : "");
+    return said && kernel_glob(pattern, name);
 }
 
 static bool fits_count(const char *wanted, uint32_t count)
@@ -268,9 +71,9 @@ static bool fits_count(const char *wanted, uint32_t count)
     return *end == '.' ? count >= least : count == least;
 }
 
-static bool fits_when(const struct match *k, const struct yaml *when)
+static bool fits_when(const struct kernel_match *k, const struct yaml *when)
 {
-    const struct hlo_attr *a = config_of(k);
+    const struct hlo_attr *a = kernel_config_of(k);
     char word[KERNEL_WORD];
 
     for (const struct yaml *y = when ? when->first : NULL; y; y = y->next) {
@@ -286,7 +89,7 @@ static bool fits_when(const struct match *k, const struct yaml *when)
     return true;
 }
 
-static bool fits_target(const struct match *k, const char *target)
+static bool fits_target(const struct kernel_match *k, const char *target)
 {
     size_t size;
     const char *text = hlo_attr_string(k->m, k->id, HLO_ATTR_CUSTOM_CALL_TARGET, &size);
@@ -301,7 +104,25 @@ static bool fits_target(const struct match *k, const char *target)
     return kernel_glob(target, name);
 }
 
-static int mark_whole(struct match *k, const struct rule_file *f, const struct yaml *list,
+/* k, or k..: all of the indices k.0, k.1 .. */
+static bool is_called(const struct kernel_index *i, const char *name, size_t size)
+{
+    if (size > 2 && !strncmp(name + size - 2, "..", 2))
+        return !strncmp(i->name, name, size - 1) && i->is_leading;
+    return strlen(i->name) == size && !strncmp(i->name, name, size);
+}
+
+static void mark_partial(struct kernel_match *k, const struct yaml *partial)
+{
+    for (const struct yaml *y = partial ? partial->first : NULL; y; y = y->next) {
+        for (uint32_t n = 0; n < k->count; n++) {
+            if (is_called(&k->items[n], y->key, strlen(y->key)))
+                k->items[n].combiner = (uint8_t)kernel_combiner(y->text);
+        }
+    }
+}
+
+static int mark_whole(struct kernel_match *k, const struct rule_file *f, const struct yaml *list,
                       struct err *e)
 {
     for (const struct yaml *y = list ? list->first : NULL; y; y = y->next) {
@@ -313,21 +134,19 @@ static int mark_whole(struct match *k, const struct rule_file *f, const struct y
         int rc = condition ? evaluate(k, f, &only, &on, e) : 0;
         if (rc)
             return rc;
-        for (uint32_t n = 0; n < k->count && kernel_is_true(&on); n++) {
-            if (strlen(k->items[n].name) == size && !strncmp(k->items[n].name, y->text, size))
-                k->items[n].is_whole = true;
-        }
+        for (uint32_t n = 0; n < k->count && kernel_is_true(&on); n++)
+            k->items[n].is_whole |= is_called(&k->items[n], y->text, size);
     }
     return 0;
 }
 
 /* h: g * r: where h is a multiple of g's size, h's dims go with g's index. */
-static void tie_sizes(struct match *k, const struct yaml *sizes)
+static void tie_sizes(struct kernel_match *k, const struct yaml *sizes)
 {
     for (const struct yaml *y = sizes ? sizes->first : NULL; y; y = y->next) {
-        struct index *h = index_of(k, y->key, strlen(y->key));
+        struct kernel_index *h = kernel_index_of(k, y->key, strlen(y->key));
         size_t size = strcspn(y->text, " *");
-        struct index *g = index_of(k, y->text, size);
+        struct kernel_index *g = kernel_index_of(k, y->text, size);
         if (!h || !g || !h->size || !g->size || h->size % g->size)
             continue;
         for (uint32_t leaf = 0; leaf < k->leaves; leaf++) {
@@ -340,26 +159,42 @@ static void tie_sizes(struct match *k, const struct yaml *sizes)
     }
 }
 
-static bool write_factors(const struct match *k, const struct yaml *partial, struct arena *a,
-                          struct hlo_kernel *out)
+static bool write_factors(const struct kernel_match *k, struct arena *a, struct hlo_kernel *out)
 {
     struct hlo_kernel_factor *list = arena_get(a, k->count + 1, sizeof *list);
 
     for (uint32_t n = 0; n < k->count && list; n++) {
-        const struct index *i = &k->items[n];
-        const struct yaml *sum = yaml_get(partial, i->name);
-        enum hlo_combiner combiner = sum ? kernel_combiner(sum->text) : HLO_COMBINE_NONE;
-        bool passes = i->in_operand && i->in_result;
-        if (i->is_whole || i->size < 2 || (!passes && combiner == HLO_COMBINE_NONE))
+        const struct kernel_index *i = &k->items[n];
+        bool passes = i->in_result && (i->in_operand || !k->operands);
+        bool sums = i->combiner != HLO_COMBINE_NONE && i->in_operand && !i->in_result;
+        if (i->is_whole || i->size < 2 || (!passes && !sums))
             continue;
         struct hlo_kernel_factor *f = &list[out->factor_count++];
         f->size = i->size;
-        f->kind = combiner == HLO_COMBINE_NONE ? HLO_FACTOR_PASS : HLO_FACTOR_REDUCE;
-        f->combiner = (uint8_t)combiner;
+        f->kind = sums ? HLO_FACTOR_REDUCE : HLO_FACTOR_PASS;
+        f->combiner = sums ? i->combiner : HLO_COMBINE_NONE;
         memcpy(f->dims, i->dims, sizeof f->dims);
     }
     out->factors = list;
     return list != NULL;
+}
+
+/* inplace: {0: 0}, each result in the place of an operand. */
+static bool write_places(const struct kernel_match *k, const struct yaml *inplace, struct arena *a,
+                         struct hlo_kernel *out)
+{
+    uint32_t results = k->leaves - k->operands;
+    int8_t *list = inplace ? arena_get(a, results + 1, 1) : NULL;
+
+    if (list)
+        memset(list, -1, results + 1);
+    for (const struct yaml *y = inplace ? inplace->first : NULL; y && list; y = y->next) {
+        unsigned long result = strtoul(y->key, NULL, 10), operand = strtoul(y->text, NULL, 10);
+        if (result < results && operand < k->operands)
+            list[result] = (int8_t)operand;
+    }
+    out->place = list;
+    return !inplace || list;
 }
 
 static int write_reach(const struct yaml *y, struct arena *a, struct hlo_kernel *out, struct err *e)
@@ -382,40 +217,104 @@ static int write_reach(const struct yaml *y, struct arena *a, struct hlo_kernel 
     return 0;
 }
 
-/* Asks one rule; *out stays NULL when it does not fit. */
-static int ask(struct match *k, const struct rule_file *f, const struct yaml *rule, struct arena *a,
-               const struct hlo_kernel **out, struct err *e)
+/* A number of 0 or more; `without` where the rule has no such key. */
+static int number_of(struct kernel_match *k, const struct rule_file *f, const struct yaml *y,
+                     double without, double *out, struct err *e)
 {
-    const struct yaml *name = yaml_get(rule, "name"), *flops = yaml_get(rule, "flops"),
-                      *bytes = yaml_get(rule, "bytes");
     struct kernel_value value = {0};
+    int rc = y ? evaluate(k, f, y, &value, e) : 0;
+
+    *out = y && value.number >= 0 && isfinite(value.number) ? value.number : without;
+    return rc;
+}
+
+/* The indices of the rule's dims, or of what it is like. A rule without both keeps all whole. */
+static bool fit(struct kernel_match *k, const struct yaml *rule, struct kernel_like *like)
+{
+    const struct yaml *dims = yaml_get(rule, "dims"), *is_like = yaml_get(rule, "like"),
+                      *numbers = yaml_get(rule, "numbers");
+    const char *path = numbers ? numbers->text : NULL;
 
     k->count = 0;
+    k->dims = dims ? dims->text : "";
+    if (!is_like)
+        return !dims || kernel_fit(k, k->dims);
+    if (path && !strncmp(path, "config.", 7))
+        path += 7;
+    if (!kernel_like_of(k, is_like->text, path, like))
+        return false;
+    k->dims = like->dims;
+    if (!kernel_fit(k, k->dims))
+        return false;
+    for (uint32_t n = 0; n < k->count; n++) {
+        if (k->items[n].name[0] == like->summed)
+            k->items[n].combiner = HLO_COMBINE_ADD;
+    }
+    return true;
+}
+
+static int write_kernel(struct kernel_match *k, const struct rule_file *f, const struct yaml *rule,
+                        const struct kernel_like *like, struct arena *a, struct hlo_kernel *out,
+                        struct err *e)
+{
+    const struct yaml *effect = yaml_get(rule, "effect");
+    int rc = mark_whole(k, f, yaml_get(rule, "whole"), e);
+
+    if (rc)
+        return rc;
+    rc = number_of(k, f, yaml_get(rule, "flops"), like->flops, &out->flops, e);
+    if (rc)
+        return rc;
+    rc = number_of(k, f, yaml_get(rule, "bytes"), -1, &out->bytes, e);
+    if (rc)
+        return rc;
+    rc = number_of(k, f, yaml_get(rule, "workspace"), 0, &out->workspace, e);
+    if (rc)
+        return rc;
+    mark_partial(k, yaml_get(rule, "partial"));
+    tie_sizes(k, yaml_get(rule, "sizes"));
+    out->effect = (uint8_t)(effect ? kernel_effect(effect->text) : KERNEL_COMPUTES);
+    if (!write_factors(k, a, out) || !write_places(k, yaml_get(rule, "inplace"), a, out))
+        return err_no_memory(e, "for kernel rules");
+    return write_reach(yaml_get(rule, "reach"), a, out, e);
+}
+
+/* Asks one rule; *out stays NULL when it does not fit. */
+static int ask(struct kernel_match *k, const struct rule_file *f, const struct yaml *rule,
+               struct arena *a, const struct hlo_kernel **out, struct err *e)
+{
+    const struct yaml *name = yaml_get(rule, "name");
+    struct kernel_like like = {.flops = 0};
+
     k->lets = yaml_get(rule, "let");
-    k->dims = yaml_get(rule, "dims")->text;
     if (!fits_target(k, yaml_get(rule, "target")->text) || (name && !has_name(k, name->text)) ||
-        !fits_when(k, yaml_get(rule, "when")) || !fit_dims(k, k->dims))
+        !fits_when(k, yaml_get(rule, "when")) || !fit(k, rule, &like))
         return 0;
     struct hlo_kernel *made = arena_get(a, 1, sizeof *made);
     if (!made)
         return err_no_memory(e, "for kernel rules");
     made->rule = f->from;
     made->leaves = k->leaves;
-    int rc = mark_whole(k, f, yaml_get(rule, "whole"), e);
-    if (!rc && flops)
-        rc = evaluate(k, f, flops, &value, e);
-    made->flops = value.number > 0 && isfinite(value.number) ? value.number : 0;
-    if (!rc && bytes)
-        rc = evaluate(k, f, bytes, &value, e);
-    made->bytes = bytes && value.number >= 0 && isfinite(value.number) ? value.number : -1;
-    tie_sizes(k, yaml_get(rule, "sizes"));
-    if (!rc && !write_factors(k, yaml_get(rule, "partial"), a, made))
-        rc = err_no_memory(e, "for kernel rules");
-    if (!rc)
-        rc = write_reach(yaml_get(rule, "reach"), a, made, e);
+    int rc = write_kernel(k, f, rule, &like, a, made, e);
     if (!rc)
         *out = made;
     return rc;
+}
+
+/* The rule that the module itself carries. */
+static int ask_module(struct kernel_match *k, struct arena *a, const struct hlo_kernel **out,
+                      struct err *e)
+{
+    if (!kernel_carried(k))
+        return 0;
+    struct hlo_kernel *made = arena_get(a, 1, sizeof *made);
+    if (!made)
+        return err_no_memory(e, "for kernel rules");
+    *made = (struct hlo_kernel){.rule = "the module", .leaves = k->leaves, .bytes = -1};
+    if (!write_factors(k, a, made))
+        return err_no_memory(e, "for kernel rules");
+    *out = made;
+    return 0;
 }
 
 /* ---- files ---- */
@@ -428,10 +327,13 @@ static int read_rules(const char *text, size_t size, const char *from, struct ru
     if (rc)
         return rc;
     out->from = from;
-    const struct yaml *list = yaml_get(out->doc.root, "kernels");
-    if (!list || list->kind != YAML_LIST)
+    const struct yaml *list = yaml_get(out->doc.root, "kernels"),
+                      *attention = yaml_get(out->doc.root, "attention");
+    if ((!list && !attention) || (list && list->kind != YAML_LIST))
         rc = yaml_wrong(&out->doc, out->doc.root->mark, e, "expected a list kernels:");
-    for (const struct yaml *y = rc ? NULL : list->first; y && !rc; y = y->next)
+    if (!rc && attention)
+        rc = kernel_attention_check(&out->doc, attention, e);
+    for (const struct yaml *y = rc || !list ? NULL : list->first; y && !rc; y = y->next)
         rc = kernel_rule_check(&out->doc, y, e);
     if (rc)
         yaml_release(&out->doc);
@@ -445,25 +347,44 @@ static bool is_opaque(const struct hlo_module *m, hlo_id id)
     return opcode == HLO_OP_CUSTOM_CALL || opcode == HLO_OP_TOPK || opcode == HLO_OP_RAGGED_DOT;
 }
 
+/* What passes its operand on is a flow, what moves it to another memory is none. Where nothing is
+ * offloaded, nothing is fetched either. */
+static void mark_flows(struct hlo_module *m, const struct hlo_kernel *const *of)
+{
+    bool offloads = false;
+
+    for (hlo_id id = 0; id < m->count; id++)
+        offloads |= of[id] && of[id]->effect == KERNEL_TO_HOST;
+    for (hlo_id id = 0; id < m->count; id++) {
+        uint8_t effect = of[id] ? of[id]->effect : (uint8_t)KERNEL_COMPUTES;
+        m->instructions[id].is_moved =
+            effect == KERNEL_TO_HOST || (effect == KERNEL_TO_DEVICE && offloads);
+        m->instructions[id].is_identity =
+            effect == KERNEL_IDENTITY || (effect == KERNEL_TO_DEVICE && !offloads);
+    }
+}
+
 static int ask_all(const struct rule_file *files, uint32_t count, struct hlo_module *m,
                    const struct hlo_kernel **of, struct err *e)
 {
-    struct match *k = mem_alloc(sizeof *k);
+    struct kernel_match *k = mem_alloc(sizeof *k);
     int rc = 0;
 
     for (hlo_id id = 0; id < m->count && !rc; id++) {
         if (!is_opaque(m, id) || hlo_special_of(m, id))
             continue;
-        *k = (struct match){.m = m, .id = id, .operands = hlo_at(m, id)->operand_count};
+        *k = (struct kernel_match){.m = m, .id = id, .operands = hlo_at(m, id)->operand_count};
         k->leaves = k->operands + (m->leaf_base[id + 1] - m->leaf_base[id]);
         bool arrays = k->leaves <= KERNEL_LEAVES_MOST;
         for (uint32_t n = 0; n < k->operands; n++)
             arrays &= hlo_shape(m, hlo_operand(m, id, n))->type != HLO_TUPLE;
         for (uint32_t n = 0; n < count && arrays && !rc && !of[id]; n++) {
             const struct yaml *list = yaml_get(files[n].doc.root, "kernels");
-            for (const struct yaml *y = list->first; y && !rc && !of[id]; y = y->next)
+            for (const struct yaml *y = list ? list->first : NULL; y && !rc && !of[id]; y = y->next)
                 rc = ask(k, &files[n], y, &m->arena, &of[id], e);
         }
+        if (arrays && !rc && !of[id])
+            rc = ask_module(k, &m->arena, &of[id], e);
     }
     free(k);
     return rc;
@@ -538,48 +459,23 @@ int kernel_rules_apply(const struct kernel_rules *r, struct hlo_module *m, struc
     if (rc && r->path)
         err_in_file(e, r->path);
     m->kernels = rc ? NULL : of;
+    if (!rc)
+        mark_flows(m, of);
     return rc;
 }
 
-/* ---- without a rule ---- */
-
-bool kernel_is_unknown(const struct hlo_module *m, hlo_id id)
+int kernel_rules_attention(const struct kernel_rules *r, struct arena *a, struct hlo_kernel out[2],
+                           struct err *e)
 {
-    struct hlo_factors f = {0};
-    struct err lost;
+    static const char *const passes[2] = {"forward", "backward"};
+    int rc = 0;
 
-    if (hlo_at(m, id)->opcode != HLO_OP_CUSTOM_CALL || hlo_kernel_of(m, id) ||
-        hlo_special_of(m, id) || !hlo_at(m, id)->operand_count || hlo_is_flow(m, id))
-        return false;
-    bool known = hlo_factors_of(m, id, &f, &lost) == 0 && f.count > 0;
-    hlo_factors_release(&f);
-    return !known;
-}
-
-static void write_pattern(const struct hlo_shape *s, uint32_t *letter, struct str *out)
-{
-    if (s->rank == 0)
-        str_add(out, "1");
-    for (uint32_t d = 0; d < s->rank; d++, ++*letter)
-        str_format(out, "%s%c%s", d ? " " : "", 'a' + (char)(*letter % 26),
-                   *letter < 26 ? "" : "2");
-}
-
-void kernel_rule_write(const struct hlo_module *m, hlo_id id, struct str *out)
-{
-    size_t size;
-    const char *target = hlo_attr_string(m, id, HLO_ATTR_CUSTOM_CALL_TARGET, &size);
-    uint32_t letter = 0, operands = hlo_at(m, id)->operand_count;
-
-    str_format(out, "kernels:\n  - target: '%.*s'\n    dims: '", (int)size, target ? target : "");
-    for (uint32_t n = 0; n < operands; n++) {
-        str_add(out, n ? ", " : "");
-        write_pattern(hlo_shape(m, hlo_operand(m, id, n)), &letter, out);
+    for (int n = 0; n < 2 && !rc; n++) {
+        const struct yaml *reach = NULL;
+        for (uint32_t k = 0; k < r->count && !reach; k++)
+            reach = yaml_get(yaml_get(r->file[k].doc.root, "attention"), passes[n]);
+        out[n] = (struct hlo_kernel){.bytes = -1};
+        rc = write_reach(reach, a, &out[n], e);
     }
-    str_add(out, " -> ");
-    for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++) {
-        str_add(out, v > m->leaf_base[id] ? ", " : "");
-        write_pattern(hlo_value_shape(m, v), &letter, out);
-    }
-    str_add(out, "'  # one name for dims that go together\n    flops: 0  # of sizes by name\n");
+    return rc;
 }

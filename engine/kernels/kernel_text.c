@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- globs ---- */
@@ -68,7 +69,6 @@ bool kernel_glob(const char *pattern, const char *text)
 
 struct reader {
     const char *at, *end;
-    int depth;
 };
 
 static void skip_space(struct reader *r)
@@ -144,49 +144,79 @@ static void skip_type(struct reader *r)
     }
 }
 
-bool kernel_config(const char *text, size_t size, const char *path, char *out, size_t room)
+/* Moves to the value at a path a.b.c. */
+static bool find_value(struct reader *r, const char *path)
 {
-    struct reader r = {text, text + size, 0};
     char key[KERNEL_WORD];
+
+    for (;; path += strcspn(path, ".") + 1) {
+        size_t wanted = strcspn(path, ".");
+        bool found = false;
+        skip_space(r);
+        if (r->at >= r->end || *r->at != '{')
+            return false;
+        for (r->at++; r->at < r->end && !found;) {
+            const char *before = r->at;
+            skip_space(r);
+            if (r->at >= r->end || *r->at == '}')
+                return false;
+            read_word(r, key, sizeof key);
+            skip_space(r);
+            if (r->at < r->end && (*r->at == ':' || *r->at == '='))
+                r->at++;
+            skip_space(r);
+            found = strlen(key) == wanted && !strncmp(key, path, wanted);
+            if (!found) {
+                skip_value(r);
+                skip_type(r);
+            }
+            if (r->at == before)
+                r->at++;
+        }
+        if (!found || !path[wanted])
+            return found && r->at < r->end;
+    }
+}
+
+static struct reader reader_of(const char *text, size_t size)
+{
+    struct reader r = {text, text + size};
 
     if (size && *r.at == '"') { /* HLO text quotes what is no plain JSON */
         r.at++;
         r.end -= size > 1 && text[size - 1] == '"';
     }
-    for (;;) {
-        size_t wanted = strcspn(path, ".");
-        bool found = false;
-        skip_space(&r);
-        if (r.at >= r.end || *r.at != '{')
-            return false;
-        for (r.at++; r.at < r.end && !found;) {
-            const char *before = r.at;
-            skip_space(&r);
-            if (r.at >= r.end || *r.at == '}')
-                return false;
-            read_word(&r, key, sizeof key);
-            skip_space(&r);
-            if (r.at < r.end && (*r.at == ':' || *r.at == '='))
-                r.at++;
-            skip_space(&r);
-            found = strlen(key) == wanted && !strncmp(key, path, wanted);
-            if (!found) {
-                skip_value(&r);
-                skip_type(&r);
-            }
-            if (r.at == before)
-                r.at++;
-        }
-        if (!found)
-            return false;
-        if (!path[wanted])
-            break;
-        path += wanted + 1;
-    }
-    if (r.at >= r.end || strchr("{[<", *r.at))
+    return r;
+}
+
+bool kernel_config(const char *text, size_t size, const char *path, char *out, size_t room)
+{
+    struct reader r = reader_of(text, size);
+
+    if (!find_value(&r, path) || strchr("{[<", *r.at))
         return false;
     read_word(&r, out, room);
     return true;
+}
+
+bool kernel_config_list(const char *text, size_t size, const char *path, int64_t *out, size_t room,
+                        size_t *count)
+{
+    struct reader r = reader_of(text, size);
+    char word[KERNEL_WORD], *end;
+
+    *count = 0;
+    if (!find_value(&r, path) || *r.at != '[')
+        return false;
+    for (r.at++; skip_space(&r), r.at < r.end && *r.at != ']';) {
+        read_word(&r, word, sizeof word);
+        if (*count == room || !word[0])
+            return false;
+        out[(*count)++] = strtoll(word, &end, 10);
+        if (*end)
+            return false;
+    }
+    return r.at < r.end;
 }
 
 /* ---- expressions ---- */

@@ -14,6 +14,11 @@ bool kernel_glob(const char *pattern, const char *text);
  * number or the contents of a string, at most room - 1 characters. False: not found. */
 bool kernel_config(const char *text, size_t size, const char *path, char *out, size_t room);
 
+/* The same for a list of whole numbers, bare or as strings. False: no such list, or longer than
+ * `room`. */
+bool kernel_config_list(const char *text, size_t size, const char *path, int64_t *out, size_t room,
+                        size_t *count);
+
 enum { KERNEL_WORD = 64 };
 
 struct kernel_value {

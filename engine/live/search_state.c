@@ -2,6 +2,7 @@
 #include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
 #include "engine/decide/strict.h"
+#include "engine/kernels/kernel_targets.h"
 #include "engine/live/checkpoint.h"
 #include "engine/live/command.h"
 #include "engine/live/journal.h"
@@ -399,6 +400,23 @@ void search_state_step(struct search_state *c)
 
 /* ---- begin and end ---- */
 
+/* What no rule describes is never silent: it may be most of the step. */
+static void say_unknown_kernels(struct search_state *c)
+{
+    struct kernel_targets targets;
+    struct str text = {0};
+
+    kernel_targets(c->problem->m, &c->problem->costs, &targets);
+    for (uint32_t k = 0; k < targets.count; k++) {
+        if (!targets.list[k].unknown)
+            continue;
+        str_clear(&text);
+        kernel_target_say(&targets.list[k], &text);
+        state_say(c, LOG_TROUBLE, "%s", text.text ? text.text : "");
+    }
+    str_release(&text);
+}
+
 int search_state_new(const struct problem *p, const struct search_options *o,
                      struct search_state *out, struct err *e)
 {
@@ -425,6 +443,7 @@ int search_state_new(const struct problem *p, const struct search_options *o,
     state_say(c, LOG_INFO, "%u decisions, baseline %s, seed %llu",
               search_game(c->search)->move_count, units_ms(ms, c->baseline_ms),
               (unsigned long long)o->seed);
+    say_unknown_kernels(c);
     state_solve_exactly(c);
     state_split_batch(c);
     return 0;

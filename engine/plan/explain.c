@@ -7,6 +7,7 @@
 #include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
 #include "engine/decide/partitioner.h"
+#include "engine/kernels/kernel_targets.h"
 #include "engine/problem/problem.h"
 #include "hlo/meaning/factors.h"
 #include "hlo/meaning/roles.h"
@@ -475,6 +476,12 @@ int explain_instruction(const struct plan *p, hlo_id id, struct str *out, struct
     }
     str_format(out, "\n  compute   %12s  %.4g flops, %s moved, %g times a step\n",
                units_ms(a, cost.compute_ms), cost.flops, units_bytes(b, cost.bytes), cost.times);
+    if (kernel_is_unknown(q->m, id)) {
+        str_add(out, "  no kernel rule says how it splits and what it costs: it runs whole, its "
+                     "time is that of its bytes;\n  a rule to start from, for --kernels FILE:\n\n");
+        kernel_rule_write(q->m, id, out);
+        str_add_char(out, '\n');
+    }
     if (is_made_whole(q, id) && cost.compute_ms > 0)
         str_add(out, "  made whole on every device: made from keys and constants alone, so that no "
                      "split is lost;\n             each use cuts its part out of it, which sends "

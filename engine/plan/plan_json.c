@@ -6,6 +6,7 @@
 #include "engine/cost/memory.h"
 #include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
+#include "engine/kernels/kernel_targets.h"
 #include "engine/plan/file_identity.h"
 #include "engine/plan/relaxed_json.h"
 #include "engine/problem/problem.h"
@@ -155,6 +156,22 @@ static void add_memory(const struct plan *p, const struct memory_cost *memory, c
     cJSON_AddNumberToObject(all, "limit", cluster_weakest(&p->problem->cluster).memory_bytes);
 }
 
+static void add_unknown_kernels(const struct problem *p, cJSON *all)
+{
+    struct kernel_targets targets;
+    struct str text = {0};
+
+    kernel_targets(p->m, &p->costs, &targets);
+    for (uint32_t k = 0; k < targets.count; k++) {
+        if (!targets.list[k].unknown)
+            continue;
+        str_clear(&text);
+        kernel_target_say(&targets.list[k], &text);
+        cJSON_AddItemToArray(all, cJSON_CreateString(text.text ? text.text : ""));
+    }
+    str_release(&text);
+}
+
 static void add_warnings(const struct plan *p, const struct memory_cost *memory, cJSON *o)
 {
     const struct hlo_module *m = p->problem->file;
@@ -163,6 +180,7 @@ static void add_warnings(const struct plan *p, const struct memory_cost *memory,
 
     for (uint32_t k = 0; k < m->warning_count; k++)
         cJSON_AddItemToArray(all, cJSON_CreateString(m->warnings[k].what));
+    add_unknown_kernels(p->problem, all);
     for (class_id k = 0; k < p->problem->classes.count; k++)
         padded += p->on[k] && label_pads(&p->problem->labels, k, p->on[k]);
     if (padded) {

@@ -161,6 +161,7 @@ static int read_tables(struct problem *p, struct err *e)
 /* Everything behind the roles. */
 static int build(struct problem *p, struct err *e)
 {
+    struct hlo_kernel attention[2];
     int rc = kernel_rules_apply(p->kernels, p->m, e);
     if (!rc)
         rc = hlo_costs_new(p->m, &p->costs, e);
@@ -175,8 +176,11 @@ static int build(struct problem *p, struct err *e)
     rc = fusion_new(p->m, p->classes.is_free, &p->fusion, e);
     if (rc)
         return rc;
-    rc = attention_new(&p->classes, &p->roles, &p->fusion, p->options.fused_attention,
-                       &p->attention, e);
+    rc = kernel_rules_attention(p->kernels, &p->m->arena, attention, e);
+    if (rc)
+        return rc;
+    rc = attention_new(&p->classes, &p->roles, &p->fusion,
+                       p->options.fused_attention ? attention : NULL, &p->attention, e);
     if (rc)
         return rc;
     fusion_hide(p->m, &p->fusion, p->attention.is_inside);

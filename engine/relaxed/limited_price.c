@@ -245,9 +245,12 @@ static void price_range(void *self, uint32_t range)
     const struct pricing *one = self;
     struct limited_search *w = one->w;
     const struct memory_range *i = &w->r->p->memory.ranges[range];
+    double beside = memory_range_beside(&w->r->p->memory, i);
 
     if (i->storing == STORED_AS_USED)
         w->price[i->value].made += one->ms;
+    else if (beside > 0)
+        w->price[i->value].made += one->ms * beside;
     else if (i->storing == STORED_COPY)
         w->price[i->value].copied += one->ms;
     else if (i->storing == STORED_REDUCED)

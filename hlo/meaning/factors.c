@@ -5,6 +5,7 @@
 #include "hlo/meaning/factors_internal.h"
 #include "hlo/meaning/kernels.h"
 #include "hlo/module/attr.h"
+#include "hlo/module/flows.h"
 #include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
 #include "hlo/module/shape.h"
@@ -382,17 +383,10 @@ void hlo_factors_FFT(struct hlo_maker *k)
         batch_dims(k, inner);
 }
 
-/* all-gather, reduce-scatter, all-to-all: the named dim changes, the others pass. */
-void hlo_factors_COLLECTIVE_DIM(struct hlo_maker *k)
+/* Operand n becomes result first + n: dims of one size that are not blocked pass. */
+static void paired_dims(struct hlo_maker *k, uint32_t first, const bool blocked[HLO_RANK_MAX])
 {
-    bool blocked[HLO_RANK_MAX] = {false};
-    bool is_start = k->results != k->operands; /* ((operands), (results), context ..) */
-    uint32_t first = is_start ? k->operands : 0;
-
-    if (is_start && k->results < 2 * k->operands)
-        return;
-    hlo_mark_dims(k, HLO_ATTR_DIMENSIONS, blocked);
-    for (uint32_t n = 0; n < k->operands; n++) {
+    for (uint32_t n = 0; n < k->operands && first + n < k->results; n++) {
         const struct hlo_shape *s = hlo_leaf_shape(k, n);
         for (uint8_t d = 0; d < s->rank; d++) {
             if (blocked[d] || s->dims[d] != hlo_dim(hlo_result_shape(k, first + n), d))
@@ -402,6 +396,18 @@ void hlo_factors_COLLECTIVE_DIM(struct hlo_maker *k)
             hlo_factor_bind(k, k->operands + first + n, d);
         }
     }
+}
+
+/* all-gather, reduce-scatter, all-to-all: the named dim changes, the others pass. */
+void hlo_factors_COLLECTIVE_DIM(struct hlo_maker *k)
+{
+    bool blocked[HLO_RANK_MAX] = {false};
+    bool is_start = k->results != k->operands; /* ((operands), (results), context ..) */
+
+    if (is_start && k->results < 2 * k->operands)
+        return;
+    hlo_mark_dims(k, HLO_ATTR_DIMENSIONS, blocked);
+    paired_dims(k, is_start ? k->operands : 0, blocked);
 }
 
 /* Targets whose meaning is known; the others must run whole. Identities are flows. */
@@ -420,6 +426,10 @@ void hlo_factors_CUSTOM_CALL(struct hlo_maker *k)
 
     if (hlo_special_of(k->m, k->id)) {
         hlo_factors_ELEMENTWISE(k);
+        return;
+    }
+    if (hlo_is_manual_edge(k->m, k->id)) {
+        paired_dims(k, 0, (const bool[HLO_RANK_MAX]){false});
         return;
     }
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)

@@ -1,6 +1,7 @@
 /* hlo/meaning/free_values.c - what every device can make for itself: constants, random bits from a
  * key, and all that is computed from such alone, through loops and branches too. */
 #include "hlo/meaning/factors.h"
+#include "hlo/meaning/kernels.h"
 #include "hlo/module/flows.h"
 #include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
@@ -54,6 +55,8 @@ static bool can_be_free(const struct hlo_module *m, hlo_id id, const bool *is_fr
 {
     unsigned flags = hlo_op_info[hlo_acts_as(m, id)].flags;
 
+    if (hlo_kernel_effect_of(m, id) == KERNEL_ALLOCATES)
+        return true;
     if (flags & (HLO_OP_IS_OPAQUE | HLO_OP_IS_SIDE_EFFECT | HLO_OP_IS_COLLECTIVE))
         return false;
     return flags & HLO_OP_IS_FREE || all_free(m, id, is_free);

@@ -191,7 +191,7 @@ static bool is_identity_call(const struct hlo_module *m, hlo_id id)
         "AssumeGatherIndicesInBound",
     };
 
-    if (!hlo_at(m, id)->operand_count)
+    if (!hlo_at(m, id)->operand_count || hlo_at(m, id)->is_moved)
         return false;
     const struct hlo_shape *s = hlo_shape(m, hlo_operand(m, id, 0)), *r = hlo_shape(m, id);
     if (s->leaf_count != r->leaf_count)
@@ -202,10 +202,25 @@ static bool is_identity_call(const struct hlo_module *m, hlo_id id)
             (a->rank && memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) != 0))
             return false;
     }
+    if (hlo_at(m, id)->is_identity)
+        return true;
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
         if (hlo_attr_is(m, id, HLO_ATTR_CUSTOM_CALL_TARGET, targets[i]))
             return true;
     return false;
+}
+
+bool hlo_is_manual_edge(const struct hlo_module *m, hlo_id id)
+{
+    static const char *const targets[] = {"xla.sdy.GlobalToLocalShape",
+                                          "xla.sdy.LocalToGlobalShape", "SPMDFullToShardShape",
+                                          "SPMDShardToFullShape"};
+    bool found = false;
+
+    for (size_t i = 0; i < sizeof targets / sizeof *targets && !found; i++)
+        found = hlo_at(m, id)->opcode == HLO_OP_CUSTOM_CALL &&
+                hlo_attr_is(m, id, HLO_ATTR_CUSTOM_CALL_TARGET, targets[i]);
+    return found && !is_identity_call(m, id);
 }
 
 static void flow_custom_call(struct flow_maker *k, hlo_id id)

@@ -22,6 +22,10 @@ struct hlo_flows {
  * even for a while, call or fusion whose computation has several callers; see hlo_inline. */
 bool hlo_is_flow(const struct hlo_module *m, hlo_id id);
 
+/* True for a custom-call at the edge of a region that is written for one device (shard_map):
+ * operand n becomes result n; dims that the region's own axes cut differ in size. */
+bool hlo_is_manual_edge(const struct hlo_module *m, hlo_id id);
+
 /* Replaces the contents of `f` by the flows of `id`; none for most opcodes. */
 int hlo_flows_of(const struct hlo_module *m, hlo_id id, struct hlo_flows *f,
                  struct err *e) MUST_CHECK;

@@ -26,6 +26,8 @@ struct hlo_instruction {
     bool is_root : 1;
     bool is_synthetic : 1; /* not in the file: a get-tuple-element made for the compact form */
     bool takes_tuples : 1; /* an operand is no array or token: it has other than one leaf */
+    bool is_identity : 1;  /* set with the kernels: a custom-call that passes its operand on */
+    bool is_moved : 1;     /* and one that moves it to another memory, so that it is no flow */
     hlo_shape_id shape;
     hlo_comp computation;
     uint32_t name;                    /* offset into module->names; use hlo_name() */

@@ -284,14 +284,29 @@ int hlo_lower_sharding(struct lower *l, const struct mlir_attr *list, uint32_t c
     return hlo_lower_attr(l, HLO_ATTR_SHARDING, text, size);
 }
 
+/* The rule by which Shardy splits a custom-call, as HLO carries it. */
+static int add_sharding_rule(struct lower *l)
+{
+    struct mlir_span s;
+
+    if (!hlo_mlir_attr(l->m, l->op, "sdy.sharding_rule", NULL, &s) || memchr(s.text, '"', s.size) ||
+        memchr(s.text, '\n', s.size))
+        return 0;
+    str_add(&l->text, "xla.sdy.sharding_rule=\"");
+    str_add_bytes(&l->text, s.text, s.size);
+    str_add_char(&l->text, '"');
+    return 1;
+}
+
 /* `{a = "x", b.c = "y"}` to `{a="x",b.c="y"}`; entries that are no strings are left out. */
 static int frontend_attrs(struct lower *l, struct mlir_span s)
 {
     const char *p = s.text + 1, *end = s.text + s.size;
-    int entries = 0;
+    int entries;
 
     str_clear(&l->text);
     str_add_char(&l->text, '{');
+    entries = add_sharding_rule(l);
     while (p < end) {
         p = lex_skip(p);
         const char *key = p, *key_end = *p == '"' ? hlo_lex_string_end(p) : p;
@@ -344,7 +359,7 @@ int hlo_lower_common_attrs(struct lower *l)
         return 0;
     if (hlo_lower_sharding(l, list, l->op->attr_count))
         return l->e->code;
-    if (hlo_mlir_attr_in(list, l->op->attr_count, "mhlo.frontend_attributes", &s) && s.size > 1)
-        return frontend_attrs(l, s);
-    return 0;
+    if (!hlo_mlir_attr_in(list, l->op->attr_count, "mhlo.frontend_attributes", &s) || s.size < 2)
+        s = (struct mlir_span){"{}", 2};
+    return frontend_attrs(l, s);
 }

@@ -102,8 +102,14 @@ HLO
 "$automap" inspect "$work/call.hlo" | sed -n '/^kernels:/,/flops/p' | sed "s/-> c d/-> a b/" >"$work/rule.yaml"
 "$automap" inspect --kernels "$work/rule.yaml" "$work/call.hlo" | grep -q 'my_kernel .*a rule file' || bad "a rule to start from"
 "$automap" inspect --kernels "$work/rule.yaml" --json "$work/call.hlo" | grep -q '"unknown": 0, .*"rule": "a rule file"' || bad "kernels as JSON"
+"$automap" plan "$work/call.hlo" --devices 2 >"$work/out" || bad "a plan with an unknown kernel"
+grep -q 'kernel my_kernel (1) has no rule: it runs whole, its work is unknown (100.0 % of bytes)' "$work/out" || bad "plan says nothing of an unknown kernel"
+sed -n '/^kernels:/,/flops/p' "$work/out" | grep -q "target: 'my_kernel'" || bad "plan prints no rule to start from"
+"$automap" plan "$work/call.hlo" --devices 2 --json | grep -q 'kernel my_kernel (1) has no rule' || bad "plan --json says nothing of an unknown kernel"
+"$automap" explain "$work/call.hlo" --devices 2 y | grep -q "no kernel rule says how it splits" || bad "explain says nothing of an unknown kernel"
+"$automap" plan --kernels "$work/rule.yaml" "$work/call.hlo" --devices 2 | grep -q 'has no rule' && bad "a known kernel is called unknown"
 echo 'kernels: [{target: a}]' >"$work/bad.yaml"
-fails 2 'bad.yaml:1:11: a kernel rule without dims' "$automap" inspect --kernels "$work/bad.yaml" "$work/call.hlo"
+fails 2 'bad.yaml:1:11: a kernel rule without dims, like or effect' "$automap" inspect --kernels "$work/bad.yaml" "$work/call.hlo"
 fails 1 'a file is needed' "$automap" inspect
 fails 1 'no option --nothing' "$automap" inspect --nothing $mlp
 "$automap" inspect --help | grep -q '^usage: automap inspect' || bad "--help"

@@ -1,6 +1,7 @@
 /* Rules of custom-calls: what they match, split and cost. Shapes and configurations are those that
  * jax 0.10.2 lowers to. */
 #include "engine/kernels/kernel_rules.h"
+#include "engine/kernels/kernel_targets.h"
 #include "engine/kernels/kernel_text.h"
 #include "example.h"
 #include "hlo/meaning/factors.h"
@@ -111,6 +112,17 @@ static void test_file(void **state)
         uint32_t line;
     } wrong[] = {
         {"kernels:\n  - target: a\n", "without dims", 2},
+        {"kernels:\n  - target: a\n    like: sum\n", "like: sum, expected dot", 3},
+        {"kernels:\n  - target: a\n    like: dot\n", "without numbers", 3},
+        {"kernels:\n  - target: a\n    like: convolution\n    numbers: here\n",
+         "expected config.PATH", 4},
+        {RULE "    like: convolution\n", "like beside dims", 4},
+        {RULE "    effect: magic\n", "effect: magic, expected identity", 4},
+        {RULE "    inplace: {0: x}\n", "expected a result and the operand", 4},
+        {RULE "    workspace: lots\n", "lots, expected a number", 4},
+        {RULE "    partial: {a..: add}\n", "partial: a.., expected an index", 4},
+        {"attention: {forward: 2}\n", "a reach of 2", 1},
+        {"attention: {sideways: 0.5}\n", "unknown key sideways", 1},
         {"kernels:\n  - target: a\n    dims: 'a b'\n", "without ->", 3},
         {"kernels:\n  - target: a\n    dims: a -> a\n    flips: 1\n", "unknown key", 4},
         {"kernels:\n  - target: my_kernel\n    dims: a b -> a b\n    flops: a *\n",

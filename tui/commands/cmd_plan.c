@@ -28,6 +28,7 @@
 
 #include "engine/exact/exact.h"
 #include "engine/hybrid/hybrid_file.h"
+#include "engine/kernels/kernel_targets.h"
 #include "engine/pipeline/pipeline_file.h"
 #include "engine/pipeline/stage_peak.h"
 #include "engine/plan/memory_peak.h"
@@ -458,6 +459,29 @@ static void print_made_whole(const struct plan *plan)
     printf(", from keys and constants alone, so that no split is lost\n");
 }
 
+/* Kernels that no rule describes, and a rule to start from for the one that moves most. */
+static void print_unknown_kernels(const struct problem *p)
+{
+    struct kernel_targets targets;
+    struct str text = {0};
+
+    kernel_targets(p->m, &p->costs, &targets);
+    const struct kernel_target *most = kernel_largest_unknown(&targets);
+    for (uint32_t k = 0; k < targets.count && most; k++) {
+        if (!targets.list[k].unknown)
+            continue;
+        str_add(&text, "  ");
+        kernel_target_say(&targets.list[k], &text);
+        str_add_char(&text, '\n');
+    }
+    if (most) {
+        str_add(&text, "  a rule to start from, for --kernels FILE:\n\n");
+        kernel_rule_write(p->m, most->first, &text);
+        printf("\n%s", text.text ? text.text : "");
+    }
+    str_release(&text);
+}
+
 /* `asked_bytes`: a memory limit in figures; 0: none, or what a device has. */
 static void print_plan(const struct plan *plan, bool given, double asked_bytes)
 {
@@ -535,6 +559,7 @@ static void print_plan(const struct plan *plan, bool given, double asked_bytes)
         printf("  %-8s %-48s %s\n", hlo_role_names[r->role], r->name, shape.text);
     }
     str_release(&shape);
+    print_unknown_kernels(p);
 }
 
 /* A pipeline plan is shown, and with other figures of the cluster priced again; it takes no

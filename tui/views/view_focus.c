@@ -19,6 +19,7 @@
 #include "tui/watch/wave.h"
 
 #include "engine/decide/why.h"
+#include "engine/kernels/kernel_targets.h"
 #include "engine/text/units.h"
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
@@ -391,7 +392,10 @@ static void draw_node(const struct focus *f, const struct watch *w, const struct
     pane_text(p, at->x, at->y, mark_style(status), mark_sign(status));
     if (!node->more && wave_light_of(&w->wave, &w->problem->classes, node->id) != WAVE_DARK)
         pane_text(p, at->x + 1, at->y, ROLE_CHANGED | BOLD, "~");
-    int x = pane_text(p, at->x + 2, at->y, node->more ? ROLE_DIM : ROLE_TEXT, t.name);
+    unsigned style = node->more                                   ? ROLE_DIM
+                     : kernel_is_unknown(w->problem->m, node->id) ? ROLE_ERR
+                                                                  : ROLE_TEXT;
+    int x = pane_text(p, at->x + 2, at->y, style, t.name);
     if (t.shape_width)
         x = shape_draw_dims(w, w->problem->m->leaf_base[node->id], p, x + 1, at->y, t.shape_width);
     if (t.note[0])
@@ -651,6 +655,7 @@ static void message_focus(const struct panel *p, char *out, size_t room)
     const struct focus *f = p->state;
     hlo_id id = instruction_here(p);
     char place[128] = "", run[128] = "";
+    static const char UNKNOWN[] = "  no kernel rule: runs whole, work unknown";
 
     if (id == HLO_NONE || !p->scene->problem || f->stale)
         return;
@@ -662,9 +667,9 @@ static void message_focus(const struct panel *p, char *out, size_t room)
         snprintf(run, sizeof run, "  one end of %u to %.80s", node->folded, hlo_name(m, node->far));
     if (meta->source_file[0])
         snprintf(place, sizeof place, "  %.100s:%u", meta->source_file, meta->source_line);
-    snprintf(out, room, "%s  %s of %u, used by %u%s%s  %s", hlo_name(m, id),
-             hlo_op_info[i->opcode].name, i->operand_count, i->user_count, run, place,
-             meta->op_name);
+    snprintf(out, room, "%s  %s of %u, used by %u%s%s%s  %s", hlo_name(m, id),
+             hlo_op_info[i->opcode].name, i->operand_count, i->user_count,
+             kernel_is_unknown(m, id) ? UNKNOWN : "", run, place, meta->op_name);
 }
 
 const struct panel_ops view_focus = {
