@@ -6,10 +6,13 @@
 #include "engine/hybrid/relaxed_stages.h"
 #include "engine/hybrid/uniform.h"
 #include "hlo/module/hlo.h"
+#include "hlo/support/clock.h"
 #include "hlo/support/stop.h"
 
 #include "engine/cluster/cluster.h"
 #include "engine/hybrid/hybrid_instance.h"
+#include "engine/hybrid/hybrid_run.h"
+#include "engine/hybrid/hybrid_search.h"
 #include "engine/hybrid/sections.h"
 #include "engine/pipeline/formula.h"
 #include "engine/pipeline/order.h"
@@ -23,19 +26,7 @@
 
 static const char MEMORY_FOR[] = "for a hybrid plan";
 
-enum {
-    DESCENT_MOST = 4000, /* plans played on the way down from one */
-    FORMER_MOST = 3      /* plans that were taken before the last, for relaxed stages */
-};
-
-struct search {
-    struct hybrid *h;
-    struct err *e;
-    double best_ms;
-    double plain_ms;                   /* of those that are not interleaved */
-    struct hybrid former[FORMER_MOST]; /* of each the plan alone */
-    uint32_t formers;                  /* so far */
-};
+enum { DESCENT_MOST = 4000 }; /* plans played on the way down from one */
 
 static bool is_stopped(const struct hybrid *h)
 {
@@ -44,13 +35,7 @@ static bool is_stopped(const struct hybrid *h)
 
 /* ---- one number of micro-batches ---- */
 
-struct tables {
-    struct hybrid_instance in, ideal;
-    struct stage_tables rows;
-    bool possible;
-};
-
-static void tables_release(struct tables *t)
+void hybrid_tables_release(struct hybrid_tables *t)
 {
     hybrid_instance_release(&t->in);
     hybrid_instance_release(&t->ideal);
@@ -58,8 +43,8 @@ static void tables_release(struct tables *t)
 }
 
 /* `slots` 0: all of them; else uniform ones on those. */
-static int tables_new(const struct search *s, uint32_t m, uint8_t zero, uint64_t slots,
-                      struct tables *t)
+int hybrid_tables_new(const struct hybrid_run *s, uint32_t m, uint8_t zero, uint64_t slots,
+                      struct hybrid_tables *t)
 {
     const struct hybrid *h = s->h;
     const struct hybrid_options *o = &h->options;
@@ -78,7 +63,7 @@ static int tables_new(const struct search *s, uint32_t m, uint8_t zero, uint64_t
                                   .stop = o->stop};
     const struct cluster *c = &h->problem->cluster;
 
-    *t = (struct tables){0};
+    *t = (struct hybrid_tables){0};
     int rc = hybrid_instance_new(&t->in, h->sections.count, c, &p, s->e);
     if (!rc && !o->no_bound && !slots)
         rc = hybrid_instance_new(&t->ideal, h->sections.count, c, &p, s->e);
@@ -87,38 +72,16 @@ static int tables_new(const struct search *s, uint32_t m, uint8_t zero, uint64_t
                                &t->rows, &t->possible, s->e);
     t->in.pins = t->ideal.pins = &h->pins;
     if (rc)
-        tables_release(t);
+        hybrid_tables_release(t);
     return rc;
 }
 
 /* ---- down by what is played ---- */
 
-/* The schedule in which a plan is shortest; INFINITY: it fits in none. */
-static double play(const struct search *s, const struct hybrid_instance *in,
-                   const struct hybrid_plan *p, enum pipe_schedule_kind *kind)
-{
-    const struct hybrid_options *o = &s->h->options;
-    double best = INFINITY;
-
-    for (int k = 0; k < PIPE_SCHEDULE_COUNT; k++) {
-        enum pipe_schedule_kind own = (enum pipe_schedule_kind)k;
-        if ((o->is_schedule_given && own != o->schedule) || !hybrid_plan_fits(in, p, own))
-            continue;
-        double ms = hybrid_plan_makespan(in, p, own);
-        if (ms < best) {
-            best = ms;
-            *kind = own;
-        }
-    }
-    return best;
-}
-
 struct descent {
-    const struct search *s;
+    const struct hybrid_run *s;
     const struct hybrid_instance *in;
-    struct hybrid_plan best;
-    double ms;
-    enum pipe_schedule_kind kind;
+    struct hybrid_found best;
     uint32_t played;
     const uint32_t *only; /* the point of each front that is taken; NULL: any */
 };
@@ -126,14 +89,12 @@ struct descent {
 static bool try_plan(struct descent *d, const struct hybrid_plan *p)
 {
     enum pipe_schedule_kind kind = PIPE_1F1B;
-    double ms = play(d->s, d->in, p, &kind);
+    double ms = hybrid_plan_play(d->in, p, hybrid_run_schedule(&d->s->h->options), &kind);
 
     d->played++;
-    if (!(ms < d->ms * (1 - 1e-9)))
+    if (!(ms < d->best.ms * (1 - 1e-9)))
         return false;
-    d->ms = ms;
-    d->best = *p;
-    d->kind = kind;
+    d->best = (struct hybrid_found){*p, ms, kind};
     return true;
 }
 
@@ -164,7 +125,7 @@ static bool choose_point(const struct descent *d, struct hybrid_plan *p, uint32_
 /* A cut by one section either way; another point of one stage. */
 static bool step_down(struct descent *d)
 {
-    const struct hybrid_plan from = d->best;
+    const struct hybrid_plan from = d->best.plan;
 
     for (uint32_t n = 1; n < from.stages; n++) {
         for (int by = -1; by <= 1; by += 2) {
@@ -193,7 +154,7 @@ static bool step_down(struct descent *d)
 /* ---- the plan taken ---- */
 
 /* Lets those who watch see it, priced as a file with it will be. */
-static int show(struct search *s)
+static int show(struct hybrid_run *s)
 {
     const struct hybrid_options *o = &s->h->options;
     if (!o->watch)
@@ -222,9 +183,9 @@ static void move_plan(struct hybrid *from, struct hybrid *to)
 }
 
 /* The plan taken before goes; where stages are relaxed the last few are kept. */
-static void put_aside(struct search *s)
+static void put_aside(struct hybrid_run *s)
 {
-    struct hybrid *to = &s->former[s->formers % FORMER_MOST];
+    struct hybrid *to = &s->former[s->formers % HYBRID_FORMER_MOST];
 
     hybrid_free_plan(to);
     move_plan(s->h, to);
@@ -234,8 +195,8 @@ static void put_aside(struct search *s)
         hybrid_free_plan(to);
 }
 
-static int take_stage(struct search *s, const struct tables *t, const struct hybrid_plan *p,
-                      uint32_t n)
+static int take_stage(struct hybrid_run *s, const struct hybrid_tables *t,
+                      const struct hybrid_plan *p, uint32_t n)
 {
     struct hybrid *h = s->h;
     const struct hybrid_instance *in = &t->in;
@@ -264,44 +225,45 @@ static int take_stage(struct search *s, const struct tables *t, const struct hyb
     return 0;
 }
 
-static int take(struct search *s, const struct tables *t, const struct descent *d, uint32_t m,
-                uint8_t zero)
+int hybrid_run_take(struct hybrid_run *s, const struct hybrid_tables *t,
+                    const struct hybrid_found *found, uint32_t m, uint8_t zero)
 {
+    const struct hybrid_plan *p = &found->plan;
     struct hybrid *h = s->h;
     const struct hybrid_instance *in = &t->in;
     int rc = 0;
 
     put_aside(s);
-    h->stage = mem_try(d->best.stages, sizeof *h->stage);
-    h->cut = mem_try(d->best.stages, sizeof *h->cut);
+    h->stage = mem_try(p->stages, sizeof *h->stage);
+    h->cut = mem_try(p->stages, sizeof *h->cut);
     if (!h->stage || !h->cut)
         return err_no_memory(s->e, MEMORY_FOR);
     h->found = true;
     h->chunks = 1;
-    h->stages = d->best.stages;
+    h->stages = p->stages;
     h->micro_batches = m;
     h->zero = zero;
-    h->schedule = d->kind;
-    h->length_ms = hybrid_plan_length(in, &d->best);
+    h->schedule = found->schedule;
+    h->length_ms = hybrid_plan_length(in, p);
     for (int k = 0; k < PIPE_SCHEDULE_COUNT; k++)
-        h->makespan_ms[k] = hybrid_plan_fits(in, &d->best, (enum pipe_schedule_kind)k)
-                                ? hybrid_plan_makespan(in, &d->best, (enum pipe_schedule_kind)k)
+        h->makespan_ms[k] = hybrid_plan_fits(in, p, (enum pipe_schedule_kind)k)
+                                ? hybrid_plan_makespan(in, p, (enum pipe_schedule_kind)k)
                                 : INFINITY;
     for (uint32_t n = 0; n < h->stages && !rc; n++) {
-        uint32_t cut = d->best.cut[n];
-        rc = take_stage(s, t, &d->best, n);
+        uint32_t cut = p->cut[n];
+        rc = take_stage(s, t, p, n);
         if (n)
             h->cut[n - 1] = (struct hybrid_cut){
                 in->forward_bytes[cut], in->backward_bytes[cut], in->once_bytes[cut],
-                hybrid_link_node(in, cut, d->best.device[n], d->best.slot[n - 1], d->best.slot[n])};
+                hybrid_link_node(in, cut, p->device[n], p->slot[n - 1], p->slot[n])};
     }
-    s->best_ms = d->ms;
+    s->best_ms = found->ms;
     return rc;
 }
 
 /* ---- one number of micro-batches, searched ---- */
 
-static int solve_bound(struct search *s, struct tables *t, struct hybrid_try *out)
+int hybrid_run_bound(struct hybrid_run *s, struct hybrid_tables *t, struct hybrid_try *out)
 {
     struct hybrid_exact_options o = {.stages = s->h->options.stages,
                                      .is_bound = true,
@@ -321,14 +283,14 @@ static int solve_bound(struct search *s, struct tables *t, struct hybrid_try *ou
 }
 
 /* The plan of least L for the memory of one schedule, played and made shorter. */
-static int solve_schedule(struct search *s, struct tables *t, enum pipe_schedule_kind kind,
-                          uint8_t zero, struct hybrid_try *out)
+static int solve_schedule(struct hybrid_run *s, struct hybrid_tables *t,
+                          enum pipe_schedule_kind kind, uint8_t zero, struct hybrid_try *out)
 {
     struct hybrid_exact_options o = {.stages = s->h->options.stages,
                                      .known_ms = s->best_ms < INFINITY ? s->best_ms : 0,
                                      .stop = s->h->options.stop};
     struct hybrid_exact_result r;
-    struct descent d = {.s = s, .in = &t->in, .ms = INFINITY};
+    struct descent d = {.s = s, .in = &t->in, .best.ms = INFINITY};
 
     t->in.options.schedule = kind;
     int rc = hybrid_exact_solve(&t->in, &o, &r, s->e);
@@ -340,27 +302,26 @@ static int solve_schedule(struct search *s, struct tables *t, enum pipe_schedule
     if (!r.found)
         return 0;
     try_plan(&d, &r.plan);
-    while (d.ms < INFINITY && d.played < DESCENT_MOST && !is_stopped(s->h) && step_down(&d))
+    while (d.best.ms < INFINITY && d.played < DESCENT_MOST && !is_stopped(s->h) && step_down(&d))
         ;
-    if (d.ms < out->step_ms) {
-        out->step_ms = d.ms;
-        out->length_ms = hybrid_plan_length(&t->in, &d.best);
+    if (d.best.ms < out->step_ms) {
+        out->step_ms = d.best.ms;
+        out->length_ms = hybrid_plan_length(&t->in, &d.best.plan);
     }
-    if (!(d.ms < s->best_ms))
+    if (!(d.best.ms < s->best_ms))
         return 0;
-    rc = take(s, t, &d, out->micro_batches, zero);
+    rc = hybrid_run_take(s, t, &d.best, out->micro_batches, zero);
     return rc ? rc : show(s);
 }
 
 /* An interleaved plan: the groups' memory is that of all their chunks. */
-static int take_uniform(struct search *s, const struct tables *t, const struct uniform_plan *u,
-                        uint32_t m, uint8_t zero)
+static int take_uniform(struct hybrid_run *s, const struct hybrid_tables *t,
+                        const struct uniform_plan *u, uint32_t m, uint8_t zero)
 {
-    struct descent d = {
-        .s = s, .in = &t->in, .best = u->plan, .ms = u->step_ms, .kind = u->schedule};
+    struct hybrid_found found = {u->plan, u->step_ms, u->schedule};
     struct hybrid *h = s->h;
     uint32_t groups = u->plan.stages / u->chunks;
-    int rc = take(s, t, &d, m, zero);
+    int rc = hybrid_run_take(s, t, &found, m, zero);
 
     if (rc || u->chunks == 1)
         return rc ? rc : show(s);
@@ -379,7 +340,7 @@ static int take_uniform(struct search *s, const struct tables *t, const struct u
     return show(s);
 }
 
-static int solve_uniform(struct search *s, uint32_t m, uint8_t zero)
+static int solve_uniform(struct hybrid_run *s, uint32_t m, uint8_t zero)
 {
     struct hybrid *h = s->h;
     struct hybrid_try *out = &h->tried[h->options.is_uniform ? h->tries : HYBRID_MICRO_MOST];
@@ -398,8 +359,8 @@ static int solve_uniform(struct search *s, uint32_t m, uint8_t zero)
     *out = (struct hybrid_try){.micro_batches = m, .step_ms = INFINITY, .length_ms = INFINITY};
     for (uint32_t slot = 0; slot < HYBRID_SLOTS_MOST && !rc && !is_stopped(h); slot++) {
         struct uniform_plan u = {.step_ms = s->best_ms};
-        struct tables t;
-        rc = tables_new(s, m, zero, (uint64_t)1 << slot, &t);
+        struct hybrid_tables t;
+        rc = hybrid_tables_new(s, m, zero, (uint64_t)1 << slot, &t);
         if (rc)
             return rc;
         possible |= t.possible;
@@ -410,7 +371,7 @@ static int solve_uniform(struct search *s, uint32_t m, uint8_t zero)
             out->length_ms = h->length_ms;
         }
         bool last = slot + 1 >= t.in.slots;
-        tables_release(&t);
+        hybrid_tables_release(&t);
         if (last)
             break;
     }
@@ -418,33 +379,33 @@ static int solve_uniform(struct search *s, uint32_t m, uint8_t zero)
     return rc;
 }
 
-static int solve_micro_batches(struct search *s, uint32_t m, uint8_t zero)
+static int solve_micro_batches(struct hybrid_run *s, uint32_t m, uint8_t zero)
 {
     if (s->h->options.is_uniform)
         return solve_uniform(s, m, zero);
 
     struct hybrid *h = s->h;
-    struct tables t;
+    struct hybrid_tables t;
     struct hybrid_try *out = &h->tried[h->tries];
-    int rc = tables_new(s, m, zero, 0, &t);
+    int rc = hybrid_tables_new(s, m, zero, 0, &t);
 
     if (rc || !t.possible) {
         if (!rc)
-            tables_release(&t);
+            hybrid_tables_release(&t);
         return rc;
     }
     *out = (struct hybrid_try){.micro_batches = m, .step_ms = INFINITY, .length_ms = INFINITY};
     h->tries++;
     h->points += (uint32_t)t.in.point_count;
     if (!h->options.no_bound)
-        rc = solve_bound(s, &t, out);
+        rc = hybrid_run_bound(s, &t, out);
     bool can_win = h->options.no_bound || !out->is_certified || out->bound_ms < s->best_ms;
     for (int k = 0; k < PIPE_GPIPE && !rc && can_win && !is_stopped(h); k++)
         if (!h->options.is_schedule_given || k == (int)h->options.schedule)
             rc = solve_schedule(s, &t, (enum pipe_schedule_kind)k, zero, out);
     if (!rc && h->options.is_schedule_given && h->options.schedule == PIPE_GPIPE)
         rc = solve_schedule(s, &t, PIPE_GPIPE, zero, out);
-    tables_release(&t);
+    hybrid_tables_release(&t);
     return rc;
 }
 
@@ -474,7 +435,7 @@ static uint32_t list_micro_batches(const struct hybrid_options *o, uint32_t *out
 
 /* No plan is below the least bound; those left out because they cannot beat the plan taken have it
  * as theirs. */
-static void sum_up(struct search *s)
+static void sum_up(struct hybrid_run *s)
 {
     struct hybrid *h = s->h;
 
@@ -497,7 +458,7 @@ static void sum_up(struct search *s)
 /* ---- relaxed stages ---- */
 
 /* Relaxes a plan made aside; it is taken when its step is shorter then. */
-static int offer_relaxed(struct search *s, struct hybrid *from)
+static int offer_relaxed(struct hybrid_run *s, struct hybrid *from)
 {
     struct hybrid *h = s->h, own = {0};
     double before = h->relaxed_ms;
@@ -520,7 +481,7 @@ static int offer_relaxed(struct search *s, struct hybrid *from)
 }
 
 /* The plan there were without a limit: relaxed, its stages may fit. */
-static int offer_unlimited(struct search *s)
+static int offer_unlimited(struct hybrid_run *s)
 {
     struct hybrid *other = mem_try(1, sizeof *other);
     struct hybrid_options o = s->h->options;
@@ -542,13 +503,13 @@ out:
 
 /* The last round: of the plan taken, of those taken before it and of the one without a limit, the
  * one that is shortest with relaxed stages. */
-static int relax(struct search *s)
+static int relax(struct hybrid_run *s)
 {
     struct hybrid *h = s->h;
     bool was_interleaved = h->chunks > 1;
     int rc = hybrid_relax(h, s->e);
 
-    for (uint32_t n = 0; n < FORMER_MOST && !is_stopped(h); n++) {
+    for (uint32_t n = 0; n < HYBRID_FORMER_MOST && !is_stopped(h); n++) {
         if (rc)
             return rc;
         if (s->former[n].stages)
@@ -563,7 +524,7 @@ static int relax(struct search *s)
     return rc;
 }
 
-static int search_all(struct search *s)
+static int search_all(struct hybrid_run *s)
 {
     struct hybrid *h = s->h;
     uint32_t list[HYBRID_MICRO_MOST], count = list_micro_batches(&h->options, list);
@@ -572,13 +533,19 @@ static int search_all(struct search *s)
 
     for (int zero = first; zero <= last && !h->found && !rc; zero++) {
         h->tries = 0;
+        if (hybrid_algorithm_plays(h->options.algorithm)) {
+            rc = hybrid_run_play(s, list, count, (uint8_t)zero);
+            s->plain_ms = s->best_ms;
+            continue;
+        }
         for (uint32_t n = 0; n < count && !rc && !is_stopped(h); n++) {
             rc = solve_micro_batches(s, list[n], (uint8_t)zero);
             if (!rc && h->options.watch)
                 h->options.watch(h, h->options.context);
         }
         s->plain_ms = s->best_ms;
-        bool interleaves = !h->options.is_uniform && !h->options.is_schedule_given;
+        bool interleaves =
+            !h->options.is_uniform && !h->options.is_schedule_given && h->options.chunks != 1;
         for (uint32_t n = 0; n < count && !rc && interleaves && !is_stopped(h); n++)
             rc = solve_uniform(s, list[n], (uint8_t)zero);
     }
@@ -604,13 +571,16 @@ int hybrid_new(const struct problem *p, const struct hybrid_options *o, struct h
 
     if (rc)
         return rc;
+    double start = clock_thread_seconds();
     out->options = *o;
+    out->options.is_uniform |= o->algorithm == HYBRID_UNIFORM;
     if (!out->options.batch)
         out->options.batch = (uint32_t)out->order.steps.batch_size;
-    struct search s = {.h = out, .e = e, .best_ms = INFINITY};
+    struct hybrid_run s = {.h = out, .e = e, .best_ms = INFINITY};
     rc = hybrid_pins_make(&out->sections, &p->cluster, o->pins, o->pin_count, &out->pins, e);
     rc = rc ? rc : search_all(&s);
-    for (uint32_t n = 0; n < FORMER_MOST; n++)
+    out->played.seconds = clock_thread_seconds() - start;
+    for (uint32_t n = 0; n < HYBRID_FORMER_MOST; n++)
         hybrid_free_plan(&s.former[n]);
     if (rc)
         hybrid_release(out);

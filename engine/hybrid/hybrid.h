@@ -13,6 +13,7 @@
 #include "engine/hybrid/hybrid_exact.h"
 #include "engine/hybrid/hybrid_instance.h"
 #include "engine/hybrid/hybrid_pins.h"
+#include "engine/hybrid/hybrid_search.h"
 #include "engine/hybrid/sections.h"
 #include "engine/hybrid/stage_table.h"
 #include "engine/pipeline/formula.h"
@@ -21,8 +22,6 @@
 #include "engine/pipeline/simulation.h"
 #include "engine/problem/problem.h"
 #include "hlo/support/err.h"
-
-enum { HYBRID_MICRO_MOST = 24 }; /* numbers of micro-batches tried */
 
 struct hybrid;
 
@@ -36,7 +35,7 @@ struct hybrid_options {
     int zero; /* ZeRO level; -1: 1, and 2 and 3 where nothing fits */
     double overlap;
     uint32_t tp, dp;   /* of every stage; 0: any */
-    uint32_t chunks;   /* of uniform plans: 1 not interleaved, 2 .. exactly so many; 0: any */
+    uint32_t chunks;   /* 1: not interleaved; of uniform plans 2 .. exactly so many; 0: any */
     bool whole_layers; /* see stage_options */
     bool relaxes;      /* stages are solved relaxed, of the last plans found: relaxed_stages.h */
     bool no_limit, half_duplex;
@@ -44,7 +43,9 @@ struct hybrid_options {
                            parallelism; 1F1B unless a schedule is given, interleaved too */
     double limit_bytes; /* less than a device has; 0: what it has */
     bool no_bound;      /* the bound is not asked for */
-    const struct hybrid_wish *pins; /* [pin_count] borrowed while the search is used */
+    enum hybrid_algorithm algorithm;
+    struct hybrid_search_options play; /* of those that play */
+    const struct hybrid_wish *pins;    /* [pin_count] borrowed while the search is used */
     uint32_t pin_count;
     const atomic_bool *stop;
     /* Called on the search's thread when a shorter plan was taken, which is priced then, and when a
@@ -80,6 +81,16 @@ struct hybrid_try {
     bool is_certified; /* the bound */
 };
 
+/* How a search that plays went, and the time of every search. */
+enum { HYBRID_MARKS = 10 };
+extern const uint64_t hybrid_marks[HYBRID_MARKS]; /* numbers of plans: 1 10 20 50 .. */
+struct hybrid_played {
+    uint64_t evaluations, best_evaluation;
+    double curve[HYBRID_MARKS]; /* the best step after so many plans; NAN: no plan yet */
+    double table_seconds;       /* of all, for the tables and the bound */
+    double seconds, best_seconds;
+};
+
 struct hybrid {
     const struct problem *problem;
     struct hybrid_options options; /* filled in */
@@ -104,6 +115,7 @@ struct hybrid {
                           interleaved ones too; 0: none */
     bool is_certified; /* the bound holds for its whole scope */
     bool is_said;      /* the two above are a file's word, which nobody checked */
+    struct hybrid_played played;
     uint64_t transitions;
     uint32_t points;
     bool is_ended; /* stopped before all was looked at */

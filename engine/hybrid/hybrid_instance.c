@@ -251,3 +251,21 @@ bool hybrid_plan_fits(const struct hybrid_instance *in, const struct hybrid_plan
             return false;
     return true;
 }
+
+double hybrid_plan_play(const struct hybrid_instance *in, const struct hybrid_plan *p, int schedule,
+                        enum pipe_schedule_kind *kind)
+{
+    double best = INFINITY;
+
+    for (int k = 0; k < PIPE_SCHEDULE_COUNT; k++) {
+        enum pipe_schedule_kind own = (enum pipe_schedule_kind)k;
+        if ((schedule >= 0 && k != schedule) || !hybrid_plan_fits(in, p, own))
+            continue;
+        double ms = hybrid_plan_makespan(in, p, own);
+        if (ms < best) {
+            best = ms;
+            *kind = own;
+        }
+    }
+    return best;
+}

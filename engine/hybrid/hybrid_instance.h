@@ -27,6 +27,7 @@ enum {
     HYBRID_SECTIONS_MOST = 512,
     HYBRID_DEVICES_MOST = 4096,
     HYBRID_STAGES_MOST = PIPE_STAGES_MOST,
+    HYBRID_MICRO_MOST = 24, /* numbers of micro-batches tried */
 };
 
 /* One way to run a stage. */
@@ -123,6 +124,9 @@ struct hybrid_plan {
 double hybrid_plan_length(const struct hybrid_instance *in, const struct hybrid_plan *p); /* L */
 double hybrid_plan_makespan(const struct hybrid_instance *in, const struct hybrid_plan *p,
                             enum pipe_schedule_kind kind);
+/* The schedule in which it is shortest, of all or (>= 0) of one; INFINITY: it fits in none. */
+double hybrid_plan_play(const struct hybrid_instance *in, const struct hybrid_plan *p, int schedule,
+                        enum pipe_schedule_kind *kind);
 /* Every stage keeps the pins, and is within its devices' memory when played as `kind`. */
 bool hybrid_plan_fits(const struct hybrid_instance *in, const struct hybrid_plan *p,
                       enum pipe_schedule_kind kind);

@@ -13,6 +13,7 @@
 #include "engine/decide/labels.h"
 #include "engine/decide/names.h"
 #include "engine/hybrid/hybrid.h"
+#include "engine/hybrid/hybrid_instance.h"
 #include "engine/hybrid/stage_table.h"
 #include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/simulation.h"

@@ -40,6 +40,27 @@ for form in stages jax megatron; do
     [ $? = 4 ] || fail "exports strict stages that do not fit as $form"
 done
 
+# Who plays the game: one plan, from whom it is, the same again; all of them in one table.
+for algo in dqn random greedy alpa; do
+    for n in 1 2; do
+        "$automap" search "$models/t5-tiny.hlo.txt.gz" "$clusters/c-4x8-v100.yaml" --kind hybrid --algo $algo --episodes 40 --seed 5 \
+            --plan "$dir/$algo.$n.json" > "$dir/$algo" || fail "no plan of $algo"
+    done
+    grep -q "^  $algo  .* plans played" "$dir/$algo" || fail "does not say how $algo played"
+    cmp -s "$dir/$algo.1.json" "$dir/$algo.2.json" || fail "another plan of $algo the second time"
+    "$automap" plan "$models/t5-tiny.hlo.txt.gz" "$clusters/c-4x8-v100.yaml" --plan "$dir/$algo.1.json" --json |
+        diff <(cat "$dir/$algo.1.json"; echo) - || fail "another plan of $algo when read"
+done
+"$automap" search "$models/mlp.hlo.txt.gz" "$clusters/c-4x8-v100.yaml" --kind hybrid --algo race --episodes 50 > "$dir/race" || fail "no race"
+for algo in dqn random greedy alpa uniform exact; do
+    grep -Eq "^  $algo +[0-9.]+ +0\.[0-9]+ " "$dir/race" || fail "$algo is not in the race"
+done
+for wrong in "--algo anneal" "--algo alpa --uniform" "--algo race --plan $dir/x.json" "--algo exact --episodes 5" "--algo greedy --learner gamma=1"; do
+    "$automap" search "$models/mlp.hlo.txt.gz" "$clusters/c-4x8-v100.yaml" --kind hybrid $wrong > /dev/null 2> "$dir/err"
+    [ $? = 1 ] && [ -s "$dir/err" ] || fail "takes $wrong"
+    [ -e "$dir/x.json" ] && fail "the race wrote a plan"
+done
+
 # A plan file says the same again, as it is and by itself; a damaged one is named.
 t5=$models/t5-base6.hlo.txt.gz c=$clusters/c-4x8-v100.yaml
 for options in "" "--uniform" "--chunks 2 --micro-batches 16" "--relaxed-stages --whole-layers"; do
@@ -224,7 +245,7 @@ grep -q '^  1  hybrid' "$dir/all" || fail "the hybrid is not the first of the ki
 timeout 60 "$automap" search "$models/bert48.hlo.txt.gz" "$clusters/a100-1x8.yaml" --kind hybrid --divisibility exact \
     --uniform --stages 4 --tp 2 --micro-batches 8 --recompute > "$dir/rows" || fail "rows without a split"
 
-for bad in "--radius 2" "--tp 0" "--algo dqn" "--seeds 2" "--pin x:0=1" "--mode relaxed"; do
+for bad in "--radius 2" "--tp 0" "--algo trws" "--seeds 2" "--pin x:0=1" "--mode relaxed"; do
     "$automap" search "$models/mlp.hlo.txt.gz" "$clusters/v100-1x4.yaml" --kind hybrid $bad 2> /dev/null
     [ $? = 1 ] || fail "takes $bad"
 done

@@ -1,6 +1,7 @@
 #include "tui/commands/hybrid_print.h"
 
 #include "engine/hybrid/hybrid_file.h"
+#include "engine/hybrid/hybrid_search.h"
 #include "engine/hybrid/sections.h"
 #include "engine/pipeline/pipe_instance.h"
 #include "engine/problem/problem.h"
@@ -79,7 +80,13 @@ static void print_head(const struct hybrid *h, double seconds)
            (long long)h->order.steps.batch_size);
     printf("  ZeRO            %12u  overlap %.0f %% of the gradient all-reduces\n", h->zero,
            100 * h->options.overlap);
-    if (seconds > 0)
+    if (seconds > 0 && h->played.evaluations)
+        printf("  %-8s        %12llu plans played, this one at %llu; %.2f s, %.2f s of them for "
+               "tables and bound\n",
+               hybrid_algorithm_names[h->options.algorithm],
+               (unsigned long long)h->played.evaluations,
+               (unsigned long long)h->played.best_evaluation, seconds, h->played.table_seconds);
+    else if (seconds > 0)
         printf("  search          %12.2f s  %u points, %llu transitions\n", seconds, h->points,
                (unsigned long long)h->transitions);
 }

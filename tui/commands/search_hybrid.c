@@ -44,6 +44,12 @@ static struct hybrid_options options_of(const struct search_args *a, const struc
         .no_limit = o->no_limit,
         .half_duplex = o->half_duplex,
         .limit_bytes = o->limit_bytes,
+        .algorithm = a->hybrid_algorithm,
+        .play = {.rl = a->search.rl,
+                 .rl_set = a->search.rl_set,
+                 .seed = a->search.seed,
+                 .plans_most = a->episodes,
+                 .seconds_most = a->seconds},
         .pins = a->hybrid_pins,
         .pin_count = a->hybrid_pin_count,
         .stop = stopping_begin(),
@@ -127,8 +133,13 @@ int search_hybrid(const struct search_args *a, const struct problem *p)
     struct hybrid_options o = options_of(a, p);
     double start = clock_thread_seconds();
     struct err e;
-    int code = EXIT_OK, rc = hybrid_new(p, &o, h, &e);
+    int code = EXIT_OK;
 
+    if (a->race) {
+        code = search_hybrid_race(a, p, &o);
+        goto out;
+    }
+    int rc = hybrid_new(p, &o, h, &e);
     if (rc) {
         err_print(&e, stderr);
         code = exit_code_of(&e);
@@ -147,6 +158,7 @@ int search_hybrid(const struct search_args *a, const struct problem *p)
         }
         hybrid_release(h);
     }
+out:
     if (stopping_end() && (code == EXIT_OK || code == EXIT_INFEASIBLE))
         code = EXIT_STOPPED;
     free(h);

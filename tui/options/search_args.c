@@ -1,6 +1,7 @@
 #include "tui/options/search_args.h"
 
 #include "engine/hybrid/hybrid_pins.h"
+#include "engine/hybrid/hybrid_search.h"
 #include "engine/live/command.h"
 #include "engine/live/options.h"
 #include "engine/search/game.h"
@@ -262,8 +263,9 @@ static const char
            *const states[] = {"one-hot", "continuous", "paper"},
            *const presets[] = {"default", "paper"}, *const candidates[] = {"data", "paper"},
            *const limits[] = {"device", "none"}, *const modes[] = {"strict", "relaxed"};
-static const char *const algorithms[] = {"dqn",    "random", "greedy",  "enumerate", "exact",
-                                         "anneal", "trws",   "descent", "race"};
+static const char *const algorithms[] = {"dqn",     "random", "greedy", "enumerate",
+                                         "exact",   "anneal", "trws",   "descent",
+                                         "uniform", "alpa",   "race"};
 
 #define ARG(field) INTO(struct search_args, field)
 static const struct option own[] = {
@@ -275,7 +277,8 @@ static const struct option own[] = {
      .is_kept = true, .take = take_kind, NAMES(kinds)},
     {"algo", "NAME",
      "dqn (default), random, greedy, enumerate or exact; also anneal or trws, or for pipelines "
-     "descent or infer; race: all of them, with equally many plans priced",
+     "descent or infer; for hybrid plans exact (default), uniform, alpa, dqn, random or greedy; "
+     "race: all of them, with equally many plans priced",
      .is_kept = true, .take = take_algorithm, NAMES(algorithms)},
     {"uniform", NULL,
      "hybrid: all stages alike, as Megatron-LM, torchtitan and DeepSpeed can be told: data and "
@@ -489,7 +492,7 @@ static int check_hybrid(struct search_args *a)
 {
     const char *const *given = a->given;
     const struct rule rules[] = {
-        {a->algorithm && strcmp(a->algorithm, "exact"),
+        {!a->race && a->algorithm && !hybrid_algorithm_named(a->algorithm, &a->hybrid_algorithm),
          "no algorithm for hybrid plans: ", a->algorithm},
         {a->pin_count || a->by_step.count || a->by_episode.count || a->journal || a->seeds > 1,
          "--kind hybrid takes no pins, script, journal or --seeds", NULL},
@@ -497,7 +500,17 @@ static int check_hybrid(struct search_args *a)
         {a->pipeline.options.pins, "--kind hybrid has no use for --pin-cut", NULL},
         {given[SORT_RADIUS], "only --kind pp has a use for --", given[SORT_RADIUS]},
         {given[SORT_SEARCH], "--kind hybrid has no use for --", given[SORT_SEARCH]},
-        {given[SORT_LEARNER], "--kind hybrid has no use for --", given[SORT_LEARNER]},
+        {given[SORT_LEARNER] && !a->race && a->hybrid_algorithm != HYBRID_DQN,
+         "only --algo dqn and race have a use for --", given[SORT_LEARNER]},
+        {a->state_given || a->search.stable_episodes,
+         "--kind hybrid has one state and no fine-tuning: no --",
+         a->state_given ? "state" : "stable-episodes"},
+        {(a->episodes || a->seconds > 0) && !a->race &&
+             !hybrid_algorithm_plays(a->hybrid_algorithm),
+         "--episodes and --time are of --algo dqn, random, greedy, alpa and race", NULL},
+        {a->relaxed_stages && a->race, "--algo race compares strict stages", NULL},
+        {(a->uniform || a->chunks) && (a->race || hybrid_algorithm_plays(a->hybrid_algorithm)),
+         "--uniform and --chunks are of --algo exact and uniform", NULL},
     };
 
     a->problem.options.micro_batches = 0; /* the search's own */

@@ -3,6 +3,7 @@
 #define AUTOMAP_TUI_OPTIONS_SEARCH_ARGS_H
 
 #include "engine/hybrid/hybrid_pins.h"
+#include "engine/hybrid/hybrid_search.h"
 #include "engine/live/command.h"
 #include "engine/live/journal.h"
 #include "engine/search/search.h"
@@ -33,6 +34,7 @@ struct search_args {
     const char *given[SORT_COUNT]; /* the last option of each sort, by name; NULL: none */
     bool race, json, quiet;
     bool hybrid;                                      /* --kind hybrid */
+    enum hybrid_algorithm hybrid_algorithm;           /* --algo of hybrid plans */
     bool uniform;                                     /* --uniform */
     bool relaxed_stages;                              /* --relaxed-stages */
     bool whole_layers;                                /* --whole-layers */

@@ -1,0 +1,89 @@
+/* The DQN at the game of hybrid plans: one decision a step. */
+#include "engine/hybrid/hybrid_game.h"
+#include "engine/hybrid/hybrid_search.h"
+#include "engine/hybrid/hybrid_search_ops.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+#include "rl/agent.h"
+#include "rl/agent_state.h"
+#include "rl/env.h"
+#include "rl/error.h"
+#include "rl/rng.h"
+#include "rl/run.h"
+#include "rl/settings.h"
+
+static const char MEMORY_FOR[] = "for the search";
+
+struct dqn {
+    struct rl_agent *agent;
+    struct rl_run run;
+    bool running;
+};
+
+static int dqn_start(struct hybrid_search *s, struct err *e)
+{
+    struct dqn *d = mem_try(1, sizeof *d);
+    struct rl_env env = hybrid_game_env(&s->game);
+    struct rl_shape shape = {env.observation_size, env.action_count, env.context_count};
+
+    s->self = d;
+    if (!d)
+        return err_no_memory(e, MEMORY_FOR);
+    if (!s->options.rl_set)
+        s->options.rl = *rl_preset("planner");
+    if (hybrid_game_is_over(&s->game))
+        return 0;
+    int rc = rl_agent_new(&d->agent, &shape, &s->options.rl, s->options.seed);
+    if (rc)
+        goto out;
+    rc = rl_run_init(&d->run, &env, d->agent, s->options.seed);
+out:
+    d->running = !rc;
+    return rc ? err_set(e, rc == RL_E_MEMORY ? ERR_MEMORY : ERR_INPUT,
+                        "the learner cannot be made: %s", rl_error_text(rc))
+              : 0;
+}
+
+static void dqn_stop(struct hybrid_search *s)
+{
+    struct dqn *d = s->self;
+
+    if (d->running)
+        rl_run_release(&d->run);
+    rl_agent_free(d->agent);
+    free(d);
+}
+
+/* In the first episodes most decisions are the usual ones: at random hardly any cut fits another,
+ * and one stage over all devices looks best. < 0: the learner decides. */
+static int lead(struct hybrid_search *s)
+{
+    static const double AT_RANDOM = 0.2;
+    uint64_t legal = hybrid_game_legal(&s->game);
+
+    if (s->evaluations >= HYBRID_LED)
+        return -1;
+    return (int)(rl_rng_unit(&s->rng) < AT_RANDOM ? hybrid_search_pick(s, legal)
+                                                  : hybrid_game_usual(&s->game, legal));
+}
+
+static void dqn_step(struct hybrid_search *s)
+{
+    struct dqn *d = s->self;
+    struct rl_step step;
+
+    if (!d->running) {
+        hybrid_search_is_decided(s);
+        return;
+    }
+    rl_run_ready(&d->run);
+    if (rl_run_step(&d->run, lead(s), &step) < 0) { /* it diverged */
+        s->done = true;
+        return;
+    }
+    if (hybrid_game_is_over(&s->game))
+        hybrid_search_played(s, &s->game);
+}
+
+const struct hybrid_search_ops hybrid_ops_dqn = {
+    .start = dqn_start, .stop = dqn_stop, .step = dqn_step};
