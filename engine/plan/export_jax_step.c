@@ -66,33 +66,50 @@ static const char *const code[] = {
     "    return specs\n",
     "\n",
     "\n",
-    "def _compare(exported, lowered, main):\n",
-    "    \"\"\"The step must be the program that was planned: arguments, results, and how often "
-    "each operation occurs.\"\"\"\n",
-    "    want = [str(t) for t in main.type.inputs]\n",
-    "    flat = exported.in_avals\n",
-    "    have = [flat[i] for i in exported.module_kept_var_idx]\n",
-    "    if len(have) != len(want):\n",
+    "def _lines(text):\n"
+    "    \"\"\"The operations of a program, as they are printed.\"\"\"\n"
+    "    op = re.compile(r'(?<![#.\\w\"])(?:stablehlo|chlo)\\.[a-z_0-9]+(?=[ "
+    "(])|(?<=\")(?:stablehlo|chlo)\\.[a-z_0-9]+(?=\"\\()')\n"
+    "    found = ((line, op.search(line)) for line in text.split(\"\\n\"))\n"
+    "    return [(m[0], re.sub(r\"[ \\t]+\", \" \", line[m.start():]).strip(\" \\r\")) for line, m "
+    "in found if m]\n"
+    "\n"
+    "\n"
+    "def _compare(exported, lowered, main):\n"
+    "    \"\"\"The step must be the program that was planned: arguments, results, each operation "
+    "as it is printed.\"\"\"\n"
+    "    want = [ir.RankedTensorType(t) for t in main.type.inputs]\n"
+    "    have = [exported.in_avals[i] for i in exported.module_kept_var_idx]\n"
+    "    if len(have) != len(want):\n"
     "        raise ValueError(f\"this step keeps {len(have)} arrays of its arguments, the plan is "
-    "for {len(want)}\")\n",
-    "    for n, (a, t) in enumerate(zip(have, want)):\n",
-    "        shape = tuple(ir.RankedTensorType(ir.Type.parse(t)).shape)\n",
-    "        if tuple(a.shape) != shape:\n",
+    "for {len(want)}\")\n"
+    "    for n, (a, t) in enumerate(zip(have, want)):\n"
+    "        if tuple(a.shape) != tuple(t.shape) or str(mlir.dtype_to_ir_type(np.dtype(a.dtype))) "
+    "!= str(t.element_type):\n"
     "            raise ValueError(f\"argument {exported.module_kept_var_idx[n]} of this step is "
-    "{a.dtype}{list(a.shape)}, the plan is for {t}\")\n",
-    "    if len(exported.out_avals) != len(main.type.results):\n",
+    "{a.dtype}{list(a.shape)}, the plan is for {t}\")\n"
+    "    if len(exported.out_avals) != len(main.type.results):\n"
     "        raise ValueError(f\"this step returns {len(exported.out_avals)} arrays, the plan is "
-    "for {len(main.type.results)}\")\n",
-    "    counts = "
-    "collections.Counter(re.findall(r\"(?<![#.\\w])((?:stablehlo|chlo)\\.[a-z_0-9]+)\", "
-    "lowered.as_text()))\n",
-    "    for name in sorted(set(counts) | set(OPERATIONS)) if OPERATIONS else ():\n",
-    "        if counts[name] != OPERATIONS.get(name, 0):\n",
-    "            raise ValueError(f\"this step has {counts[name]} {name}, the plan was made for "
-    "{OPERATIONS.get(name, 0)}: another program, \"\n",
-    "                             f\"or printed by another jax ({jax.__version__} here)\")\n",
-    "\n",
-    "\n",
+    "for {len(main.type.results)}\")\n"
+    "    planned = np.frombuffer(zlib.decompress(base64.b64decode(\"\".join(LINES.split()))), "
+    "\"<u2\") if OPERATIONS else ()\n"
+    "    lines = _lines(lowered.as_text()) if OPERATIONS else ()\n"
+    "    counts = collections.Counter(name for name, _ in lines)\n"
+    "    for n, (name, line) in enumerate(lines):\n"
+    "        if n < len(planned) and planned[n] and planned[n] != (zlib.crc32(line.encode()) & "
+    "0xFFFF or 1):\n"
+    "            other = next((f\" it has {counts[k]} {k} in all, the plan is for "
+    "{OPERATIONS.get(k, 0)};\"\n"
+    "                          for k in sorted(set(counts) | set(OPERATIONS)) if counts[k] != "
+    "OPERATIONS.get(k, 0)), \"\")\n"
+    "            raise ValueError(f\"operation {n} of this step, {line[:160]}, is not the one that "
+    "was planned;{other} another program, \"\n"
+    "                             f\"or printed by another jax ({jax.__version__} here)\")\n"
+    "    if len(lines) != len(planned):\n"
+    "        raise ValueError(f\"this step has {len(lines)} operations, the plan is for "
+    "{len(planned)}\")\n"
+    "\n"
+    "\n"
     "def apply(step, *args, devices=None, check=False):\n",
     "    \"\"\"`step` (jitted or not) split as planned, with the planned layouts of arguments and "
     "results and its donation.\n",
@@ -177,7 +194,7 @@ static const char *const code[] = {
     "planned step and the whole one\")\n",
 };
 
-/* ---- what is counted, to know the program again ---- */
+/* ---- the operations, to know the program again ---- */
 
 struct count {
     const char *name;
@@ -213,35 +230,88 @@ static size_t op_at(const char *begin, const char *p)
     return n > dialect && is_op ? n : 0;
 }
 
-/* How often each operation stands in the text that was read; none for other forms. */
-static int write_operations(const struct plan *plan, struct str *out, struct err *e)
+/* The end of `loc(...)` that begins at p; `end` when it does not close. */
+static const char *location_end(const char *p, const char *end)
 {
-    const struct hlo_module *m = plan->problem->file;
-    struct count counts[512];
-    size_t kinds = 0;
+    bool is_text = false;
+    int depth = 0;
 
-    str_add(out, "OPERATIONS = {");
-    for (const char *p = m->format == HLO_FORMAT_STABLEHLO && m->input ? m->input : ""; *p; p++) {
-        size_t size = *p == 's' || *p == 'c' ? op_at(m->input, p) : 0, k = 0;
-        if (!size)
-            continue;
-        while (k < kinds && (counts[k].size != size || memcmp(counts[k].name, p, size) != 0))
-            k++;
-        if (k == sizeof counts / sizeof *counts)
-            return err_set(e, ERR_LIMIT, "more than %zu kinds of operations", k);
-        if (k == kinds)
-            counts[kinds++] = (struct count){p, size, 0};
-        counts[k].times++;
-        p += size - 1;
+    for (; p < end; p++) {
+        is_text ^= *p == '"' && p[-1] != '\\';
+        depth += is_text ? 0 : (*p == '(') - (*p == ')');
+        if (*p == ')' && !depth && !is_text)
+            return p + 1;
     }
-    for (size_t k = 0; k < kinds; k++)
-        str_format(out, "%s\"%.*s\": %u", k ? (k % 5 ? ", " : ",\n              ") : "",
-                   (int)counts[k].size, counts[k].name, counts[k].times);
-    str_add(out, "}\n");
+    return end;
+}
+
+/* [p, end) as JAX prints it without locations, with single blanks. */
+static void add_plain_line(const char *p, const char *end, struct str *out)
+{
+    bool is_text = false;
+
+    while (p < end) {
+        bool is_blank = *p == ' ' || *p == '\t';
+        if (is_blank && !is_text && end - p > 5 && !memcmp(p, " loc(", 5)) {
+            p = location_end(p + 1, end);
+            continue;
+        }
+        is_text ^= *p == '"' && p[-1] != '\\';
+        if (!is_blank || (p + 1 < end && p[1] != ' ' && p[1] != '\t'))
+            str_add_char(out, is_blank ? ' ' : *p);
+        p++;
+    }
+    while (out->size && strchr(" \r", out->text[out->size - 1]))
+        out->size--;
+}
+
+struct listing {
+    struct count counts[512];
+    size_t kinds;
+    struct str digests, line; /* two bytes for each operation; 0, 0: any */
+};
+
+static int add_operation(struct listing *l, const char *op, size_t size, const char *end,
+                         struct err *e)
+{
+    size_t k = 0;
+
+    while (k < l->kinds && (l->counts[k].size != size || memcmp(l->counts[k].name, op, size) != 0))
+        k++;
+    if (k == sizeof l->counts / sizeof *l->counts)
+        return err_set(e, ERR_LIMIT, "more than %zu kinds of operations", k);
+    if (k == l->kinds)
+        l->counts[l->kinds++] = (struct count){op, size, 0};
+    l->counts[k].times++;
+    str_clear(&l->line);
+    add_plain_line(op, end, &l->line);
+    uint32_t digest = (uint32_t)crc32(0, (const Bytef *)l->line.text, (uInt)l->line.size) & 0xffff;
+    if (strstr(l->line.text, "__elided__") || strstr(l->line.text, "dense<...>"))
+        digest = 0;
+    else if (!digest)
+        digest = 1;
+    str_add_char(&l->digests, (char)(digest & 255));
+    str_add_char(&l->digests, (char)(digest >> 8));
     return 0;
 }
 
-/* ---- the program ---- */
+/* The first operation of each line that was read; none for other forms than StableHLO. */
+static int list_operations(const struct hlo_module *m, struct listing *l, struct err *e)
+{
+    const char *p = m->format == HLO_FORMAT_STABLEHLO && m->input ? m->input : "";
+
+    while (*p) {
+        const char *end = p + strcspn(p, "\n"), *at = p + strspn(p, " \t");
+        size_t size = 0;
+        if (*at != '#' && *at != '/')
+            while (at < end && !(size = *at == 's' || *at == 'c' ? op_at(m->input, at) : 0))
+                at++;
+        if (size && add_operation(l, at, size, end, e))
+            return e->code;
+        p = end + (*end == '\n');
+    }
+    return 0;
+}
 
 static void write_base64(const unsigned char *bytes, size_t size, struct str *out)
 {
@@ -260,23 +330,47 @@ static void write_base64(const unsigned char *bytes, size_t size, struct str *ou
     }
 }
 
-static int write_program(const struct str *module, struct str *out, struct err *e)
+/* `NAME = """..."""`, of zlib and base64. */
+static int write_packed(const char *name, const struct str *bytes, struct str *out, struct err *e)
 {
-    uLongf size = compressBound((uLong)module->size);
+    uLongf size = compressBound((uLong)bytes->size);
     unsigned char *packed = mem_try(size, 1);
 
-    if (!packed ||
-        compress2(packed, &size, (const Bytef *)module->text, (uLong)module->size, 9) != Z_OK) {
+    if (!packed || compress2(packed, &size, (const Bytef *)(bytes->text ? bytes->text : ""),
+                             (uLong)bytes->size, 9) != Z_OK) {
         free(packed);
         return err_no_memory(e, "to export the plan");
     }
-    str_add(out, "\n\n# The step as StableHLO, with the plan as Shardy annotations: zlib, base64; "
-                 "--format stablehlo writes it plain.\nPROGRAM = \"\"\"\n");
+    str_format(out, "%s = \"\"\"\n", name);
     write_base64(packed, size, out);
     str_add(out, "\n\"\"\"\n");
     free(packed);
     return 0;
 }
+
+static int write_operations(const struct plan *plan, struct str *out, struct err *e)
+{
+    struct listing l = {.kinds = 0};
+    int rc = list_operations(plan->problem->file, &l, e);
+
+    if (rc)
+        goto out;
+    str_add(out, "OPERATIONS = {");
+    for (size_t k = 0; k < l.kinds; k++)
+        str_format(out, "%s\"%.*s\": %u", k ? (k % 5 ? ", " : ",\n              ") : "",
+                   (int)l.counts[k].size, l.counts[k].name, l.counts[k].times);
+    str_add(out, "}\n");
+    if (l.digests.failed || l.line.failed)
+        rc = err_no_memory(e, "to export the plan");
+    else
+        rc = write_packed("LINES", &l.digests, out, e);
+out:
+    str_release(&l.digests);
+    str_release(&l.line);
+    return rc;
+}
+
+/* ---- the program ---- */
 
 static void write_axes(const struct cluster_mesh *mesh, struct str *out)
 {
@@ -298,12 +392,14 @@ int export_jax_step(const struct plan *plan, struct str *out, struct str *warnin
         str_add(out, code[n]);
     str_add(out,
             "\n\n# Name and size of the axes of the mesh; how often each operation occurs in the "
-            "step that was planned.\n");
+            "step that was planned, and two bytes of a checksum of each as it is printed.\n");
     write_axes(&plan->problem->mesh, out);
     rc = write_operations(plan, out, e);
     if (rc)
         goto out;
-    rc = write_program(&module, out, e);
+    str_add(out, "\n\n# The step as StableHLO, with the plan as Shardy annotations: zlib, base64; "
+                 "--format stablehlo writes it plain.\n");
+    rc = write_packed("PROGRAM", &module, out, e);
     if (rc)
         goto out;
     if (out->failed)

@@ -31,10 +31,12 @@ static const struct json_field model_keys[] = {{"name", JSON_TEXT, NULL},
                                                {"parameters", JSON_WHOLE, NULL},
                                                {"fingerprint", JSON_TEXT, NULL},
                                                {0}};
-static const struct json_field option_keys[] = {{"rules", JSON_TEXT, NULL},
-                                                {"divisibility", JSON_TEXT, NULL},
-                                                {"reductions_off", JSON_TEXTS, NULL},
-                                                {0}};
+static const struct json_field option_keys[] = {
+    {"rules", JSON_TEXT, NULL},
+    {"divisibility", JSON_TEXT, NULL},
+    {"reductions_off", JSON_TEXTS, NULL},
+    {"reduce_at_once", JSON_TRUTH | JSON_OPTIONAL, NULL},
+    {0}};
 static const struct json_field decision_keys[] = {{"parameter", JSON_WHOLE | JSON_OPTIONAL, NULL},
                                                   {"name", JSON_TEXT | JSON_OPTIONAL, NULL},
                                                   {"instruction", JSON_TEXT | JSON_OPTIONAL, NULL},
@@ -265,6 +267,7 @@ static int parse_options(const cJSON *root, struct problem_options *out, struct 
     rc = choice(o, "divisibility", "pad", "exact", &out->exact_divisibility, e);
     if (rc)
         return rc;
+    out->reduce_at_once = cJSON_IsTrue(json_get(o, "reduce_at_once"));
     cJSON_ArrayForEach(off, json_get(o, "reductions_off"))
     {
         int k = 1;
@@ -358,6 +361,10 @@ static int check_options(const struct problem *p, const cJSON *root, struct err 
         return err_set(e, ERR_INPUT, "options.divisibility: the plan was made with %s, this is %s",
                        there.exact_divisibility ? "exact" : "pad",
                        here->exact_divisibility ? "exact" : "pad");
+    if (there.reduce_at_once && !here->reduce_at_once)
+        return err_set(e, ERR_INPUT,
+                       "options.reduce_at_once: the plan was made with --reduce-at-once, this is "
+                       "without");
     for (int k = 1; k < HLO_COMBINE_COUNT; k++) {
         if (there.classes.reduce_off[k] != here->classes.reduce_off[k])
             return err_set(e, ERR_INPUT,

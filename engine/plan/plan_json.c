@@ -226,6 +226,8 @@ static void add_options(const struct plan *p, cJSON *o)
         if (of->classes.reduce_off[k])
             cJSON_AddItemToArray(off, cJSON_CreateString(plan_reduction_names[k]));
     }
+    if (of->reduce_at_once)
+        cJSON_AddTrueToObject(options, "reduce_at_once");
 }
 
 /* The dim that names a class in a file: the first of an entry parameter, else its first. */

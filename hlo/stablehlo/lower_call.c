@@ -291,10 +291,9 @@ static const struct expansion expansions[] = {
      {"-0.693147182"},
      {{HLO_OP_ADD, "x0"},
       {HLO_OP_EXPONENTIAL, "a"},
-      {HLO_OP_NEGATE, "x"},
-      {HLO_OP_ADD, "c0"},
-      {HLO_OP_EXPONENTIAL, "d"},
-      {HLO_OP_ADD, "be"}}},
+      {HLO_OP_SUBTRACT, "0x"},
+      {HLO_OP_EXPONENTIAL, "c"},
+      {HLO_OP_ADD, "bd"}}},
     {MLIR_OP_CHLO_IS_INF, false, {"inf"}, {{HLO_OP_ABS, "x"}, {HLO_OP_COMPARE, "a0"}}},
     {MLIR_OP_CHLO_IS_POS_INF, false, {"inf"}, {{HLO_OP_COMPARE, "x0"}}},
     {MLIR_OP_CHLO_IS_NEG_INF, false, {"-inf"}, {{HLO_OP_COMPARE, "x0"}}},
@@ -342,10 +341,14 @@ static int expand(struct lower *l, const struct expansion *x, hlo_id argument)
     return 0;
 }
 
+/* NULL: none. What XLA computes in f32 whatever the type stays whole where that is another. */
 static const struct expansion *expansion_of(const struct lower *l, hlo_id argument)
 {
-    bool is_complex = hlo_type_info[hlo_lower_shape_of(l, argument)->type].class == 'C';
+    const struct hlo_type_info *type = &hlo_type_info[hlo_lower_shape_of(l, argument)->type];
+    bool is_complex = type->class == 'C';
 
+    if (l->op->row == MLIR_OP_CHLO_COSH && type->bits < 32)
+        return NULL;
     for (size_t n = 0; n < sizeof expansions / sizeof *expansions; n++) {
         if (expansions[n].row == l->op->row && expansions[n].is_complex == is_complex)
             return &expansions[n];

@@ -38,6 +38,7 @@ CASES = [
     ("mlp", ["--mode", "relaxed", "--reduce-at-once"]),
     ("t5-tiny", ["--random", "2"]),
     ("t5-tiny", ["--optimum"]),
+    ("t5-tiny", ["--random", "1", "--reduce-at-once"]),
     ("t5-tiny", ["--mode", "relaxed", "--no-reductions", "maximum,minimum"]),
 ]
 SLOW = os.path.join(SOURCE, "tests/ref/stablehlo/slow-8.yaml")
@@ -104,8 +105,34 @@ def case(name, options, folder):
     print(f"{name} {' '.join(options)}: {sums} sums kept apart, difference {difference:.1e}, {dict(found)}")
 
 
+def refusals(folder):
+    """Another program is refused by its first difference, be it a constant, an operand or a type; the same one, with locations, not."""
+    import jax.numpy as jnp
+
+    def step(rate, swap=False):
+        return jax.jit(lambda w, x: w - rate * ((x @ w).T @ x if swap else x.T @ (x @ w)))
+
+    shapes = lambda dtype=jnp.float32: (jax.ShapeDtypeStruct((16, 16), dtype), jax.ShapeDtypeStruct((16, 16), dtype))  # noqa: E731
+    model, plan, code = (os.path.join(folder, f) for f in ("small.mlir", "small.json", "automap_plan.py"))
+    with open(model, "w") as f:
+        f.write(step(0.125).lower(*shapes()).as_text(debug_info=True))
+    run(AUTOMAP, "plan", model, *MESH, "--optimum", "--force", "-o", plan)
+    run(AUTOMAP, "export", model, SLOW, "--plan", plan, "--format", "jax", "--force", "-o", code)
+    planned = load(code)
+    planned.apply(step(0.125), *shapes())
+    for other, args, first in ((step(0.25), shapes(), "dense<2.5"), (step(0.125, True), shapes(), "operation 0 of this step, stablehlo.dot_general"),
+                               (step(0.125), shapes(jnp.bfloat16), "argument 0 of this step is bfloat16[16, 16], the plan is for")):
+        try:
+            planned.apply(other, *args)
+        except ValueError as refused:
+            assert first in str(refused), refused
+        else:
+            raise AssertionError(f"another program was taken: {first}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
+        refusals(folder)
         for name, options in CASES:
             case(name, options, folder)
 

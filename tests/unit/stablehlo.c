@@ -509,6 +509,8 @@ static void test_special_functions(void **state)
     assert_true(flops_of("complex<f32>", "chlo.square") == 16 * 14);
     assert_true(flops_of("complex<f32>", "stablehlo.tanh") == 0); /* XLA leaves it as it is */
     assert_true(flops_of("f32", "stablehlo.log") == 0);
+    assert_true(flops_of("f32", "chlo.cosh") == 16 * 3);
+    assert_true(flops_of("bf16", "chlo.cosh") == 16 * 5); /* computed as f32 */
 }
 
 /* Short expansions, as XLA writes them. */

@@ -365,6 +365,7 @@ int problem_args_follow_plan(struct problem_args *a, const char *plan, struct er
     for (int k = 0; k < HLO_COMBINE_COUNT; k++)
         o->classes.reduce_off[k] |= setup.options.classes.reduce_off[k];
     o->exact_divisibility |= setup.options.exact_divisibility;
+    o->reduce_at_once |= setup.options.reduce_at_once;
     if (!o->batch_size)
         o->batch_size = setup.options.batch_size;
     if (!o->micro_batches)
