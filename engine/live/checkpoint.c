@@ -238,10 +238,27 @@ static void serialize_series(struct rl_serializer *w, struct series *s)
     RL_ONE(w, s->count);
     RL_ONE(w, s->stride);
     w->failed |= s->count > SERIES_POINTS || !s->stride;
-    if (!w->failed)
-        RL_MANY(w, s->block->points, s->count);
-    for (uint32_t n = 0; w->pass == RL_READ && !w->failed && n < s->count; n++)
-        w->failed |= !s->block->points[n].merged;
+    for (uint32_t n = 0; n < s->count && !w->failed; n++) {
+        struct point *p = &s->block->points[n];
+        RL_ONE(w, p->x);
+        RL_ONE(w, p->mean);
+        RL_ONE(w, p->low);
+        RL_ONE(w, p->high);
+        RL_ONE(w, p->merged);
+        w->failed |= !p->merged;
+    }
+}
+
+static void serialize_stage(struct rl_serializer *w, struct live_stage *s)
+{
+    RL_ONE(w, s->episodes);
+    RL_ONE(w, s->decisions);
+    RL_ONE(w, s->conflicts);
+    RL_ONE(w, s->improved);
+    RL_ONE(w, s->seconds);
+    RL_ONE(w, s->seconds_to_best);
+    RL_ONE(w, s->score);
+    RL_ONE(w, s->step_ms);
 }
 
 static void serialize_log(struct rl_serializer *w, struct live_log *l)
@@ -302,7 +319,8 @@ static void serialize_counts(struct rl_serializer *w, struct search_state *c)
     RL_ONE(w, c->decisions);
     RL_ONE(w, c->updates);
     RL_ONE(w, c->loss);
-    RL_ONE(w, c->stage);
+    for (int n = 0; n < 2; n++)
+        serialize_stage(w, &c->stage[n]);
     RL_ONE(w, c->seconds);
 }
 

@@ -172,6 +172,11 @@ void journal_command(struct journal *j, char origin, uint64_t step, const struct
     str_release(&text);
 }
 
+void journal_words(struct journal *j, uint64_t step, const char *words)
+{
+    put(j, "r %" PRIu64 " %s", step, words);
+}
+
 static uint64_t bits_of(double x)
 {
     uint64_t bits;
@@ -253,9 +258,9 @@ static bool take_record(struct journal_log *l, const char *payload, uint64_t sum
     if (r.kind == 'b' &&
         sscanf(rest, " %" SCNx64 " %" SCNx64 " %" SCNx64, &r.score, &r.ms, &r.plan) != 3)
         return false;
-    if ((r.kind == 'c' || r.kind == 's' || r.kind == 'e') && *rest++ != ' ')
+    if (strchr("cser", r.kind) && *rest++ != ' ')
         return false;
-    if (!strchr("csebm", r.kind) ||
+    if (!strchr("cserbm", r.kind) ||
         (l->record_count && r.step < l->records[l->record_count - 1].step))
         return false;
     r.command = (size_t)(rest - l->text);

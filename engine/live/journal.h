@@ -9,6 +9,8 @@
  *     problem MODEL CLUSTER CLASSES fingerprints, 16 hex digits, and a count
  *     c STEP COMMAND                a command, written before it was applied (s, e: from a script,
  *                                   by step, by episode)
+ *     r STEP WORDS                  what became of the learner's replay by the command before
+ *                                   it, for people: passed over when played again
  *     b STEP SCORE MS PLAN          a new best: the bits of both doubles and a hash of its labels,
  *                                   hex
  *     m STEP                        a mark: at least this step was reached; at most one a second
@@ -35,6 +37,7 @@ int journal_create(const char *path, const struct problem *p, char *const *args,
 void journal_close(struct journal *j); /* NULL ok */
 
 void journal_command(struct journal *j, char origin, uint64_t step, const struct live_command *c);
+void journal_words(struct journal *j, uint64_t step, const char *words); /* r */
 void journal_best(struct journal *j, uint64_t step, const struct live_plan *plan);
 void journal_mark(struct journal *j, uint64_t step, bool now); /* now: even within the same
                                                                   second */
@@ -44,11 +47,16 @@ const char *journal_path(const struct journal *j);
 const char *journal_trouble(const struct journal *j);
 
 struct journal_record {
-    char kind;                /* c s e b m */
+    char kind;                /* c s e r b m */
     uint64_t step, sum;       /* sum: checksum of its line */
     uint64_t score, ms, plan; /* b */
-    size_t command;           /* c s e: offset of its text in log->text */
+    size_t command;           /* c s e r: offset of its text in log->text */
 };
+
+static inline bool journal_is_command(const struct journal_record *r)
+{
+    return r->kind == 'c' || r->kind == 's' || r->kind == 'e';
+}
 
 struct journal_log {
     char *text;        /* the file, with lines ended by NUL */

@@ -156,7 +156,7 @@ static int take_records(struct past *t, struct player *p, struct err *e)
         struct err refused;
         if (r->kind == 'b' && !is_same_best(&p->state, r))
             return other_way(p, e);
-        if (r->kind == 'b' || r->kind == 'm')
+        if (!journal_is_command(r))
             continue;
         int rc = live_command_parse(t->log->text + r->command, &command, e);
         if (rc)

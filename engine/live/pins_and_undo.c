@@ -5,6 +5,7 @@
 #include "engine/decide/strict.h"
 #include "engine/live/clash.h"
 #include "engine/live/command.h"
+#include "engine/live/journal.h"
 #include "engine/live/ledger.h"
 #include "engine/live/options.h"
 #include "engine/live/problem_edits.h"
@@ -14,12 +15,17 @@
 #include "engine/plan/plan.h"
 #include "engine/problem/problem.h"
 #include "engine/problem/setting.h"
+#include "engine/search/dqn_replay.h"
 #include "engine/search/game.h"
 #include "engine/search/search.h"
+#include "engine/text/units.h"
 #include "hlo/meaning/roles.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "rl/agent.h"
+#include "rl/agent_state.h"
+#include "rl/replay.h"
 #include "rl/settings.h"
 
 #include <math.h>
@@ -68,14 +74,58 @@ static const struct rl_settings *settings_of(const struct search_options *o)
     return o->rl_set ? &o->rl : search_preset(o);
 }
 
+/* ---- what becomes of the replay ---- */
+
+struct replay_before {
+    uint32_t decisions, times; /* held; played again so far */
+    const char *dropped;       /* why its learner went, or NULL */
+    bool relearned;            /* settings of the learner changed */
+};
+
+static struct replay_before look_at_replay(struct search_state *c)
+{
+    struct rl_agent *agent = search_agent(c->search);
+
+    return (struct replay_before){.decisions = agent ? rl_agent_replay(agent)->count : 0,
+                                  .times = search_kept(c->search).times};
+}
+
+/* Says on the screen and in the journal what became of the replay, and why. */
+static void say_replay(struct search_state *c, const struct replay_before *b)
+{
+    struct dqn_replay_note now = search_kept(c->search);
+    char was[UNITS_ROOM], is[UNITS_ROOM], words[LOG_TEXT_ROOM];
+
+    if (!b->decisions)
+        return;
+    units_count(was, b->decisions);
+    if (b->dropped)
+        snprintf(words, sizeof words, "replay dropped: %s decisions of %s", was, b->dropped);
+    else if (now.times != b->times)
+        snprintf(words, sizeof words, "replay rewritten: %s of %s decisions, under the new pins",
+                 units_count(is, now.after), was);
+    else if (b->relearned)
+        snprintf(words, sizeof words, "replay kept: %s decisions, read by the new settings", was);
+    else
+        snprintf(words, sizeof words, "replay kept: %s decisions, pins and settings are the same",
+                 was);
+    state_say(c, LOG_INFO, "%s", words);
+    if (c->journal)
+        journal_words(c->journal, c->steps, words);
+}
+
+/* ---- acts in force ---- */
+
 /* The search that act `a` asks for: a new one for another problem, game, algorithm or seed. */
-static int enforce_search(struct search_state *c, const struct act *a, struct err *e)
+static int enforce_search(struct search_state *c, const struct act *a, struct replay_before *replay,
+                          struct err *e)
 {
     const struct problem *before = c->problem, *wanted = a->edited ? &a->edited->problem : c->base;
     int rc = 0;
 
     if (wanted != before || c->anew || !live_options_go_on(&c->options, &a->options)) {
         struct live_plan *kept = live_plan_share(c->best ? c->best : c->before);
+        replay->dropped = wanted != before ? "the problem before" : "another search";
         c->problem = wanted;
         rc = state_renew_search(c, &a->options, e);
         if (rc)
@@ -93,16 +143,20 @@ static int enforce_search(struct search_state *c, const struct act *a, struct er
                            "this setting is fixed while the learner lives, or out of range");
         c->options.rl = a->options.rl;
         c->options.rl_set = a->options.rl_set;
+        replay->relearned = !same;
     }
     return rc;
 }
 
 /* Puts act `a` in force: its problem and options (a new search where they ask for one), its pins.
  */
-static int enforce(struct search_state *c, struct act *a, struct err *e)
+static int enforce(struct search_state *c, struct act *a, struct replay_before *replay,
+                   struct err *e)
 {
     struct strict_clash clash;
-    int rc = enforce_search(c, a, e);
+
+    *replay = look_at_replay(c);
+    int rc = enforce_search(c, a, replay, e);
 
     if (rc)
         return rc;
@@ -166,15 +220,17 @@ int act_push(struct search_state *c, struct act *next, struct err *e)
         act_release(next);
         return err_no_memory(e, MEMORY_FOR);
     }
-    int rc = enforce(c, next, e);
+    struct replay_before replay, again;
+    int rc = enforce(c, next, &replay, e);
     if (rc) {
         struct err ignored;
-        if (enforce(c, &c->acts[c->act], &ignored))
+        if (enforce(c, &c->acts[c->act], &again, &ignored))
             c->state = LIVE_FAILED;
         act_release(next); /* the search has left its problem by now */
         return rc;
     }
     append_act(c, next);
+    say_replay(c, &replay);
     state_solve_exactly(c);
     return 0;
 }
@@ -511,7 +567,9 @@ int obey_backtrack(struct search_state *c, const struct live_command *command, s
     next.optimum = live_plan_share(c->acts[c->act].optimum); /* nothing of the problem changes */
     append_act(c, &next);
     state_renew_ledger(c);
+    struct replay_before replay = look_at_replay(c);
     search_backtrack(c->search, move);
+    say_replay(c, &replay);
     if (c->state == LIVE_DONE)
         c->state = LIVE_PAUSED;
     return 0;
@@ -521,12 +579,14 @@ int obey_backtrack(struct search_state *c, const struct live_command *command, s
 static int go_to_act(struct search_state *c, uint32_t to, const char *how, const char *text,
                      struct err *e)
 {
-    int rc = enforce(c, &c->acts[to], e);
+    struct replay_before replay;
+    int rc = enforce(c, &c->acts[to], &replay, e);
 
     if (rc)
         return rc;
     c->act_number++;
     state_say(c, LOG_PERSON, "you %s %.80s", how, text);
+    say_replay(c, &replay);
     c->act = to;
     state_solve_exactly(c);
     return 0;

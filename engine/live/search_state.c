@@ -580,7 +580,7 @@ int search_state_replay(struct search_state *c, const struct journal_log *log, s
             return err_set(e, ERR_INPUT,
                            "the replay goes another way than the journal at step %llu",
                            (unsigned long long)r->step);
-        if (r->kind == 'b' || r->kind == 'm')
+        if (!journal_is_command(r))
             continue;
         int rc = live_command_parse(log->text + r->command, &command, e);
         if (rc)

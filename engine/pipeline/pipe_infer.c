@@ -594,7 +594,11 @@ void pipe_net_serialize(struct rl_serializer *w, struct pipe_net *n)
     w->failed |= n->points > PIPE_NET_CURVE_MOST;
     if (w->failed)
         return;
-    RL_MANY(w, n->curve, n->points);
+    for (uint32_t k = 0; k < n->points; k++) {
+        RL_ONE(w, n->curve[k].environments);
+        RL_ONE(w, n->curve[k].loss);
+        RL_ONE(w, n->curve[k].gap);
+    }
     if (w->pass == RL_READ)
         rl_scorer_free(&n->scorer);
     rl_scorer_serialize(w, &n->scorer);

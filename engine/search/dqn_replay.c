@@ -125,7 +125,7 @@ void dqn_replay_again(struct game *g, struct rl_agent *a, uint32_t most,
     uint64_t decisions = g->decisions;
     struct records r;
 
-    *out = (struct dqn_replay_note){.before = replay->count};
+    *out = (struct dqn_replay_note){.before = replay->count, .times = out->times + 1};
     bool ok = record(&r, replay, most, g);
     rl_agent_forget(a);
     if (ok)

@@ -14,10 +14,12 @@
 
 struct dqn_replay_note {
     uint32_t before, after; /* decisions in replay */
+    uint32_t times;         /* that it was replaced */
 };
 
-/* Replaces the stored decisions by the newest `most` of them, played again. Leaves the game in some
- * episode. Out of memory it empties the replay. O(most x observation size). */
+/* Replaces the stored decisions by the newest `most` of them, played again, and counts that in
+ * *out. Leaves the game in some episode. Out of memory it empties the replay. O(most x observation
+ * size). */
 void dqn_replay_again(struct game *g, struct rl_agent *a, uint32_t most,
                       struct dqn_replay_note *out);
 

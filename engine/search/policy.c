@@ -44,7 +44,11 @@ static void serialize(struct rl_serializer *w, struct policy *p)
     w->failed |= p->points > POLICY_CURVE_MOST;
     if (w->failed)
         return;
-    RL_MANY(w, p->curve, p->points);
+    for (uint32_t n = 0; n < p->points; n++) {
+        RL_ONE(w, p->curve[n].episodes);
+        RL_ONE(w, p->curve[n].loss);
+        RL_ONE(w, p->curve[n].gap);
+    }
     rl_scorer_serialize(w, &p->scorer);
     w->failed |= p->scorer.features != MOVE_FEATURES;
 }

@@ -164,7 +164,8 @@ bool search_q(struct search *s, float q[2]);
  * be NULL. -INFINITY: it ends in a conflict, or there is no network. Does not count as an
  * evaluation. O(an episode). */
 double search_greedy_plan(struct search *s, label *on);
-/* What the last change of pins kept of the replay; zeros if there was none, or no DQN. */
+/* What the last change of pins kept of the replay, and how many there were; zeros if there was
+ * none, or no DQN. */
 struct dqn_replay_note search_kept(const struct search *s);
 
 #endif

@@ -146,9 +146,15 @@ P
 
 # a script pins and steers; Ctrl-C stops with the best so far
 printf '# steer\n40 pin encoder/layer_000/self/q/kernel:0=1\nat episode 30: backtrack @1\nat episode 50: quit\n' > "$dir/script"
-"$automap" search "$tiny" --script "$dir/script" --json > "$dir/script.json" 2> "$dir/err"
+"$automap" search "$tiny" --script "$dir/script" --json --journal "$dir/script.journal" > "$dir/script.json" 2> "$dir/err"
+grep -q '^[0-9a-f]\{16\} r [0-9]* replay rewritten: [0-9]* of [0-9]* decisions, under the new pins$' "$dir/script.journal"
+grep -q '^[0-9a-f]\{16\} r [0-9]* replay kept: [0-9,]* decisions' "$dir/script.journal"
+"$automap" replay "$dir/script.journal" --json > "$dir/script.again"
 grep -q '"episodes":	50,' "$dir/script.json"
 grep -q '"by":	"pin"' "$dir/script.json"
+timeless "$dir/script.json"
+timeless "$dir/script.again"
+cmp "$dir/script.json.t" "$dir/script.again.t"
 printf '3 dance\n' > "$dir/bad"
 code=0
 "$automap" search "$tiny" --script "$dir/bad" > /dev/null 2> "$dir/err" || code=$?

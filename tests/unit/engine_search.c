@@ -389,7 +389,20 @@ static void tell(struct search_state *c, const char *line, int expected)
     assert_int_equal(search_state_apply(c, &command, &e), expected);
 }
 
-/* A setting, its undo and redo, and a pin that is refused leave the replay as it is. */
+/* The newest line of the log that speaks of the replay is this one; a refused act says nothing. */
+static void said(const struct search_state *c, const char *expected)
+{
+    const char *last = "";
+
+    for (uint32_t n = 0; n < c->log.count; n++) {
+        if (!strncmp(c->log.block->lines[n].text, "replay ", 7))
+            last = c->log.block->lines[n].text;
+    }
+    assert_string_equal(last, expected);
+}
+
+/* A setting, its undo and redo, and a pin that is refused leave the replay as it is; what became of
+ * it is said. */
 static void test_settings_keep_the_replay(void **state)
 {
     (void)state;
@@ -405,7 +418,11 @@ static void test_settings_keep_the_replay(void **state)
     const struct rl_replay *r = rl_agent_replay(search_agent(c->search));
     uint32_t count = r->count;
     assert_true(count > 30);
+    char words[LOG_TEXT_ROOM];
+    said(c, "");
     tell(c, "set learning-rate 0.0007", 0);
+    snprintf(words, sizeof words, "replay kept: %u decisions, read by the new settings", count);
+    said(c, words);
     tell(c, "undo", 0);
     tell(c, "redo", 0);
     tell(c, "set epsilon-episodes 7", 0); /* beside the first, not in its place */
@@ -419,11 +436,24 @@ static void test_settings_keep_the_replay(void **state)
     assert_true(now->epsilon_episodes == preset->epsilon_episodes);
     assert_true(now->learning_rate == preset->learning_rate);
     tell(c, "redo", 0);
+    uint32_t lines = c->log.count;
     tell(c, "pin nothing:0=1", ERR_INPUT);
+    assert_int_equal(c->log.count, lines);
     assert_true(rl_agent_settings(search_agent(c->search))->learning_rate == 0.0007);
     assert_int_equal(rl_agent_replay(search_agent(c->search))->count, count);
     tell(c, "pin @0=0", 0);
     assert_true(search_kept(c->search).before == count);
+    snprintf(words, sizeof words, "replay rewritten: %u of %u decisions, under the new pins",
+             search_kept(c->search).after, count);
+    said(c, words);
+    count = search_kept(c->search).after;
+    tell(c, "backtrack @1", 0);
+    snprintf(words, sizeof words, "replay kept: %u decisions, pins and settings are the same",
+             count);
+    said(c, words);
+    tell(c, "set seed 9", 0);
+    snprintf(words, sizeof words, "replay dropped: %u decisions of another search", count);
+    said(c, words);
     search_state_release(c);
     free(c);
 }
