@@ -12,7 +12,7 @@ static bool choose(const struct pipeline *l, struct pipeline_plan *out)
     uint32_t count = 0;
     double ms;
     struct err e;
-    bool has_exact = !pipeline_exact(l, &exact, &e) && exact.found;
+    bool has_exact = !pipeline_exact(l, NULL, &exact, &e) && exact.found;
 
     if (has_exact)
         start[count++] = (struct pipeline_start){pipeline_refine(l, &exact.plan), "exact"};

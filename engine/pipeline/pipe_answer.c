@@ -21,17 +21,6 @@ struct answer {
     struct pipe_descent descent;
 };
 
-/* As many stages as the paper's candidates have: one a server, 2 in one. */
-static uint32_t stages_of(const struct pipe_search *s)
-{
-    uint32_t servers = s->in->servers > 1 ? s->in->servers : 2;
-    uint32_t most = s->in->devices < s->in->points ? s->in->devices : s->in->points;
-
-    if (s->goal.stages)
-        return s->goal.stages;
-    return servers < most ? servers : most;
-}
-
 static int answer_start(struct pipe_search *s, struct err *e)
 {
     struct answer *a = mem_try(1, sizeof *a);
@@ -40,7 +29,7 @@ static int answer_start(struct pipe_search *s, struct err *e)
     if (!a)
         return err_no_memory(e, "for the network's pipeline");
     a->value = INFINITY;
-    int rc = pipe_infer_new(&a->infer, &s->goal, stages_of(s), e);
+    int rc = pipe_infer_new(&a->infer, &s->goal, pipe_infer_stages(&s->goal), e);
     a->ready = !rc;
     if (rc)
         return rc;

@@ -522,6 +522,17 @@ void pipe_infer_play(const struct pipe_infer *f, struct pipe_infer_state *s,
     s->plan.device[s->cut++] = c.device;
 }
 
+uint32_t pipe_infer_stages(const struct pipe_goal *g)
+{
+    const struct pipe_instance *in = g->in;
+    uint32_t servers = in->servers > 1 ? in->servers : 2;
+    uint32_t most = in->devices < in->points ? in->devices : in->points;
+
+    if (g->stages)
+        return g->stages;
+    return servers < most ? servers : most;
+}
+
 /* By the network; without one by the plan of equal shares that a candidate leads to. */
 static void score_all(struct pipe_infer *f, const struct rl_scorer *net)
 {
@@ -542,14 +553,25 @@ static uint32_t best_score(const struct pipe_infer *f)
     return best;
 }
 
+bool pipe_infer_decide(struct pipe_infer *f, const struct rl_scorer *net,
+                       const struct pipe_infer_state *s, struct pipe_candidate *out)
+{
+    if (!pipe_infer_look(f, s))
+        return false;
+    score_all(f, net);
+    *out = f->candidate[best_score(f)];
+    return true;
+}
+
 bool pipe_infer_finish(struct pipe_infer *f, const struct rl_scorer *net,
                        struct pipe_infer_state *s)
 {
+    struct pipe_candidate taken;
+
     while (s->cut < f->stages) {
-        if (!pipe_infer_look(f, s))
+        if (!pipe_infer_decide(f, net, s, &taken))
             return false;
-        score_all(f, net);
-        pipe_infer_play(f, s, f->candidate[best_score(f)]);
+        pipe_infer_play(f, s, taken);
     }
     if (f->found_ms < pipe_length(f->goal->in, &s->plan))
         s->plan = f->found;

@@ -9,7 +9,8 @@
  *     L = max(f0 + X, f1 + Y, f2 + Z, f3)
  * The answer: the `beams` best first decisions, each played out; the best of these and of the plan
  * of equal shares; then descent. A single pass may be far off and is not shown alone.
- * The exact programme answers in milliseconds too; the network's plan bounds its search. */
+ * L has an exact answer in milliseconds too, and the network's plan bounds that search (known_ms of
+ * pipe_exact.h); what only a network gives is an answer where there is no programme. */
 #ifndef AUTOMAP_ENGINE_PIPELINE_PIPE_INFER_H
 #define AUTOMAP_ENGINE_PIPELINE_PIPE_INFER_H
 
@@ -62,6 +63,13 @@ void pipe_infer_start(struct pipe_infer *f, struct pipe_infer_state *out);
 bool pipe_infer_look(struct pipe_infer *f, const struct pipe_infer_state *s);
 void pipe_infer_play(const struct pipe_infer *f, struct pipe_infer_state *s,
                      struct pipe_candidate c);
+/* As many stages as the goal asks for, else as the paper's candidates have: one a server, 2 in
+ * one. */
+uint32_t pipe_infer_stages(const struct pipe_goal *g);
+/* Looks, scores and says what the network decides, without playing it; `score` is then that of each
+ * candidate. Without a network: minus the L of the plan of equal shares behind it, ms. */
+bool pipe_infer_decide(struct pipe_infer *f, const struct rl_scorer *net,
+                       const struct pipe_infer_state *s, struct pipe_candidate *out);
 /* Decides all that is left by the network; the plan is then the shortest of its own and of those of
  * equal shares that it looked at on the way. False: it came to where nothing may be decided. */
 bool pipe_infer_finish(struct pipe_infer *f, const struct rl_scorer *net,

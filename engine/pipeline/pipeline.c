@@ -388,7 +388,8 @@ bool pipeline_choose(const struct pipeline *l, const struct pipeline_start *star
     return best < PIPE_UNFIT_MS;
 }
 
-int pipeline_exact(const struct pipeline *l, struct pipe_exact_result *out, struct err *e)
+int pipeline_exact(const struct pipeline *l, const struct pipe_plan *known,
+                   struct pipe_exact_result *out, struct err *e)
 {
     struct pipe_pins pins = pipeline_pins(l, &l->few);
     struct pipe_exact_options o = {
@@ -398,9 +399,16 @@ int pipeline_exact(const struct pipeline *l, struct pipe_exact_result *out, stru
                              .variables = true,
                              .pins = pins,
                              .stop = l->options.stop};
-    struct pipe_descent instant;
+    struct pipe_descent instant = {.value = INFINITY};
 
-    bool is_known = pipe_instant(&goal, INSTANT_TRIES, &instant);
+    if (!pipe_instant(&goal, INSTANT_TRIES, &instant))
+        instant.value = INFINITY;
+    double known_ms = known ? pipe_goal_price(&goal, known) : INFINITY;
+    if (known_ms < instant.value && known_ms < PIPE_UNFIT_MS) {
+        instant.plan = *known;
+        instant.value = known_ms;
+    }
+    bool is_known = isfinite(instant.value);
     if (is_known)
         o.known_ms = instant.value; /* what cannot be as good is left out from the start */
     int rc = pipe_exact_solve(&l->few, &o, out, e);

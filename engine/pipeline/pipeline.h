@@ -106,12 +106,13 @@ enum { PIPELINE_DESCENT_MOST = 2000, PIPELINE_CANDIDATES_MOST = 100000 };
 bool pipeline_choose(const struct pipeline *l, const struct pipeline_start *start, uint32_t count,
                      struct pipeline_plan *out);
 
-/* The smallest L over `few`, by dynamic programming, over all device cuts; past
+/* The smallest L over `few`, by dynamic programming, over all device cuts, leaving out what cannot
+ * be as good as `known`, a plan over points of `few` (NULL: none), or as the instant answer's; past
  * PIPE_EXACT_TRANSITIONS_MOST it is given up, and what is known by then is not certified; and the
  * best of the paper's candidates, by trying all, up to PIPELINE_CANDIDATES_MOST. Both over points
  * of `few`. */
-int pipeline_exact(const struct pipeline *l, struct pipe_exact_result *out,
-                   struct err *e) MUST_CHECK;
+int pipeline_exact(const struct pipeline *l, const struct pipe_plan *known,
+                   struct pipe_exact_result *out, struct err *e) MUST_CHECK;
 /* What that proof is about, for people: "over cuts at 61 of 12,034 points", or "at any point". A
  * plan taken by simulation may cut elsewhere and be shorter. */
 enum { PIPELINE_SCOPE_ROOM = 64 };

@@ -17,7 +17,11 @@ one, two, exact = (json.load(open(f"{sys.argv[1]}/{n}.json"))["search"] for n in
 assert one["algo"] == "infer" and one["found_L_ms"] == two["found_L_ms"]
 gap = one["found_L_ms"] / exact["found_L_ms"] - 1
 assert -1e-9 <= gap < 0.05, gap
+assert one["proof_seconds"] > 0 and one["proof_seconds_without_network"] > 0 and "proof_seconds" not in exact
 P
+# the proof takes the network's plan as known, and says how long it takes with it and without
+"$automap" infer "$base" "$c" --batch 256 --micro-batches 16 --stages 4 > "$dir/text"
+grep -q "^  proof  *[0-9.]* m\{0,1\}s  with the network's plan known, [0-9.]* m\{0,1\}s with the closed form's: L has an exact answer in that time;$" "$dir/text"
 "$automap" pretrain pp -o "$dir/a.net" --environments 150 --measure 0 2> "$dir/err"
 "$automap" pretrain pp -o "$dir/b.net" --environments 150 --measure 0 --processes 3 2> "$dir/err"
 cmp "$dir/a.net" "$dir/b.net"
