@@ -2,7 +2,9 @@
  * that are played to their end; plans that are valid; the same file for any number of processes;
  * files that are damaged. */
 #include "engine/pipeline/environment.h"
+#include "engine/pipeline/network_answer.h"
 #include "engine/pipeline/pretrain.h"
+#include "shipped.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -202,9 +204,80 @@ static void test_learns(void **state)
     pipe_net_free(&net);
 }
 
+/* The network's whole answer on a real model: the pass it describes is one of decisions, the best
+ * worth 1; and with its plan known the proof proves the same. */
+static void check_answer(const struct pipeline *l, const struct network_answer *n)
+{
+    const struct network_pass *pass = &n->pass;
+    struct pipe_exact_result with, without;
+    struct err e;
+
+    assert_true(n->found && n->plan.stages == 4 && n->plans > 32);
+    assert_true(fabs(pipe_score(&l->few, &n->plan) / n->length_ms - 1) < 1e-9);
+    assert_int_equal(pass->decisions, 3);
+    for (uint32_t d = 0; d < pass->decisions; d++) {
+        uint32_t at = pass->of[d].pivot * pass->columns / l->few.points;
+        assert_true(pass->of[d].candidates > 1 && pass->of[d].value[at] == 1);
+        for (uint32_t x = 0; x < pass->columns; x++)
+            assert_true(pass->of[d].value[x] >= 0 && pass->of[d].value[x] <= 1);
+        assert_true(!d || pass->of[d].pivot > pass->of[d - 1].pivot);
+    }
+    assert_int_equal(pipeline_exact(l, &n->plan, &with, &e), 0);
+    assert_int_equal(pipeline_exact(l, NULL, &without, &e), 0);
+    assert_true(with.certified && without.certified);
+    assert_true(fabs(with.length_ms / without.length_ms - 1) < 1e-9);
+    assert_true(n->length_ms >= with.length_ms * (1 - 1e-9));
+    assert_true(with.transitions <= without.transitions);
+}
+
+/* Table 8 of the paper: BERT-48, T5-base and T5-11B on its configuration C, all cut at (34, 66, 98)
+ * of 128 points and devices (8, 16, 24). Ours is as good by L, on points even by count as the
+ * paper's and on points of equal computation. */
+static void test_table_8(void **state)
+{
+    (void)state;
+    static const char *const models[] = {"bert48", "t5-base12", "t5-11b"};
+    static const uint32_t point[] = {0, 34, 66, 98, 128};
+    struct pipe_net net;
+
+    assert_int_equal(pipe_net_load(&net, AUTOMAP_SOURCE_DIR "/examples/networks/pipeline.net"), 0);
+    for (size_t k = 0; k < sizeof models / sizeof *models; k++) {
+        struct pipeline_options o = {.batch = 256,
+                                     .micro_batches = 16,
+                                     .stages = 4,
+                                     .no_limit = true,
+                                     .points = PIPE_CUTS_EQUAL,
+                                     .point_count = 128};
+        struct problem *p = mem_alloc(sizeof *p);
+        struct pipe_plan by_count = {.stages = 4}, by_time = {.stages = 4};
+        struct network_answer n;
+        struct pipeline l;
+        struct err e;
+        load_shipped(models[k], "c-4x8-v100", p);
+        assert_int_equal(pipeline_new(p, &o, &l, &e), 0);
+        assert_int_equal(network_answer_make(&l, &net.scorer, net.temperature, &n, &e), 0);
+        for (uint32_t s = 0; s <= 4; s++) {
+            by_count.device[s] = by_time.device[s] = 8 * s;
+            by_count.pivot[s] = l.all.points * point[s] / 128;
+            by_time.pivot[s] = l.few.points * point[s] / 128;
+        }
+        double count = pipe_score(&l.all, &by_count), time = pipe_score(&l.few, &by_time);
+        print_message("%s: L of (34, 66, 98) by count %.1f, by time %.1f; the network's %.1f ms\n",
+                      models[k], count, time, n.length_ms);
+        assert_true(n.length_ms <= count && n.length_ms <= time);
+        if (k == 0)
+            check_answer(&l, &n);
+        pipeline_release(&l);
+        problem_release(p);
+        free(p);
+    }
+    pipe_net_free(&net);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_table_8),
         cmocka_unit_test(test_prefix_is_the_length),
         cmocka_unit_test(test_values_by_trying_all),
         cmocka_unit_test(test_features),

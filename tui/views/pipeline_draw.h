@@ -31,6 +31,10 @@ void pipeline_draw_course(const struct pipeline_shown *s,
                           const struct pane *p); /* C, A, W with the cuts */
 void pipeline_draw_learner(const struct pipeline_shown *s, const struct learn_look *k,
                            const struct pane *p);
+/* The network's answer beside the proof, and its scores along the model. `timed` false: pictures
+ * have no clock. */
+void pipeline_draw_network(const struct pipeline_shown *s, const struct pipeline_look *k,
+                           bool timed, const struct pane *p);
 
 /* Memory of the stage under the cursor over the schedule that is shown. */
 enum { STAGE_COLUMNS = 256, STAGE_TOPS = 12 };

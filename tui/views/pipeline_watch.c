@@ -1,11 +1,13 @@
-/* Two parts of view_pipeline.c that take the place of C, A, W: the learner, and a stage's memory.
- */
+/* Three parts of view_pipeline.c that take the place of C, A, W: the learner, the network, and a
+ * stage's memory. */
+#include "engine/pipeline/network_answer.h"
 #include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/timeline.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 #include "tui/screen/grid.h"
 #include "tui/views/pipeline_draw.h"
+#include "tui/watch/pipeline_job.h"
 #include "tui/watch/pipeline_learn.h"
 
 #include "engine/text/units.h"
@@ -125,6 +127,94 @@ void pipeline_draw_learner(const struct pipeline_shown *s, const struct learn_lo
     draw_cuts_so_far(k, p, p->height - 3);
     draw_q(k, p, p->height - 2);
     draw_best(k, p, p->height - 1);
+}
+
+/* ---- the network ---- */
+
+/* The value of the best candidate in each part of the model, a curve a decision. */
+static void draw_scores(const struct pipeline_shown *s, const struct network_pass *n,
+                        const struct pane *p)
+{
+    static const unsigned roles[] = {ROLE_PLOT_0, ROLE_PLOT_1, ROLE_PLOT_2, ROLE_PLOT_3};
+    static const char *const names[] = {"cut 1", "cut 2", "cut 3", "cut 4"};
+    uint32_t count = n->decisions < NETWORK_DECISIONS ? n->decisions : NETWORK_DECISIONS;
+    double value[NETWORK_DECISIONS][NETWORK_COLUMNS];
+    struct plot_series series[NETWORK_DECISIONS];
+
+    for (uint32_t d = 0; d < count; d++) {
+        for (uint32_t x = 0; x < n->columns; x++)
+            value[d][x] = n->of[d].value[x] > 0 ? (double)n->of[d].value[x] : NAN;
+        series[d] = (struct plot_series){.y = value[d],
+                                         .count = n->columns,
+                                         .kind = PLOT_LINE,
+                                         .role = roles[d],
+                                         .sign = (char)('1' + d),
+                                         .name = names[d]};
+    }
+    struct plot plot = {.series = series,
+                        .series_count = count,
+                        .first_x = 0,
+                        .last_x = s->pipeline->few.points,
+                        .unit_x = "points",
+                        .low = NAN,
+                        .high = 1,
+                        .limit = NAN,
+                        .ascii = s->ascii};
+    plot_draw(p, &plot);
+}
+
+static void draw_answer(const struct pipeline_look *k, bool timed, const struct pane *p, int y)
+{
+    const struct network_answer *n = &k->network;
+    char cuts[160], ms[UNITS_ROOM];
+    struct pipe_plan devices = n->plan;
+    int x = pane_format(p, 0, y, ROLE_DIM, "%-10s", k->has_net ? "network" : "no network");
+
+    pipe_plan_format(&devices, cuts, sizeof cuts);
+    cuts[strcspn(cuts, "|")] = '\0';
+    x = pane_format(p, x, y, ROLE_TEXT, "%u stages, %sL %.1f", n->plan.stages, cuts, n->length_ms);
+    if (k->has_exact && k->exact.found)
+        x = pane_format(p, x, y, ROLE_TEXT, "  %.2f %% over the least",
+                        fmax(0, 100 * (n->length_ms / k->exact.length_ms - 1)));
+    x = pane_format(p, x, y, ROLE_DIM, "  %llu plans, ", (unsigned long long)n->plans);
+    pane_text(p, x, y, ROLE_DIM, timed ? units_ms(ms, k->network_s * 1e3) : "-");
+}
+
+static void draw_proof(const struct pipeline_look *k, bool timed, const struct pane *p, int y)
+{
+    char ms[UNITS_ROOM];
+    int x = pane_format(p, 0, y, ROLE_DIM, "%-10s", "proof");
+
+    if (!k->has_exact || !k->exact.found) {
+        pane_text(p, x, y, ROLE_DIM, k->done ? "none" : "..");
+        return;
+    }
+    x = pane_format(p, x, y, k->exact.certified ? ROLE_OK : ROLE_TEXT, "L %.1f%s",
+                    k->exact.length_ms, k->exact.certified ? " proven" : "");
+    x = pane_format(p, x, y, ROLE_TEXT, " in %s", timed ? units_ms(ms, k->proof_s * 1e3) : "-");
+    pane_cut(p, x, y, p->width - x, ROLE_DIM,
+             ", the shorter of that and the closed form known: L has an exact answer, a schedule "
+             "has none");
+}
+
+void pipeline_draw_network(const struct pipeline_shown *s, const struct pipeline_look *k,
+                           bool timed, const struct pane *p)
+{
+    char note[128];
+
+    snprintf(note, sizeof note, "%s · 1 / (1 + gap) of the best cut there, by its score",
+             k->has_net ? "pretrained" : "equal shares");
+    pane_head(p, 0, &(struct head){0, "Network", note, false});
+    if (!k->has_network) {
+        pane_text(p, 0, 1, ROLE_DIM, k->done ? "it has no answer here" : "..");
+        return;
+    }
+    if (p->height >= 6) {
+        struct pane curve = pane_part(p, 0, 1, p->width, p->height - 3);
+        draw_scores(s, &k->network.pass, &curve);
+    }
+    draw_answer(k, timed, p, p->height - 2);
+    draw_proof(k, timed, p, p->height - 1);
 }
 
 /* ---- memory ---- */

@@ -30,7 +30,7 @@
 #include <string.h>
 
 /* What stands below the schedule. */
-enum pipeline_part { PART_COURSE, PART_MEMORY, PART_LEARNER, PART_COUNT };
+enum pipeline_part { PART_COURSE, PART_MEMORY, PART_LEARNER, PART_NETWORK, PART_COUNT };
 
 struct pipeline_view {
     struct pipeline_job *job;
@@ -83,8 +83,8 @@ static const struct action pipeline_actions[] = {
     [PIPE_VIEW_RESET] = {"reset", "in this view", "the found plan again", "reset", "0", NULL},
     [PIPE_VIEW_GO] = {"go", "in this view", "go to the cut in the tree", "go there", "Enter", NULL},
     [PIPE_VIEW_BACK] = {"back", "in this view", "back", "back", "Esc", NULL},
-    [PIPE_VIEW_PART] = {"part", "in this view", "C A W, a stage's memory, the learner",
-                        "memory, learner", "Tab", NULL},
+    [PIPE_VIEW_PART] = {"part", "in this view", "C A W, a stage's memory, the learner, the network",
+                        "more below", "Tab", NULL},
     [PIPE_VIEW_RUN] = {"run", "in this view", "the learner runs, pauses", NULL, "Space", NULL},
     [PIPE_VIEW_DECIDE] = {"decide", "in this view", "the learner decides one cut", NULL, ",", NULL},
     [PIPE_VIEW_EPISODE] = {"episode", "in this view", "the learner plays one episode", NULL, ".",
@@ -223,6 +223,8 @@ static void draw_part(struct panel *p, const struct pane *pane)
             pipeline_memory_make(&v->shown, &v->memory, &e))
             host_say_err(p->scene, &e);
         pipeline_draw_memory(&v->shown, &v->memory, pane);
+    } else if (v->part == PART_NETWORK) {
+        pipeline_draw_network(&v->shown, &v->look, p->scene->now_ms > 0, pane);
     } else {
         pipeline_draw_course(&v->shown, pane);
     }

@@ -4,11 +4,14 @@
 #include "engine/live/thread.h"
 #include "engine/pipeline/formula.h"
 #include "engine/pipeline/pipe_exact.h"
+#include "engine/pipeline/pipe_infer.h"
 #include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/pipeline_file.h"
 #include "engine/problem/problem.h"
+#include "hlo/support/clock.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "tui/files/policy_file.h"
 
 #include <math.h>
 #include <stdatomic.h>
@@ -19,6 +22,7 @@ struct pipeline_job {
     const struct problem *problem;
     struct pipeline_options options;
     struct pipeline pipeline;
+    const struct pipe_net *net; /* NULL: none is shipped */
     bool made;
     struct pipeline_look look; /* under the lock */
     pthread_mutex_t lock;
@@ -67,8 +71,43 @@ static bool instant(struct pipeline_job *j, struct pipe_plan *plan)
     return true;
 }
 
-/* Step by step, so that it can be left. What cannot be as good as the instant answer is left out:
- * where nothing else is found, that is the optimum. */
+static int ask_network(struct pipeline_job *j, struct err *e)
+{
+    const struct pipe_net *net = j->net;
+    double start = clock_thread_seconds();
+    struct network_answer answer;
+    int rc = network_answer_make(&j->pipeline, net ? &net->scorer : NULL,
+                                 net ? net->temperature : 0, &answer, e);
+
+    if (rc)
+        return rc;
+    pthread_mutex_lock(&j->lock);
+    j->look.network = answer;
+    j->look.has_network = answer.found;
+    j->look.has_net = net;
+    j->look.network_s = clock_thread_seconds() - start;
+    pthread_mutex_unlock(&j->lock);
+    return 0;
+}
+
+/* Of the instant answer and the network's the one of smaller L; INFINITY: neither. */
+static double known_plan(const struct pipeline_job *j, const struct pipe_plan *first,
+                         bool has_first, struct pipe_plan *out)
+{
+    const struct network_answer *n = &j->look.network; /* only this thread writes it */
+    double ms = has_first ? pipe_score(&j->pipeline.few, first) : INFINITY;
+
+    if (j->look.has_network && !(ms < n->length_ms)) {
+        *out = n->plan;
+        return n->length_ms;
+    }
+    if (has_first)
+        *out = *first;
+    return ms;
+}
+
+/* Step by step, so that it can be left. What cannot be as good as the plans known is left out:
+ * where nothing else is found, the better of them is the optimum. */
 static int solve(struct pipeline_job *j, const struct pipe_plan *first, bool has_first,
                  struct err *e)
 {
@@ -78,7 +117,8 @@ static int solve(struct pipeline_job *j, const struct pipe_plan *first, bool has
                                    .stop = &j->stop};
     struct pipe_exact_result result;
     struct pipe_exact *x;
-    double known = has_first ? pipe_score(&j->pipeline.few, first) : INFINITY;
+    struct pipe_plan best;
+    double known = known_plan(j, first, has_first, &best), start = clock_thread_seconds();
     bool more = true;
 
     o.known_ms = isfinite(known) ? known : 0;
@@ -97,10 +137,11 @@ static int solve(struct pipeline_job *j, const struct pipe_plan *first, bool has
         pipe_exact_result(x, &result);
         if (!result.found && isfinite(known)) {
             result.found = true;
-            result.plan = *first;
+            result.plan = best;
             result.length_ms = known;
         }
         pthread_mutex_lock(&j->lock);
+        j->look.proof_s = clock_thread_seconds() - start;
         j->look.exact = result;
         j->look.has_exact = true;
         pthread_mutex_unlock(&j->lock);
@@ -109,12 +150,13 @@ static int solve(struct pipeline_job *j, const struct pipe_plan *first, bool has
     return 0;
 }
 
-/* Of the optimum of L and the instant answer, each made shorter by simulation, the shortest. */
+/* Of the optimum of L, the network's and the instant answer, each made shorter by simulation, the
+ * shortest. */
 static int choose(struct pipeline_job *j, const struct pipe_plan *first, bool has_first,
                   struct err *e)
 {
     const struct pipe_exact_result *exact = &j->look.exact; /* only this thread writes it */
-    struct pipeline_start start[2];
+    struct pipeline_start start[3];
     struct pipeline_plan plan = {0};
     uint32_t count = 0;
 
@@ -124,6 +166,9 @@ static int choose(struct pipeline_job *j, const struct pipe_plan *first, bool ha
     if (has_first)
         start[count++] =
             (struct pipeline_start){pipeline_refine(&j->pipeline, first), "closed form"};
+    if (j->look.has_network)
+        start[count++] = (struct pipeline_start){
+            pipeline_refine(&j->pipeline, &j->look.network.plan), "network"};
     if (!pipeline_choose(&j->pipeline, start, count, &plan))
         return err_set(e, ERR_INFEASIBLE,
                        "no pipeline fits with %u micro-batches; m tries others, r recomputes",
@@ -186,6 +231,10 @@ static void *run(void *context)
     if (!stopped(j))
         has_first = instant(j, &first);
     if (!stopped(j))
+        rc = ask_network(j, &e);
+    if (rc)
+        goto out;
+    if (!stopped(j))
         rc = solve(j, &first, has_first, &e);
     if (rc)
         goto out;
@@ -213,6 +262,7 @@ int pipeline_job_new(const struct problem *p, const struct pipeline_options *o, 
     j->problem = p;
     j->options = *o;
     j->options.stop = &j->stop;
+    j->net = pipe_net_shipped(); /* read here, once, by the thread of the screen */
     pthread_mutex_init(&j->lock, NULL);
     if (!in_thread)
         run(j);

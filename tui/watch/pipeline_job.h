@@ -1,8 +1,10 @@
 /* tui/watch/pipeline_job.h - a pipeline for the problem on screen, made in a thread of its own:
- * first the instant answer, then the proven smallest L, then the plan taken by simulation. */
+ * first the instant answer, then the network's, then the proven smallest L, which knows both, then
+ * the plan taken by simulation. */
 #ifndef AUTOMAP_TUI_WATCH_PIPELINE_JOB_H
 #define AUTOMAP_TUI_WATCH_PIPELINE_JOB_H
 
+#include "engine/pipeline/network_answer.h"
 #include "engine/pipeline/pipe_exact.h"
 #include "engine/pipeline/pipeline.h"
 #include "engine/problem/problem.h"
@@ -26,6 +28,10 @@ struct pipeline_look {
     uint32_t version;          /* a better plan: one more */
     struct pipe_exact_result exact; /* when has_exact: over points of `few` */
     bool has_exact, done;
+    struct network_answer network; /* when has_network: of the shipped network, else of equal shares
+                                      where there is none */
+    bool has_network, has_net;
+    double network_s, proof_s;  /* CPU time of both; the proof knows the network's plan */
     uint32_t steps, steps_done; /* of the exact search */
     char trouble[256];          /* done without a plan: why */
     struct pipeline_try tries[PIPELINE_TRIES];
