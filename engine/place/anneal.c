@@ -22,53 +22,10 @@ struct annealing {
     struct rl_rng rng;
     uint32_t *best; /* by position */
     double best_ms; /* INFINITY: none keeps all rules */
-    double unit_ms; /* what a broken rule costs */
-    double memory;  /* of all accelerators: bytes over are counted in it */
-    int power;      /* of the norm: 2^power */
+    struct place_energy energy;
     uint64_t moves;
     uint32_t group[GROUP_MAX], from[GROUP_MAX], grouped;
 };
-
-/* ---- what a plan is worth ---- */
-
-static double raised(double x, int power)
-{
-    for (int i = 0; i < power; i++)
-        x *= x;
-    return x;
-}
-
-static double norm(const struct annealing *w, const double *loads, uint32_t count)
-{
-    double most = 0, sum = 0;
-
-    for (uint32_t d = 0; d < count; d++)
-        most = loads[d] > most ? loads[d] : most;
-    if (most <= 0)
-        return 0;
-    for (uint32_t d = 0; d < count; d++)
-        sum += raised(loads[d] / most, w->power);
-    return most * pow(sum, 1.0 / (1 << w->power));
-}
-
-static double energy(const struct annealing *w)
-{
-    const struct place_state *s = w->s;
-    double loads[2][PLACE_DEVICES_MAX], total, over = place_state_over(s);
-
-    for (uint32_t d = 0; d < s->devices; d++) {
-        if (!w->a->rules.apart) {
-            loads[0][d] = place_load_ms(&w->a->rules, &s->load[d]);
-            continue;
-        }
-        loads[0][d] = place_pass_ms(&w->a->rules, &s->load[d], 0);
-        loads[1][d] = place_pass_ms(&w->a->rules, &s->load[d], 1);
-    }
-    total = norm(w, loads[0], s->devices);
-    if (w->a->rules.apart)
-        total += norm(w, loads[1], s->devices);
-    return total + w->unit_ms * (s->broken + (over > 0 ? 0.1 + 10 * over / w->memory : 0));
-}
 
 /* ---- better plans ---- */
 
@@ -193,16 +150,16 @@ static bool is_stopped(const struct annealing *w)
 
 static void cool(struct annealing *w, double hot, double cold, uint64_t moves)
 {
-    double now = energy(w), heat = hot * w->unit_ms;
+    double now = place_state_energy(w->s, &w->energy), heat = hot * w->energy.unit_ms;
     double factor = pow(cold / hot, 1024.0 / (double)(moves > 1024 ? moves : 1024));
 
     for (uint64_t i = 0; i < moves; i++) {
         if ((i & 1023) == 1023) {
             heat *= factor;
-            w->power = 3 + (int)(4 * i / moves);
+            w->energy.power = 3 + (int)(4 * i / moves);
             if ((i & 0xffff) == 0xffff)
                 place_state_set(w->s, w->s->device);
-            now = energy(w);
+            now = place_state_energy(w->s, &w->energy);
             if (is_stopped(w))
                 return;
         }
@@ -218,7 +175,7 @@ static void cool(struct annealing *w, double hot, double cold, uint64_t moves)
         if (kind == 9)
             pick_swap(w, p, to);
         apply(w, to);
-        double then = energy(w);
+        double then = place_state_energy(w->s, &w->energy);
         bool taken = then <= now || rl_rng_unit(&w->rng) < exp((now - then) / heat);
         if (taken && (then < w->best_ms * 1.05 || then < now))
             note(w);
@@ -263,7 +220,7 @@ static int rounds(struct annealing *w, struct err *e)
             random_plan(w);
         else
             place_state_set(w->s, w->best);
-        w->unit_ms = fmax(fmin(w->best_ms, place_state_value(w->s)), 1e-9);
+        w->energy.unit_ms = fmax(fmin(w->best_ms, place_state_value(w->s)), 1e-9);
         cool(w, fresh ? 0.3 : i % 4 ? 0.02 : 0.08, fresh ? 2e-5 : 1e-5, moves);
         if (w->best_ms < before && tell(w, e))
             return e->code;
@@ -276,10 +233,7 @@ static void begin(struct annealing *w)
     const struct place_graph *g = w->n->graph;
 
     w->best_ms = INFINITY;
-    for (uint32_t t = 0; t < g->types; t++)
-        w->memory += g->type[t].is_host ? 0 : g->type[t].memory_bytes * g->type[t].count;
-    w->memory = fmax(w->memory, 1);
-    w->power = 3;
+    w->energy.power = 3;
     rl_rng_seed(&w->rng, w->a->seed, 11);
     if (!w->a->start)
         return;

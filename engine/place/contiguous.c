@@ -1,5 +1,6 @@
 #include "engine/place/contiguous.h"
 
+#include "engine/place/chain_moves.h"
 #include "engine/place/chain_program.h"
 #include "engine/place/coarsen.h"
 #include "engine/place/cut_bound.h"
@@ -19,6 +20,7 @@
 /* A search for one graph, fine or coarsened: the best chain so far. */
 struct seeking {
     const struct place_asking *a;
+    uint64_t moves; /* of one position each, around the best chain */
     const struct place_prepared *p;
     struct place_chain *best;
     double value_ms; /* of best, INFINITY without one */
@@ -28,7 +30,9 @@ struct seeking {
     uint32_t part;   /* of them one question may use: 1 / part */
     bool exact;      /* best is the optimum of p, or there is none */
     bool banded;     /* proven by the ideals of a band */
+    bool in_tree;    /* proven by a tree of cuts */
     bool limited;    /* something was given up */
+    double tree_ms;  /* bound by a tree of cuts; 0: none */
 };
 
 /* Devices a chain needs, for a target. */
@@ -164,6 +168,7 @@ static int improve(struct seeking *s, const struct place_family *f, struct err *
 /* ---- orders, all ideals, a beam ---- */
 
 enum { NEAR_MOST = 400, NEAR_FAILED = 40, NEAR_SEED = 500 };
+enum { MOVES_MOST = 4000000, LOOKS_A_MOVE = 100 };
 
 static bool is_stopped(const struct place_asking *a)
 {
@@ -218,6 +223,21 @@ static int try_near(struct seeking *s, uint32_t *order, struct err *e)
         failed = s->value_ms < before ? 0 : failed + 1;
     }
     return rc;
+}
+
+/* Single moves that keep the best chain one, for what no order around it lists. */
+static int try_moves(struct seeking *s, struct err *e)
+{
+    struct place_chain_moving m = {
+        .rules = &s->a->rules, .moves = s->moves, .seed = s->a->seed, .stop = s->a->stop};
+    struct place_chain *c;
+
+    if (!s->best || s->a->rules.replicate || s->a->target_ms > 0 ||
+        s->value_ms <= place_work_bound(s->p->nets->graph, &s->a->rules))
+        return 0;
+    if (place_chain_move(s->p, &m, s->best, &c, e))
+        return e->code;
+    return c ? tell(s, c, c->value_ms, e) : 0;
 }
 
 /* True in `exact` when all ideals were seen, or with `band` all that a better plan could use. */
@@ -306,6 +326,10 @@ static int seek(struct seeking *s, uint32_t *order, struct err *e)
     if (rc)
         return rc;
     if (!s->exact && !is_stopped(s->a))
+        rc = try_moves(s, e);
+    if (rc)
+        return rc;
+    if (!s->exact && !is_stopped(s->a))
         rc = try_band(s, e);
     if (rc)
         return rc;
@@ -389,13 +413,96 @@ static int seek_large(struct seeking *s, uint32_t *order, struct err *e)
                 return rc;
         }
     }
-    return rc;
+    return is_stopped(s->a) ? 0 : try_moves(s, e);
+}
+
+/* ---- a tree of cuts ---- */
+
+/* To prove the value, and to raise the bound: about half a second each. */
+enum { PROOF_STEPS = 500000000, BOUND_STEPS = 700000000 };
+
+/* The devices of a contiguous plan in a row: the first of those that wait for none is next. */
+static bool order_devices(const struct place_prepared *p, const uint32_t *device, uint32_t devices,
+                          uint32_t *stage_of)
+{
+    uint64_t waits[PLACE_CUT_TREE_DEVICES] = {0}, left = 0; /* bit c: device c comes first */
+
+    for (uint32_t v = 0; v < p->nets->positions; v++) {
+        left |= (uint64_t)1 << device[v];
+        for (uint32_t i = p->after_at[v]; i < p->after_at[v + 1]; i++) {
+            if (device[p->after[i]] != device[v])
+                waits[device[p->after[i]]] |= (uint64_t)1 << device[v];
+        }
+    }
+    for (uint32_t stage = 0; left; stage++) {
+        uint32_t d = 0;
+        while (d < devices && (!(left >> d & 1) || (waits[d] & left)))
+            d++;
+        if (d == devices)
+            return false;
+        stage_of[d] = stage;
+        left &= ~((uint64_t)1 << d);
+    }
+    return true;
+}
+
+/* A plan that the tree found, by position. */
+static int take_devices(struct seeking *s, const uint32_t *device, double value, struct err *e)
+{
+    const struct place_graph *g = s->p->nets->graph;
+    uint32_t m = s->p->nets->positions, stage_of[PLACE_CUT_TREE_DEVICES] = {0};
+    struct place_chain *c = mem_try(1, sizeof *c);
+
+    if (c) {
+        c->stage = mem_try(PLACE_CUT_TREE_DEVICES, sizeof *c->stage);
+        c->stage_of = mem_try((size_t)m + 1, sizeof *c->stage_of);
+    }
+    if (!c || !c->stage || !c->stage_of) {
+        place_chain_free(c);
+        return err_no_memory(e, "for a plan");
+    }
+    if (!order_devices(s->p, device, place_devices(g), stage_of)) {
+        place_chain_free(c);
+        return 0;
+    }
+    c->positions = m;
+    c->value_ms = value;
+    for (uint32_t v = 0; v < m; v++) {
+        uint32_t stage = stage_of[device[v]];
+        c->stage_of[v] = stage;
+        c->stage[stage] = (struct place_stage){place_type_of(g, device[v]), 1};
+        c->stages = stage + 1 > c->stages ? stage + 1 : c->stages;
+    }
+    return tell(s, c, value, e);
+}
+
+/* The best chain is proven, bettered, or what it is worth bounded from below. */
+static int seek_in_tree(struct seeking *s, struct err *e)
+{
+    struct place_cutting c = {
+        .rules = &s->a->rules, .chain = s->p, .steps = PROOF_STEPS, .stop = s->a->stop};
+    uint32_t *device = mem_try((size_t)s->p->nets->positions + 1, sizeof *device);
+    double value = s->value_ms;
+    bool found, proven;
+    int rc = device ? place_cut_tree(s->p->nets, &c, &value, device, &found, &proven, e)
+                    : err_no_memory(e, "for a bound");
+
+    if (!rc && found)
+        rc = take_devices(s, device, value, e);
+    free(device);
+    if (rc)
+        return rc;
+    s->exact = s->in_tree = proven && s->value_ms <= value;
+    if (s->exact)
+        return 0;
+    c.steps = BOUND_STEPS;
+    double low = place_work_bound(s->p->nets->graph, &s->a->rules);
+    return place_cut_tree_bound(s->p->nets, &c, low, s->value_ms, &s->tree_ms, e);
 }
 
 /* ---- the answer ---- */
 
-enum { BOUND_STEPS = 400000000 }; /* of the tree of cuts: half a second */
-enum { FLOWS_MOST = 6000 };       /* positions; with more the bound by flows takes too long */
+enum { FLOWS_MOST = 6000 }; /* positions; with more the bound by flows takes too long */
 
 static int nothing_fits(const struct seeking *s, struct err *e)
 {
@@ -406,24 +513,6 @@ static int nothing_fits(const struct seeking *s, struct err *e)
                    s->exact ? "keeps" : "was found that keeps");
 }
 
-/* What no plan of any sets reaches, no contiguous one does. */
-static int raise_bound(const struct seeking *s, struct placement *p, struct err *e)
-{
-    struct place_cutting c = {.rules = &s->a->rules, .steps = BOUND_STEPS, .stop = s->a->stop};
-    double bound = p->bound_ms;
-
-    if (s->exact || s->a->dpl_only || s->a->target_ms > 0 || p->bound_ms >= p->value_ms ||
-        !place_cut_tree_takes(s->p->nets, &s->a->rules))
-        return 0;
-    if (place_cut_tree_bound(s->p->nets, &c, p->bound_ms, p->value_ms, &bound, e))
-        return e->code;
-    if (bound > p->bound_ms) {
-        p->bound_ms = bound;
-        p->bound_by = "a tree of minimum cuts";
-    }
-    return 0;
-}
-
 static int fill_bound(const struct place_graph *g, const struct seeking *s, struct placement *p,
                       struct err *e)
 {
@@ -432,9 +521,10 @@ static int fill_bound(const struct place_graph *g, const struct seeking *s, stru
     p->proven = s->exact;
     p->bound_ms =
         s->exact && !(s->a->target_ms > 0) ? p->value_ms : place_work_bound(g, &s->a->rules);
-    p->bound_by = s->banded  ? "all ideals that a better plan could use"
-                  : s->exact ? "all ideals"
-                             : "work shared out";
+    p->bound_by = s->in_tree  ? PLACE_CUT_TREE_BY
+                  : s->banded ? "all ideals that a better plan could use"
+                  : s->exact  ? "all ideals"
+                              : "work shared out";
     if (!s->exact && s->p->nets->positions <= FLOWS_MOST &&
         place_cut_bound(s->p->nets, &s->a->rules, &flow, e))
         return e->code;
@@ -442,11 +532,13 @@ static int fill_bound(const struct place_graph *g, const struct seeking *s, stru
         p->bound_ms = flow;
         p->bound_by = "least load of one position's device";
     }
-    if (raise_bound(s, p, e))
-        return e->code;
+    if (s->tree_ms > p->bound_ms) {
+        p->bound_ms = s->tree_ms;
+        p->bound_by = PLACE_CUT_TREE_BY;
+    }
     p->algo = s->a->dpl_only ? "dpl" : "exact";
     p->positions = s->p->nets->positions;
-    p->ideals = s->exact ? s->effort.ideals : 0;
+    p->ideals = s->exact && !s->in_tree ? s->effort.ideals : 0;
     p->pairs = s->pairs;
     p->bound_ms = fmin(p->bound_ms, p->value_ms); /* but for rounding it is */
     if (!p->proven && p->bound_ms >= p->value_ms * (1 - 1e-12))
@@ -485,6 +577,8 @@ static int place_flat(const struct place_graph *g, const struct place_asking *a,
     struct place_prepared *p;
     uint64_t looks = a->looks ? a->looks : 4000000000;
     struct seeking s = {.a = a, .looks = &looks, .part = 2, .value_ms = INFINITY};
+
+    s.moves = MOVES_MOST < looks / LOOKS_A_MOVE ? MOVES_MOST : looks / LOOKS_A_MOVE;
     int rc = place_prepare(g, &p, e);
 
     if (rc)
@@ -496,6 +590,11 @@ static int place_flat(const struct place_graph *g, const struct place_asking *a,
     else
         rc = p->nets->positions > PLACE_POSITIONS_MAX ? seek_large(&s, order, e)
                                                       : seek(&s, order, e);
+    if (rc)
+        goto out;
+    if (!s.exact && s.best && !a->dpl_only && !(a->target_ms > 0) && !is_stopped(a) &&
+        place_cut_tree_takes(p->nets, &a->rules))
+        rc = seek_in_tree(&s, e);
     if (rc)
         goto out;
     rc = finish(g, &s, out, e);

@@ -1,5 +1,6 @@
 #include "engine/place/cut_tree.h"
 
+#include "engine/place/chain_hull.h"
 #include "engine/place/nets.h"
 #include "engine/place/operator_graph.h"
 #include "engine/place/partial_placement.h"
@@ -20,6 +21,11 @@ struct least {
     uint64_t *with, *without; /* sets of positions */
 };
 
+struct child {
+    uint32_t device;
+    double most; /* the largest bound of a device */
+};
+
 struct cutting {
     const struct place_nets *n;
     const struct place_cutting *c;
@@ -31,6 +37,8 @@ struct cutting {
     uint8_t *where;      /* scratch */
     struct least *least; /* [(depth + 1) * devices + device]; the last row is scratch */
     uint64_t *sets;
+    struct child *child;     /* [depth * devices] */
+    struct place_hull *hull; /* of contiguous plans; NULL: any sets */
     bool pools;              /* one kind of accelerator: all work must fit together */
     double work, idle, rate; /* of all; of what the host does in no time; of a core's ms */
     double best_ms;
@@ -66,22 +74,41 @@ static void copy_least(const struct cutting *w, struct least *to, const struct l
     memcpy(to->without, from->without, w->words * sizeof *to->without);
 }
 
-/* Device d after p was placed on `on`: a cut that agrees with it stays the least. */
-static void renew(struct cutting *w, struct least *l, uint32_t p, uint32_t on, uint32_t d)
+/* What d holds and lacks for sure, into w->where. */
+static void fill_where(struct cutting *w, uint32_t d)
 {
-    bool first = w->part->load[d].positions == 1 && on == d;
-    bool with = has(l->with, p), without = has(l->without, p), mine = on == d;
-
-    if (!w->part->load[d].positions || (!first && with == mine && without == mine))
-        return;
     for (uint32_t q = 0; q < w->n->positions; q++) {
         uint32_t at = w->part->device[q];
         w->where[q] = at == d ? PLACE_CUT_IN : at == PLACE_NONE ? PLACE_CUT_FREE : PLACE_CUT_OUT;
     }
-    if (first || with != mine)
+    if (w->hull)
+        place_hull_add(w->hull, d, w->where);
+}
+
+static void renew(struct cutting *w, struct least *l, uint32_t d, bool first, bool with,
+                  bool without)
+{
+    if (with && without && !first)
+        return;
+    fill_where(w, d);
+    if (first || !with)
         l->load = fmax(l->load, place_cut_least(w->cut, w->where, true, w->best_ms, l->with));
-    if (w->pools && l->load < w->best_ms && (first || without != mine))
+    if (w->pools && l->load < w->best_ms && (first || !without))
         l->moved = fmax(l->moved, place_cut_least(w->cut, w->where, false, INFINITY, l->without));
+}
+
+/* Device d after p was placed on `on`: a cut that agrees with it stays the least. */
+static void look_again(struct cutting *w, struct least *l, uint32_t p, uint32_t on, uint32_t d)
+{
+    bool first = w->part->load[d].positions == 1 && on == d, mine = on == d;
+
+    if (!w->part->load[d].positions)
+        return;
+    if (w->hull)
+        renew(w, l, d, first, place_hull_agrees(w->hull, d, l->with),
+              place_hull_agrees(w->hull, d, l->without));
+    else
+        renew(w, l, d, first, has(l->with, p) == mine, has(l->without, p) == mine);
 }
 
 /* Work and what must move anyhow, against all accelerators. */
@@ -109,9 +136,11 @@ static bool bound_child(struct cutting *w, const struct least *parent, struct le
         if (place_partial_load(w->part, d) >= limit)
             return false;
     }
+    if (w->hull && !place_hull_set(w->hull, w->part->device, w->part->devices))
+        return false;
     for (uint32_t d = 0; d < w->part->accelerators; d++) {
         copy_least(w, &child[d], &parent[d]);
-        renew(w, &child[d], p, on, d);
+        look_again(w, &child[d], p, on, d);
         if (child[d].load >= limit)
             return false;
     }
@@ -119,11 +148,6 @@ static bool bound_child(struct cutting *w, const struct least *parent, struct le
 }
 
 /* ---- the tree ---- */
-
-struct child {
-    uint32_t device;
-    double most; /* the largest bound of a device */
-};
 
 static int compare_children(const void *a, const void *b)
 {
@@ -206,7 +230,7 @@ static void leaf(struct cutting *w)
 /* Depth is at most PLACE_CUT_TREE_MOST. */
 static void descend(struct cutting *w, uint32_t depth)
 {
-    struct child child[PLACE_CUT_TREE_DEVICES];
+    struct child *child = w->child + (size_t)depth * w->part->devices;
     struct least *row = row_of(w, depth);
     uint32_t count = 0;
 
@@ -245,7 +269,8 @@ static int allocate(struct cutting *w, struct err *e)
     w->whole = mem_try((size_t)w->part->devices + 1, sizeof *w->whole);
     w->least = mem_try(rows, sizeof *w->least);
     w->sets = mem_try(2 * rows * w->words, sizeof *w->sets);
-    if (!w->order || !w->best || !w->where || !w->whole || !w->least || !w->sets)
+    w->child = mem_try(rows, sizeof *w->child);
+    if (!w->order || !w->best || !w->where || !w->whole || !w->least || !w->sets || !w->child)
         return err_no_memory(e, "for branch and bound");
     for (size_t i = 0; i < rows; i++) {
         w->least[i].with = w->sets + 2 * i * w->words;
@@ -258,12 +283,14 @@ static void release(struct cutting *w)
 {
     place_partial_free(w->part);
     place_cut_free(w->cut);
+    place_hull_free(w->hull);
     free(w->order);
     free(w->best);
     free(w->where);
     free(w->whole);
     free(w->least);
     free(w->sets);
+    free(w->child);
 }
 
 /* By what their devices take at least. */
@@ -317,6 +344,9 @@ int place_cut_tree(const struct place_nets *n, const struct place_cutting *c, do
     if (rc)
         goto out;
     rc = sort_positions(&w, e);
+    if (rc)
+        goto out;
+    rc = c->chain ? place_hull_new(c->chain, &w.hull, e) : 0;
     if (rc)
         goto out;
     find_rates(&w);

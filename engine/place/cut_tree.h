@@ -11,17 +11,20 @@
 #define AUTOMAP_ENGINE_PLACE_CUT_TREE_H
 
 #include "engine/place/nets.h"
+#include "engine/place/prepare.h"
 #include "hlo/support/err.h"
 
 #include <stdatomic.h>
 
 #define PLACE_CUT_STEPS UINT64_C(2800000000)
+#define PLACE_CUT_TREE_BY "a tree of minimum cuts"
 
 enum { PLACE_CUT_TREE_MOST = 1024 /* positions */, PLACE_CUT_TREE_DEVICES = 64 };
 
 struct place_cutting {
     const struct place_rules *rules;
-    uint64_t steps; /* arcs looked at, all in all; 0: PLACE_CUT_STEPS */
+    const struct place_prepared *chain; /* contiguous plans of its nets alone; NULL: any sets */
+    uint64_t steps;                     /* arcs looked at, all in all; 0: PLACE_CUT_STEPS */
     const atomic_bool *stop;
 };
 

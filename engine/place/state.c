@@ -30,6 +30,9 @@ int place_state_new(const struct place_nets *n, const struct place_rules *rules,
     }
     for (uint32_t d = 0; d < devices; d++)
         s->type_of[d] = place_type_of(g, d);
+    for (uint32_t t = 0; t < g->types; t++)
+        s->memory += g->type[t].is_host ? 0 : g->type[t].memory_bytes * g->type[t].count;
+    s->memory = fmax(s->memory, 1);
     *out = s;
     return 0;
 }
@@ -218,4 +221,44 @@ double place_state_over(const struct place_state *s)
     for (uint32_t d = 0; d < s->devices; d++)
         over += fmax(0, s->load[d].bytes - s->n->graph->type[s->type_of[d]].memory_bytes);
     return over;
+}
+
+/* ---- what annealing cools ---- */
+
+static double raised(double x, int power)
+{
+    for (int i = 0; i < power; i++)
+        x *= x;
+    return x;
+}
+
+static double norm(const double *loads, uint32_t count, int power)
+{
+    double most = 0, sum = 0;
+
+    for (uint32_t d = 0; d < count; d++)
+        most = loads[d] > most ? loads[d] : most;
+    if (most <= 0)
+        return 0;
+    for (uint32_t d = 0; d < count; d++)
+        sum += raised(loads[d] / most, power);
+    return most * pow(sum, 1.0 / (1 << power));
+}
+
+double place_state_energy(const struct place_state *s, const struct place_energy *w)
+{
+    double loads[2][PLACE_DEVICES_MAX], total, over = place_state_over(s);
+
+    for (uint32_t d = 0; d < s->devices; d++) {
+        if (!s->rules->apart) {
+            loads[0][d] = place_load_ms(s->rules, &s->load[d]);
+            continue;
+        }
+        loads[0][d] = place_pass_ms(s->rules, &s->load[d], 0);
+        loads[1][d] = place_pass_ms(s->rules, &s->load[d], 1);
+    }
+    total = norm(loads[0], s->devices, w->power);
+    if (s->rules->apart)
+        total += norm(loads[1], s->devices, w->power);
+    return total + w->unit_ms * (s->broken + (over > 0 ? 0.1 + 10 * over / s->memory : 0));
 }

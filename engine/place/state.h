@@ -17,6 +17,7 @@ struct place_state {
     struct place_load *load; /* by device */
     uint32_t *pins;          /* [net * devices + device] */
     uint32_t *type_of;       /* by device */
+    double memory;           /* bytes of all accelerators */
     uint32_t broken;         /* positions of the wrong kind or off their pin, pairs not apart */
 };
 
@@ -37,4 +38,12 @@ static inline double place_state_load(const struct place_state *s, uint32_t d)
 /* As place_value, of the loads at hand. */
 double place_state_value(const struct place_state *s);
 double place_state_over(const struct place_state *s); /* bytes over the limits, all devices */
+
+/* What annealing cools: a norm of the loads, smooth where the largest load alone is flat, plus what
+ * broken rules cost. */
+struct place_energy {
+    int power;      /* of the norm: 2^power */
+    double unit_ms; /* what a broken rule costs */
+};
+double place_state_energy(const struct place_state *s, const struct place_energy *w);
 #endif

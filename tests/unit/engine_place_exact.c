@@ -1,5 +1,7 @@
 /* Contiguous plans of random graphs against an enumeration of all assignments, by definition. */
+#include "engine/place/chain_moves.h"
 #include "engine/place/contiguous.h"
+#include "engine/place/cut_tree.h"
 #include "tests/unit/place_random.h"
 
 #include <setjmp.h>
@@ -75,11 +77,16 @@ static void enumerate(const struct place_graph *g, double best[RULES])
     } while (next_assignment(of_color, g->colors, devices));
 }
 
-/* Limits that all ideals exceed: what is proven all the same is proven by a band. */
-static void check_band(const struct place_graph *g, const struct place_rules *r, double best,
-                       uint32_t *banded)
+struct proofs {
+    uint32_t banded, in_tree, open;
+};
+
+/* Limits that all ideals exceed: what is proven all the same is proven by a band or a tree. */
+static void check_limits(const struct place_graph *g, const struct place_rules *r, double best,
+                         struct proofs *proofs)
 {
-    struct place_asking a = {.rules = *r, .orders = 1};
+    struct place_asking a = {.rules = *r, .orders = 1, .looks = 20000};
+    struct slow_load load[SMALL_DEVICES];
     struct placement *p;
     struct err e = {0};
 
@@ -87,12 +94,92 @@ static void check_band(const struct place_graph *g, const struct place_rules *r,
         if (place_contiguous(g, &a, &p, &e))
             continue;
         assert_true(p->value_ms >= best - 1e-9 * (1 + best));
+        assert_true(p->bound_ms <= best + 1e-9 * (1 + best));
         if (p->proven && fabs(p->value_ms - best) > 1e-9 * (1 + best))
             fail_msg("%u ideals: %.17g proven by %s, best %.17g", a.limits.ideals, p->value_ms,
                      p->bound_by, best);
-        *banded += !strcmp(p->bound_by, "all ideals that a better plan could use");
+        slow_loads(g, p->device, load);
+        assert_true(slow_fits(g, p->device, load) && slow_contiguous(g, p->device));
+        for (uint32_t d = 0; d < p->devices; d++)
+            p->copies[d] = p->copies[d] ? p->copies[d] : 1;
+        assert_true(fabs(slow_value(g, r, load, p->copies) - p->value_ms) <= 1e-9 * (1 + best));
+        proofs->banded += !strcmp(p->bound_by, "all ideals that a better plan could use");
+        proofs->in_tree += p->proven && !strcmp(p->bound_by, PLACE_CUT_TREE_BY);
+        proofs->open += !p->proven;
         placement_free(p);
     }
+}
+
+/* The tree alone: from a value too large to the optimum and its proof; a bound that is none of
+ * optima above it. Any sets may do better: *tighter counts where the bound is above their best. */
+static void check_tree(const struct place_graph *g, double best, double any, uint32_t *tighter)
+{
+    struct place_rules rules = {0};
+    struct place_cutting c = {.rules = &rules, .steps = 20000000};
+    struct place_prepared *p;
+    struct slow_load load[SMALL_DEVICES];
+    uint32_t of_position[SMALL_NODES], device[SMALL_NODES];
+    double value = isinf(best) ? 1e6 : 1.5 * best + 1, bound;
+    bool found, proven;
+    struct err e = {0};
+
+    if (!place_devices(g) || place_prepare(g, &p, &e))
+        return;
+    c.chain = p;
+    if (place_cut_tree_takes(p->nets, &rules)) {
+        assert_int_equal(place_cut_tree(p->nets, &c, &value, of_position, &found, &proven, &e), 0);
+        assert_true(proven && found == isfinite(best));
+        for (uint32_t v = 0; v < g->nodes && found; v++)
+            device[v] = of_position[p->nets->position_of[v]];
+        if (found) {
+            assert_true(fabs(value - best) <= 1e-9 * (1 + best));
+            slow_loads(g, device, load);
+            assert_true(slow_fits(g, device, load) && slow_contiguous(g, device));
+            assert_int_equal(place_cut_tree_bound(p->nets, &c, 0, 2 * best + 1, &bound, &e), 0);
+            assert_true(bound <= best * (1 + 1e-9));
+            *tighter += bound > any * (1 + 1e-9);
+        }
+    }
+    place_prepared_free(p);
+}
+
+/* Moves alone, from the chain of one order: a better chain is one, worth what it says. */
+static void check_moves(const struct place_graph *g, double best, uint32_t *bettered, uint32_t *met)
+{
+    struct place_rules rules = {0};
+    struct place_chain_moving moving = {.rules = &rules, .moves = 400};
+    struct place_question q = {.rules = &rules, .below_ms = INFINITY, .other_ms = INFINITY};
+    struct place_effort effort;
+    struct place_prepared *p;
+    struct place_family *f;
+    struct place_chain *c = NULL, *after = NULL;
+    struct placement *plan;
+    struct slow_load load[SMALL_DEVICES];
+    uint32_t order[SMALL_NODES];
+    struct err e = {0};
+
+    if (place_prepare(g, &p, &e))
+        return;
+    assert_int_equal(place_depth_first(p, 3, order, &e), 0);
+    assert_int_equal(place_family_prefixes(p, order, &f, &e), 0);
+    assert_int_equal(place_program(p, f, &q, &c, &effort, &e), 0);
+    if (c) {
+        assert_int_equal(place_chain_move(p, &moving, c, &after, &e), 0);
+        assert_true(!after || after->value_ms < c->value_ms);
+        *bettered += after != NULL;
+        *met += fmin(c->value_ms, after ? after->value_ms : INFINITY) <= best + 1e-9 * (1 + best);
+    }
+    if (after) {
+        assert_int_equal(placement_of_chain(p, after, &plan, &e), 0);
+        slow_loads(g, plan->device, load);
+        assert_true(slow_fits(g, plan->device, load) && slow_contiguous(g, plan->device));
+        assert_true(fabs(slow_value(g, &rules, load, NULL) - after->value_ms) <= 1e-9 * (1 + best));
+        placement_free(plan);
+    }
+    place_chain_free(c);
+    place_chain_free(after);
+    place_family_free(f);
+    place_prepared_free(p);
 }
 
 static void check_rule(const struct place_graph *g, const struct place_rules *r, double best)
@@ -125,7 +212,7 @@ static void random_graphs(void **state)
     const char *asked = getenv("AUTOMAP_GRAPHS");
     uint32_t graphs = asked ? (uint32_t)strtoul(asked, NULL, 10) : 2500;
     struct rl_rng r;
-    uint32_t banded = 0;
+    struct proofs proofs = {0};
 
     (void)state;
     rl_rng_seed(&r, 42, 0);
@@ -140,12 +227,59 @@ static void random_graphs(void **state)
         for (int k = 0; k < RULES; k++) {
             check_rule(g, &all_rules[k], best[k]);
             if (i % 3 == 0 && isfinite(best[k]))
-                check_band(g, &all_rules[k], best[k], &banded);
+                check_limits(g, &all_rules[k], best[k], &proofs);
         }
         place_graph_free(g);
     }
-    print_message("%u plans proven by a band\n", banded);
-    assert_true(banded > graphs / 50);
+    print_message("%u plans proven by a band, %u by a tree, %u open\n", proofs.banded,
+                  proofs.in_tree, proofs.open);
+    assert_true(proofs.banded > graphs / 50 && proofs.in_tree > graphs / 50);
+}
+
+/* The least of any sets. */
+static double best_of_any(const struct place_graph *g)
+{
+    uint32_t of_color[SMALL_NODES] = {0}, device[SMALL_NODES];
+    struct place_rules rules = {0};
+    double best = INFINITY;
+
+    do {
+        struct slow_load load[SMALL_DEVICES];
+        for (uint32_t v = 0; v < g->nodes; v++)
+            device[v] = of_color[g->color[v]];
+        slow_loads(g, device, load);
+        if (is_canonical(g, of_color) && slow_fits(g, device, load))
+            best = fmin(best, slow_value(g, &rules, load, NULL));
+    } while (place_devices(g) && next_assignment(of_color, g->colors, place_devices(g)));
+    return best;
+}
+
+/* What proves and betters chains where ideals are too many, on small graphs, pins among them. */
+static void trees_and_moves(void **state)
+{
+    const char *asked = getenv("AUTOMAP_GRAPHS");
+    uint32_t graphs = asked ? (uint32_t)strtoul(asked, NULL, 10) : 1500;
+    uint32_t tighter = 0, bettered = 0, met = 0;
+    struct rl_rng r;
+
+    (void)state;
+    rl_rng_seed(&r, 59, 0);
+    for (uint32_t i = 0; i < graphs; i++) {
+        struct small_shape s = {.nodes = 2 + rl_rng_below(&r, 7),
+                                .kinds = 1 + !rl_rng_below(&r, 3),
+                                .training = rl_rng_below(&r, 2)};
+        struct place_graph *g = small_graph(&r, &s);
+        struct small_pin pin[SMALL_PINS];
+        double best[RULES];
+        small_pins(g, &r, i % 4 ? 0 : 2, pin);
+        enumerate(g, best);
+        check_tree(g, best[0], best_of_any(g), &tighter);
+        check_moves(g, best[0], &bettered, &met);
+        place_graph_free(g);
+    }
+    print_message("bounds above the best of any sets %u; chains bettered %u, optima %u of %u\n",
+                  tighter, bettered, met, graphs);
+    assert_true(tighter > graphs / 50 && bettered > graphs / 20 && met > graphs / 2);
 }
 
 /* ---- two levels ---- */
@@ -228,6 +362,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_graphs),
         cmocka_unit_test(random_servers),
+        cmocka_unit_test(trees_and_moves),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
