@@ -414,7 +414,7 @@ static void draw_class(struct panel *p, const struct pane *pane)
 
     follow(p);
     draw_note(p, note, sizeof note);
-    bool wide = pane->width >= 100 && pane->height >= 34;
+    bool wide = pane->width >= 100 && pane->height >= 29;
     if (!wide) {
         size_t size = strlen(note);
         snprintf(note + size, sizeof note - size, " · page %d of %d", v->page + 1, PAGES);
@@ -630,7 +630,7 @@ static bool works_class(const struct panel *p, int action)
     bool has_before = v->game ? v->look.before.count > 0 : s && s->run_before.ended > 0;
 
     if (action == CLASS_PAGE)
-        return p->width < 100 || p->height < 34;
+        return p->width < 100 || p->height < 29;
     return action != CLASS_OVERLAY || has_before;
 }
 
