@@ -14,6 +14,7 @@
 #include "tui/app/app_internal.h"
 #include "tui/app/record.h"
 #include "tui/app/script.h"
+#include "tui/app/user_command.h"
 #include "tui/files/theme_file.h"
 #include "tui/files/tour.h"
 #include "tui/screen/edit.h"
@@ -41,12 +42,16 @@ static int build_keymap(struct app *a, struct err *e)
 
     while (panel_list[views])
         views++;
-    a->tables = mem_alloc(((size_t)views + 1) * sizeof *a->tables);
+    a->tables = mem_alloc(((size_t)views + 2) * sizeof *a->tables);
     a->tables[0] = &common_keys;
     for (int i = 0; i < views; i++) {
         if (panel_list[i]->keys)
             a->tables[count++] = panel_list[i]->keys;
     }
+    a->user = user_commands_new(a);
+    a->scene.user_keys = user_commands_keys(a->user);
+    if (a->user)
+        a->tables[count++] = a->scene.user_keys;
     a->keymap = keymap_new(a->tables, count, a->setup.mode);
     a->scene.keymap = a->keymap;
     const struct yaml_doc *d = a->setup.config;
@@ -96,6 +101,7 @@ void app_free(struct app *a)
     if (!a)
         return;
     app_record_end(a);
+    user_commands_free(a->user);
     app_leave_loading(a);
     while (a->depth > 0)
         app_free_panel(a->stack[--a->depth]);
@@ -397,6 +403,7 @@ double app_next_ms(const struct app *a)
     if (a->dirty)
         return a->scene.now_ms;
     next = first_of(next, app_loading_next_ms(a));
+    next = first_of(next, user_commands_next_ms(a));
     if (a->woken && !a->frozen)
         next = first_of(next, a->looked_ms + look_ms(a));
     if (app_tour_is_busy(a))
@@ -574,6 +581,7 @@ const struct grid *app_frame(struct app *a)
     if (a->woken && !a->frozen && (a->looked_ms + look_ms(a) <= a->scene.now_ms))
         app_look(a);
     app_tour_tick(a);
+    user_commands_tick(a);
     if (a->watch && wave_tick(&a->watch->wave, a->scene.now_ms))
         app_touch(a);
     double next = app_next_ms(a);

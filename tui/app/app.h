@@ -27,8 +27,10 @@ struct app_setup {
     uint64_t seed;                 /* of searches */
     bool reads_beside;             /* a large file is read in a thread, while the screen is there */
     bool keep_recent;              /* add opened models to the list of recent ones */
-    enum notify_how notify;        /* whether the terminal is told of news, and how */
-    bool keep_journal;             /* keep a journal of every search, in sessions/ of state_dir */
+    const struct user_command *commands; /* a person's own; kept by the caller */
+    int command_count;
+    enum notify_how notify; /* whether the terminal is told of news, and how */
+    bool keep_journal;      /* keep a journal of every search, in sessions/ of state_dir */
 };
 
 int app_new(struct app **out, const struct app_setup *s, struct err *e) MUST_CHECK;
@@ -59,7 +61,7 @@ const struct theme *app_theme(const struct app *a);
 bool app_theme_changed(struct app *a); /* once after each change */
 
 /* What the loop must do for the application; reading it clears it. */
-enum app_wish { APP_NOTHING, APP_STOP, APP_COPY, APP_REDRAW, APP_MOUSE };
+enum app_wish { APP_NOTHING, APP_STOP, APP_COPY, APP_REDRAW, APP_MOUSE, APP_RUN };
 
 /* What happened that a person who looks elsewhere may want to know: a proof closed, a race ended;
  * NULL: nothing. Once each; the text stays until the next call. */

@@ -4,6 +4,7 @@
 #include "tui/app/app.h"
 #include "tui/app/app_internal.h"
 #include "tui/app/script.h"
+#include "tui/app/user_command.h"
 #include "tui/screen/edit.h"
 #include "tui/screen/keys.h"
 #include "tui/screen/layout.h"
@@ -335,6 +336,8 @@ void app_act(struct app *a, const struct key_table *t, int action)
     app_touch(a);
     if (t == &common_keys)
         act_common(a, action);
+    else if (a->user && t == user_commands_keys(a->user))
+        user_commands_act(a, action);
     else if (p && p->ops->keys == t && p->ops->act)
         p->ops->act(p, action);
 }

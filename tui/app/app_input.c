@@ -45,6 +45,16 @@ void app_key(struct app *a, uint32_t key)
         return;
     }
     a->typed[a->typed_count++] = key;
+    enum key_match own = KEY_NONE; /* a person's own come first */
+    if (a->scene.user_keys)
+        own = keymap_find(a->keymap, a->scene.user_keys, a->typed, a->typed_count, &table, &action);
+    if (own == KEY_ACTION && table == a->scene.user_keys) {
+        a->typed_count = 0;
+        app_act(a, table, action);
+        return;
+    }
+    if (own == KEY_MORE)
+        return;
     switch (keymap_find(a->keymap, p ? p->ops->keys : NULL, a->typed, a->typed_count, &table,
                         &action)) {
     case KEY_MORE:

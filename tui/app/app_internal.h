@@ -10,6 +10,7 @@
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 #include "tui/app/app.h"
+#include "tui/app/user_command.h"
 #include "tui/files/examples.h"
 #include "tui/files/recent.h"
 #include "tui/files/tour.h"
@@ -75,6 +76,7 @@ struct app {
 
     uint32_t typed[KEYS_IN_A_ROW]; /* the beginning of a sequence */
     int typed_count;
+    struct user_commands *user; /* NULL: none */
     enum prompt prompt;
     struct edit line;
     struct history history[3]; /* commands, searches, filters */

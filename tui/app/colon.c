@@ -490,9 +490,9 @@ static struct panel *view_of(const struct app *a)
 static bool run_action(struct app *a, const char *name)
 {
     struct panel *p = view_of(a);
-    const struct key_table *tables[2] = {p ? p->ops->keys : NULL, &common_keys};
+    const struct key_table *tables[] = {p ? p->ops->keys : NULL, a->scene.user_keys, &common_keys};
 
-    for (int t = 0; t < 2; t++) {
+    for (int t = 0; t < 3; t++) {
         if (!tables[t])
             continue;
         size_t prefix = strlen(tables[t]->name);
@@ -566,9 +566,9 @@ static bool command_line(struct app *a, int *i, struct colon_line *line)
 static bool action_line(struct app *a, int *i, struct colon_line *line)
 {
     struct panel *p = view_of(a);
-    const struct key_table *tables[2] = {p ? p->ops->keys : NULL, &common_keys};
+    const struct key_table *tables[] = {p ? p->ops->keys : NULL, a->scene.user_keys, &common_keys};
 
-    for (int t = 0; t < 2; t++) {
+    for (int t = 0; t < 3; t++) {
         const char *words = "";
         for (int k = 0; tables[t] && k < tables[t]->count; k++) {
             const struct action *action = &tables[t]->actions[k];

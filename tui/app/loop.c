@@ -3,6 +3,7 @@
 #include "hlo/support/clock.h"
 #include "tui/app/app.h"
 #include "tui/app/app_internal.h"
+#include "tui/app/user_command.h"
 #include "tui/files/config.h"
 #include "tui/screen/grid.h"
 #include "tui/screen/term.h"
@@ -24,6 +25,8 @@ static void grant(struct app *a, struct term *t, const char *text, enum app_wish
         term_set_theme(t, app_theme(a));
     else if (wish == APP_MOUSE)
         term_set_mouse(t, app_wants_mouse(a));
+    else if (wish == APP_RUN)
+        user_commands_ended(a, term_run(t, text));
 }
 
 /* Hands over what was typed. Returns the signal that ends the program, or 0. */

@@ -212,6 +212,8 @@ static int set_stage(struct stage *s, const struct request *r, const char *theme
     if (theme_load(&s->setup.theme, theme, e))
         return e->code;
     s->setup.notify = s->config.notify;
+    s->setup.commands = s->config.commands;
+    s->setup.command_count = s->config.command_count;
     s->setup.mode = r->plain ? KEYS_PLAIN : s->config.mode;
     s->setup.config = &s->config.doc;
     s->setup.data_dir = file_data_dir(s->data_dir, sizeof s->data_dir) ? s->data_dir : NULL;

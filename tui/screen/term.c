@@ -11,9 +11,11 @@
 #include <locale.h>
 #include <poll.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
 #include <wchar.h>
@@ -43,6 +45,8 @@ static struct {
 
 /* A sanitizer ends the process without a signal, but not without telling. */
 extern void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
+
+extern char **environ;
 
 struct term {
     SCREEN *screen;
@@ -495,6 +499,55 @@ void term_stop(struct term *t)
     sigaction(SIGTSTP, &ours, NULL);
     restore.stopped = 0;
     restore.continued = 1;
+}
+
+/* Waits for it, whatever it does with the terminal's signals. -1: no shell. */
+static int run_shell(char *line)
+{
+    char *args[] = {(char[]){"sh"}, (char[]){"-c"}, line, NULL};
+    posix_spawnattr_t how;
+    sigset_t none, keys;
+    pid_t pid;
+    int status = -1;
+
+    sigemptyset(&none);
+    sigemptyset(&keys);
+    sigaddset(&keys, SIGINT);
+    sigaddset(&keys, SIGQUIT);
+    posix_spawnattr_init(&how);
+    posix_spawnattr_setsigmask(&how, &none);
+    posix_spawnattr_setsigdefault(&how, &keys);
+    posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    if (!posix_spawn(&pid, "/bin/sh", NULL, &how, args, environ)) {
+        while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+            ;
+    }
+    posix_spawnattr_destroy(&how);
+    return status;
+}
+
+int term_run(struct term *t, const char *line)
+{
+    static const int signals[] = {SIGINT, SIGQUIT, SIGTSTP}; /* the last: nobody could wake it */
+    enum { SIGNALS = sizeof signals / sizeof *signals };
+    struct sigaction ignored = {.sa_handler = SIG_IGN}, ours[SIGNALS];
+    struct str whole = {0};
+
+    leave(t);
+    tcsetattr(restore.fd, TCSANOW, &restore.shell);
+    sigemptyset(&ignored.sa_mask);
+    for (int n = 0; n < SIGNALS; n++)
+        sigaction(signals[n], &ignored, &ours[n]);
+    str_format(&whole, "exec 2>&1\n%s", line); /* standard error goes to a file else */
+    int status = run_shell(whole.text);
+    if (status)
+        (void)run_shell((char[]){"printf '\\n[Enter] ' && read x"});
+    for (int n = 0; n < SIGNALS; n++)
+        sigaction(signals[n], &ours[n], NULL);
+    str_release(&whole);
+    restore.stopped = 0;
+    restore.continued = 1;
+    return status;
 }
 
 /* Signals that came in, as events. */

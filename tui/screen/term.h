@@ -70,6 +70,9 @@ bool term_wait(struct term *t, int wake_fd, int timeout_ms);
 bool term_next(struct term *t, struct term_event *event);
 
 void term_stop(struct term *t); /* as C-z */
+/* A line for the shell, which has the terminal until it ends; where it does not end well, until
+ * Enter after that. Returns its status (waitpid). */
+int term_run(struct term *t, const char *line);
 
 /* Puts text on the clipboard of whoever looks at the terminal (OSC 52); at most 64 kB. */
 void term_copy(struct term *t, const char *text);

@@ -39,6 +39,7 @@ struct scene {
     const char *model_name;          /* "" without module */
     const char *graph_words;         /* of an operator graph that is open without one; NULL */
     const struct keymap *keymap;
+    const struct key_table *user_keys; /* of a person's own commands; NULL: none */
     const struct theme *theme;
     const struct problem *base;          /* as it was opened, before a person's edits */
     const struct search_options *search; /* the search began with; NULL: none */

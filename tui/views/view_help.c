@@ -96,6 +96,7 @@ static int open_help(struct panel *p, const void *arg, struct err *e)
     h->chosen = -1;
     if (below)
         add_table(h, m, below->ops->keys, NULL);
+    add_table(h, m, p->scene->user_keys, NULL);
     add_table(h, m, &common_keys, NULL);
     return 0;
 }
