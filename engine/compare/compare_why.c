@@ -148,7 +148,7 @@ static void explain_pipeline(const struct contender *c, struct words *w)
 
     if (c->kind == COMPARE_PLACE)
         say(w, "cut for a stream, a batch every %s%s; ", units_ms(a, c->stream_ms),
-            c->proven ? ", proven" : "");
+            c->proven ? ", proven of contiguous ones" : "");
     for (uint32_t s = 0; s < p->stages; s++) {
         struct pipe_stage stage = pipe_stage_of(&l->all, p, s);
         reduce = fmax(reduce, stage.reduce_ms - stage.update_ms);

@@ -162,6 +162,12 @@ cJSON *hybrid_json(const struct hybrid *h)
     cJSON_AddItemToObject(o, "bound_ms",
                           h->is_certified ? cJSON_CreateNumber(h->bound_ms) : cJSON_CreateNull());
     cJSON_AddBoolToObject(o, "certified", h->is_certified);
+    char scope[160];
+    snprintf(scope, sizeof scope,
+             "strict plans%s, of all cuts between %u sections, sub-meshes and schedules%s",
+             h->chunks > 1 ? "" : " that are not interleaved", h->sections.count,
+             h->options.micro_batches ? ", with so many micro-batches" : "");
+    cJSON_AddStringToObject(o, "certified_scope", scope);
     return o;
 }
 
@@ -239,6 +245,7 @@ static const struct json_field plan_keys[] = {
     {"makespan_ms", JSON_OBJECT, makespan_keys},
     {"bound_ms", JSON_NUMBER_OR_NULL, NULL},
     {"certified", JSON_TRUTH, NULL},
+    {"certified_scope", JSON_TEXT | JSON_OPTIONAL, NULL},
     {0}};
 
 /* A whole number from `least` to `most`. */

@@ -217,7 +217,10 @@ static void add_optimum(const struct search_state *c, cJSON *o)
     bool paper = c->options.game.reward == GAME_REWARD_PAPER;
     cJSON_AddNumberToObject(x, "score", c->exact->score);
     cJSON_AddNumberToObject(x, "step_time_ms", c->exact->cost.step_ms);
+    char scope[160];
+    game_scope(&c->options.game, c->acts[c->act].pin_count, scope, sizeof scope);
     cJSON_AddBoolToObject(x, "proven", c->exact->proven);
+    cJSON_AddStringToObject(x, "proven_scope", scope);
     cJSON_AddBoolToObject(x, "fits", c->exact->fits);
     if (c->exact->fits && c->best->fits)
         cJSON_AddNumberToObject(x, "gap",

@@ -93,9 +93,9 @@ static void say_optimum(struct search_state *c)
                   x->proven ? "no plan fits" : "no plan found that fits",
                   units_bytes(bytes, limit));
     else
-        state_say(c, LOG_INFO, "exact: %s %s, %s %s", x->proven ? "optimum" : "best",
-                  units_ms(ms, x->cost.step_ms), units_count(cases, (int64_t)x->nodes),
-                  x->nodes == 1 ? "case" : "cases");
+        state_say(c, LOG_INFO, "exact: %s of %s %s, %s %s", x->proven ? "optimum" : "best",
+                  game_decides[c->options.game.kind], units_ms(ms, x->cost.step_ms),
+                  units_count(cases, (int64_t)x->nodes), x->nodes == 1 ? "case" : "cases");
 }
 
 void state_renew_ledger(struct search_state *c)

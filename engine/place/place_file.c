@@ -54,13 +54,20 @@ static void add_question(const struct place_document *d, cJSON *o)
         cJSON_AddItemToArray(pins, cJSON_CreateString(d->pin[i]));
 }
 
-static void add_answer(const struct placement *p, bool with_seconds, cJSON *o)
+static void add_answer(const struct place_job *job, const struct placement *p, bool with_seconds,
+                       cJSON *o)
 {
+    char scope[120];
+
+    snprintf(scope, sizeof scope,
+             "%s of %s placements of this graph, under the rules and pins here",
+             objectives[job->latency], job->any_sets ? "all" : "contiguous");
     cJSON_AddNumberToObject(o, "value_ms", p->value_ms);
     cJSON_AddNumberToObject(o, "bound_ms", p->bound_ms);
     if (p->bound_ms > 0)
         cJSON_AddNumberToObject(o, "gap", p->proven ? 0 : p->value_ms / p->bound_ms - 1);
     cJSON_AddBoolToObject(o, "proven", p->proven);
+    cJSON_AddStringToObject(o, "proven_scope", scope);
     if (p->written_in)
         cJSON_AddBoolToObject(o, "as_written", true);
     cJSON_AddStringToObject(o, "bound_by", p->bound_by ? p->bound_by : "nothing");
@@ -190,7 +197,7 @@ cJSON *place_json(const struct place_document *d, bool with_seconds)
     cJSON_AddNumberToObject(graph, "edges", d->graph->edges);
     file_fingerprint_add(graph, d->fingerprint);
     cJSON_AddNumberToObject(o, "nodes", d->graph->nodes);
-    add_answer(d->plan, with_seconds, o);
+    add_answer(d->job, d->plan, with_seconds, o);
     add_question(d, o);
     add_faults(o, d->plan->faults);
     add_limits(d, o);
@@ -255,6 +262,7 @@ static const struct json_field plan_keys[] = {
     {"bound_ms", JSON_NUMBER, NULL},
     {"gap", JSON_NUMBER | JSON_OPTIONAL, NULL},
     {"proven", JSON_TRUTH, NULL},
+    {"proven_scope", JSON_TEXT | JSON_OPTIONAL, NULL},
     {"bound_by", JSON_TEXT, NULL},
     {"as_written", JSON_TRUTH | JSON_OPTIONAL, NULL},
     {"contiguous", JSON_TRUTH, NULL},

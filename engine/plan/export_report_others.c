@@ -236,7 +236,7 @@ static uint32_t find_heavy(struct others *o, struct heavy list[GROUPS_TRIED])
 static int write_otherwise(struct others *o, const struct heavy *h, struct err *e)
 {
     const struct problem *p = o->r->plan->problem;
-    char name[NAME_ROOM], axes[AXES_ROOM], what[NAME_ROOM + AXES_ROOM + 32];
+    char name[NAME_ROOM], axes[AXES_ROOM], what[NAME_ROOM + AXES_ROOM + 48];
     struct strict fixed = {0};
     bool can_be = true;
     int rc = strict_new(&p->labels, &fixed, e);
@@ -246,7 +246,7 @@ static int write_otherwise(struct others *o, const struct heavy *h, struct err *
     for (uint32_t axis = 0; axis < p->mesh.axes; axis++)
         can_be &= strict_decide(&fixed, h->class, axis, h->to >> axis & 1, NULL);
     mesh_set_format(&p->mesh, h->to, axes, sizeof axes);
-    snprintf(what, sizeof what, "%s %s%s, the rest at its best",
+    snprintf(what, sizeof what, "%s %s%s, the rest at its best (proven)",
              class_name(&o->r->names, h->class, name), h->to ? "split over " : "whole",
              h->to ? axes : "");
     if (can_be)
@@ -288,14 +288,14 @@ static int write_without(struct others *o, uint32_t number, struct err *e)
 {
     const struct hlo_module *m = o->r->plan->problem->m;
     const struct relaxed_reshard *x = &o->r->plan->relaxed->reshards[number];
-    char what[NAME_ROOM + 64];
+    char what[NAME_ROOM + 96];
     struct reshard_removal without;
     int rc = reshard_remove_until(o->r->plan, number, o->r->plan->problem->stop, &without, e);
 
     if (rc)
         return rc;
-    snprintf(what, sizeof what, "without the %s of %.*s", reshard_kind_names[x->kind], NAME_ROOM,
-             hlo_name(m, m->value_instruction[x->value]));
+    snprintf(what, sizeof what, "without the %s of %.*s, the rest the best found",
+             reshard_kind_names[x->kind], NAME_ROOM, hlo_name(m, m->value_instruction[x->value]));
     if (without.is_possible) {
         struct plan other = without.plan;
         without.plan = (struct plan){0};
@@ -339,8 +339,8 @@ static int write_turns(struct others *o, struct err *e)
         if (!is_new)
             continue;
         told[count++] = first;
-        snprintf(what, sizeof what, "%.*s: dim %u %s %s, the rest at its best", NAME_ROOM, a->name,
-                 t->pin.dim, t->pin.kind == RELAXED_WHOLE ? "whole along" : "split over",
+        snprintf(what, sizeof what, "%.*s: dim %u %s %s, the rest the best found", NAME_ROOM,
+                 a->name, t->pin.dim, t->pin.kind == RELAXED_WHOLE ? "whole along" : "split over",
                  p->mesh.axis[t->pin.axis].name);
         int rc = write_row(o, what, t, e);
         if (rc)

@@ -30,7 +30,8 @@ void report_write_bound(const struct report *r)
                    units_ms(ms, r->plan->bound_ms), relaxed_bound_names[x->bound_kind],
                    units_percent(text, x->gap));
     if (x->strict_ms > 0)
-        str_format(r->out, "; the best that reshards nothing%s takes %s", within,
+        str_format(r->out, "; the best that reshards nothing%s%s takes %s", within,
+                   x->strict_proven ? " (proven)" : ", of those found,",
                    units_ms(ms, x->strict_ms));
 }
 

@@ -95,6 +95,7 @@ static const struct json_field plan_keys[] = {
     {"bound_kind", JSON_TEXT | JSON_OPTIONAL, NULL},
     {"gap", JSON_NUMBER | JSON_OPTIONAL, NULL},
     {"strict_ms", JSON_NUMBER | JSON_OPTIONAL, NULL},
+    {"strict_proven", JSON_TRUTH | JSON_OPTIONAL, NULL},
     {"strict_scope", JSON_TEXT | JSON_OPTIONAL, NULL},
     {"partial_results", JSON_TEXT | JSON_OPTIONAL, NULL},
     {"reshards", JSON_OBJECTS | JSON_OPTIONAL, relaxed_reshard_keys},

@@ -10,6 +10,7 @@
 #include "engine/plan/file_identity.h"
 #include "engine/plan/relaxed_json.h"
 #include "engine/problem/problem.h"
+#include "engine/relaxed/relaxed.h"
 #include "hlo/meaning/factors.h"
 #include "hlo/meaning/roles.h"
 #include "hlo/module/hlo.h"
@@ -321,12 +322,13 @@ static void add_setup(const struct plan *p, cJSON *o)
 /* The bound, and what is proven not to be below it. */
 static void add_bound(const struct plan *p, cJSON *o)
 {
-    const char *scope = p->relaxed            ? "relaxed plans on this mesh with the pins given"
-                        : p->memory_limit > 0 ? "strict plans on this mesh with the decisions "
-                                                "given, within the memory limit"
-                                              : "strict plans on this mesh with the decisions "
-                                                "given";
+    bool is_tied = p->relaxed && p->relaxed->bound_kind == RELAXED_TIED && p->memory_limit <= 0;
+    char scope[160];
 
+    snprintf(scope, sizeof scope, "%s plans on this mesh with the %s given%s%s",
+             p->relaxed ? "relaxed" : "strict", p->relaxed ? "pins" : "decisions",
+             is_tied ? ", that treat equal layers alike" : "",
+             p->memory_limit > 0 ? ", within the memory limit" : "");
     cJSON_AddNumberToObject(o, "bound_ms", p->bound_ms);
     cJSON_AddStringToObject(o, "bound_scope", scope);
 }

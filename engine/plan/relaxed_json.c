@@ -218,8 +218,11 @@ void relaxed_add_json(const struct plan *p, cJSON *o)
     cJSON_AddNumberToObject(o, "gap",
                             p->bound_ms > 0 ? fmax(0, p->cost.step_ms / p->bound_ms - 1) : 0);
     cJSON_AddNumberToObject(o, "strict_ms", r->strict_ms);
+    cJSON_AddBoolToObject(o, "strict_proven", r->strict_proven);
     cJSON_AddStringToObject(o, "strict_scope",
-                            "the fastest strict plan on this mesh with the same pins");
+                            p->memory_limit > 0 ? "strict plans on this mesh with the same pins, "
+                                                  "within the memory limit"
+                                                : "strict plans on this mesh with the same pins");
     cJSON_AddStringToObject(o, "partial_results", partial_words[r->reduce_at_once]);
     add_reshards(p, o);
     add_instructions(p, o);
@@ -368,6 +371,7 @@ int relaxed_read_json(const struct problem *p, const cJSON *root, struct plan *o
         goto out;
     const cJSON *strict = json_get(root, "strict_ms");
     plan.strict_ms = strict ? strict->valuedouble : 0;
+    plan.strict_proven = cJSON_IsTrue(json_get(root, "strict_proven"));
     rc = plan_from_relaxed(&plan, out, e);
 out:
     free(r.choice);

@@ -73,7 +73,7 @@ out:
 }
 
 /* The strict optimum within the limit, as far as strict mode can keep the pins. */
-static int offer_strict(struct limited_search *w, double *strict_ms, struct err *e)
+static int offer_strict(struct limited_search *w, struct err *e)
 {
     struct relaxed *r = w->r;
     struct limit_options o = {
@@ -84,21 +84,25 @@ static int offer_strict(struct limited_search *w, double *strict_ms, struct err 
     bool embeds = true;
     double ms;
 
-    *strict_ms = 0;
+    w->strict_ms = 0;
     if (r->is_beyond_strict || !r->has_strict)
         return 0;
     int rc = exact_limited(&r->p->step_tables, &r->p->memory, &r->fixed, &o, &best, e);
     if (rc)
         return rc;
+    w->strict_ms = best.fits ? best.value : 0;
+    w->strict_proven = best.proven;
+    if (w->how->fits) { /* the plan without a limit fits: this one cannot be better */
+        limit_release(&best);
+        return 0;
+    }
     for (uint32_t n = 0; n < r->model.energy.nodes && embeds; n++) {
         uint32_t found = model_strict_label(&r->model, n, best.on);
         embeds = found != UINT32_MAX;
         r->best[n] = (uint16_t)(embeds ? found : 0);
     }
-    if (embeds && energy_of(&r->pinned, r->best) < TABLE_FORBIDDEN / 2) {
+    if (embeds && energy_of(&r->pinned, r->best) < TABLE_FORBIDDEN / 2)
         rc = limited_offer(w, &ms, &memory, &where, NULL, e);
-        *strict_ms = best.fits ? best.value : 0;
-    }
     limit_release(&best);
     return rc;
 }
@@ -353,7 +357,7 @@ static int weigh_memory(struct limited_search *w, struct err *e)
 }
 
 /* Where the plan without a limit does not fit. */
-static int search_within(struct limited_search *w, double *strict_ms, struct err *e)
+static int search_within(struct limited_search *w, struct err *e)
 {
     int rc = limited_price_new(w, e);
 
@@ -363,7 +367,7 @@ static int search_within(struct limited_search *w, double *strict_ms, struct err
     rc = remember_and_offer(w, e);
     if (rc)
         goto out;
-    rc = offer_strict(w, strict_ms, e);
+    rc = offer_strict(w, e);
     if (rc)
         goto out;
     if (!w->how->fits)
@@ -379,7 +383,7 @@ out:
 }
 
 /* The best plan goes out, with what is proven of it. */
-static void hand_out(struct limited_search *w, double strict_ms, struct relaxed_plan *out)
+static void hand_out(struct limited_search *w, struct relaxed_plan *out)
 {
     struct relaxed_limited *how = w->how;
 
@@ -388,7 +392,8 @@ static void hand_out(struct limited_search *w, double strict_ms, struct relaxed_
     how->bound_ms = how->fits ? fmin(how->bound_ms, out->cost.step_ms) : how->bound_ms;
     out->bound_ms = how->bound_ms;
     out->gap = out->bound_ms > 0 ? out->cost.step_ms / out->bound_ms - 1 : 0;
-    out->strict_ms = strict_ms;
+    out->strict_ms = w->strict_ms;
+    out->strict_proven = w->strict_proven;
 }
 
 int relaxed_solve_limited(struct relaxed *r, double limit, double beaten_ms,
@@ -405,7 +410,6 @@ int relaxed_solve_limited(struct relaxed *r, double limit, double beaten_ms,
     int rc = relaxed_solve(r, 0, &w.best, e);
     if (rc)
         return rc;
-    double strict_ms = w.best.strict_ms;
     how->bound_ms = w.best.bound_ms;
     w.unit = FIRST_SHARE * fmax(how->bound_ms, LEAST_MS) / limit;
     rc = relaxed_memory(&w.best, &memory, e);
@@ -419,11 +423,11 @@ int relaxed_solve_limited(struct relaxed *r, double limit, double beaten_ms,
         rc = err_no_memory(e, "for a plan within a limit");
         goto out;
     }
-    if (!how->fits && !how->is_skipped)
-        rc = search_within(&w, &strict_ms, e);
+    if (!how->is_skipped)
+        rc = how->fits ? offer_strict(&w, e) : search_within(&w, e);
     if (rc)
         goto out;
-    hand_out(&w, strict_ms, out);
+    hand_out(&w, out);
 out:
     limited_search_release(&w);
     return rc;

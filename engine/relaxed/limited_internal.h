@@ -43,6 +43,8 @@ struct value_price {
 };
 
 struct limited_search {
+    double strict_ms;   /* of the best strict plan found within the limit; 0: none */
+    bool strict_proven; /* none is faster */
     struct relaxed *r;
     double limit, unit, weigh_unit; /* ms per byte: initial price; of all shares together */
     size_t tables_before;           /* cells in use before */

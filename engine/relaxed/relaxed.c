@@ -141,6 +141,7 @@ static int find_strict_best(struct relaxed *r, struct err *e)
         return rc;
     r->has_strict = embed(r, best.on, r->strict_x);
     r->strict_ms = r->is_beyond_strict ? 0 : best.value;
+    r->strict_proven = best.proven;
     exact_release(&best);
     return 0;
 }
@@ -367,6 +368,7 @@ int relaxed_solve(struct relaxed *r, uint32_t sweeps, struct relaxed_plan *out, 
     r->has_best = true;
     memset(out, 0, sizeof *out);
     out->strict_ms = r->strict_ms;
+    out->strict_proven = r->strict_proven;
     out->sweeps = done;
     return relaxed_extract(r, out, e);
 }

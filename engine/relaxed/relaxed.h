@@ -97,9 +97,10 @@ struct relaxed_plan {
     struct step_cost cost;
     double bound_ms; /* no plan that the bound's kind covers is faster */
     enum relaxed_bound bound_kind;
-    double gap;       /* (step - bound) / bound */
-    double strict_ms; /* of the strict optimum under the same pins, a candidate; 0: no strict plan
-                         keeps them */
+    double gap;         /* (step - bound) / bound */
+    double strict_ms;   /* of the best strict plan found under the same pins, a candidate; 0: no
+                           strict plan keeps them */
+    bool strict_proven; /* no strict plan under these pins, and within the limit, is faster */
     uint32_t sweeps, nodes, colours, nodes_left; /* nodes of the energy; colours after folding (0:
                                                     not folded); nodes left after elimination */
 };

@@ -33,9 +33,10 @@ struct relaxed {
     struct stage tied, whole;
     uint16_t *best, *trial; /* [nodes] labels */
     double best_ms;
-    uint16_t *strict_x;              /* [nodes] labels of the strict optimum under the pins */
-    bool has_strict;                 /* it can be expressed in labels */
-    double strict_ms;                /* 0: no strict plan keeps the pins */
+    uint16_t *strict_x; /* [nodes] labels of the strict optimum under the pins */
+    bool has_strict;    /* it can be expressed in labels */
+    double strict_ms;   /* 0: no strict plan keeps the pins */
+    bool strict_proven;
     uint32_t *out_first, *out_edges; /* edges by their a end: [nodes + 1], [edges] */
     struct strict fixed;             /* the pins as far as strict mode can keep them */
     bool is_beyond_strict;           /* strict mode cannot keep them all */

@@ -11,6 +11,7 @@
 #include "hlo/support/mem.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define WEAK_CONFLICT_REWARD (-1.0) /* Auto-MAP 4.1 */
@@ -20,6 +21,15 @@ bool game_options_equal(const struct game_options *a, const struct game_options 
     return a->memory_limit == b->memory_limit && a->kind == b->kind && a->reward == b->reward &&
            a->no_folding == b->no_folding && a->weak == b->weak &&
            a->paper_state == b->paper_state && a->paper_candidates == b->paper_candidates;
+}
+
+const char *const game_decides[3] = {"variables", "inputs", "variables and inputs"};
+
+void game_scope(const struct game_options *o, uint32_t pins, char *out, size_t room)
+{
+    snprintf(out, room, "strict plans on this mesh that split %s%s%s%s", game_decides[o->kind],
+             o->kind == GAME_ALL ? "" : " alone", pins ? ", with the pins given" : "",
+             o->memory_limit != 0 ? ", within the memory limit" : "");
 }
 
 double game_limit_bytes(const struct problem *p, const struct game_options *o)

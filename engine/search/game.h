@@ -101,6 +101,12 @@ struct game {
 };
 
 bool game_options_equal(const struct game_options *a, const struct game_options *b);
+/* By game_kind: "variables", "inputs", "variables and inputs". */
+extern const char *const game_decides[3];
+/* What the optimum of a game is the best of: "strict plans on this mesh that split variables alone,
+ * with the pins given, within the memory limit". */
+void game_scope(const struct game_options *o, uint32_t pins, char *out, size_t room);
+
 /* Bytes that plans must not exceed; INFINITY: no limit. */
 double game_limit_bytes(const struct problem *p, const struct game_options *o);
 

@@ -99,6 +99,11 @@ def check_figures(found, model, plan):
     name = "the best that reshards nothing (proven)" if plan.endswith("relaxed.json") else "the best of all strict plans (proven)"
     assert best < step or plan.endswith("relaxed.json"), (best, step)
     near(row_of(found, name)[1], best)
+    others = [r for r in found.rows if len(r) == 4 and ("the rest" in r[0] or "on each device" in r[0] or "best" in r[0])]
+    told = [part for r in others for part in r[0].split("; or ")]
+    assert len(told) > 4 and len(set(told)) == len(told), told
+    claim = "the rest the best found" if plan.endswith("relaxed.json") else "the rest at its best (proven)"
+    assert all(claim in part for part in told if "the rest" in part), told
     first = 1 + next(k for k, r in enumerate(found.rows) if r and r[0] == "layer")
     parts = [r for r in itertools.takewhile(lambda r: len(r) == 7, found.rows[first:])]
     times = [int(m[1]) if (m := re.search(r"each of (\d+)$", r[0])) else 1 for r in parts]

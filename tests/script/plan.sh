@@ -29,12 +29,12 @@ expect 2 'a batch of 63, expected a multiple of the 4 micro-batches' plan "$tiny
 expect 0 'batch +12  the module has' plan "$tiny" --optimum --batch 12 --micro-batches auto --zero auto
 expect 1 'batch 0, expected' plan "$tiny" --optimum --batch 0
 expect 0 'decides inputs' search "$tiny" --batch 64 --kind adp --algo greedy --no-journal --quiet
-expect 0 'proven optimal +no strict plan is faster' plan "$tiny" --optimum
-expect 0 'no strict plan with the given decisions is faster' plan "$tiny" --optimum --set '*ffn/conv1/kernel:1=1'
+expect 0 'proven optimal +no strict plan on this mesh is faster' plan "$tiny" --optimum
+expect 0 'no strict plan on this mesh with the given decisions is faster' plan "$tiny" --optimum --set '*ffn/conv1/kernel:1=1'
 expect 0 'no plan with the given decisions is faster' plan "$tiny" --mode relaxed --set '*ffn/conv1/kernel:1=1'
 
 expect 0 'memory +915 kB +of 1 MB: fits' plan "$tiny" --memory-limit '1 MB'
-expect 0 'no strict plan within the memory limit is faster' plan "$tiny" --memory-limit '1 MB'
+expect 0 'no strict plan on this mesh within the memory limit is faster' plan "$tiny" --memory-limit '1 MB'
 expect 0 'micro-batches +4 +ZeRO level 0' plan "$tiny" --memory-limit '0.5 MB' --micro-batches auto --zero auto
 expect 0 '"micro_batches":.*4' plan "$tiny" --memory-limit '0.5 MB' --micro-batches auto --zero auto --json
 expect 0 '"memory_limit_bytes":.*500000' plan "$tiny" --memory-limit=500kB --micro-batches=auto --zero=auto --json
@@ -93,6 +93,8 @@ expect 0 'step +113\.6 ms' plan "$vgg" "$a16" --mode relaxed
 expect 0 'strict +281\.3 ms' plan "$vgg" "$a16" --mode relaxed
 expect 0 'global: no plan is faster; the plan is 0\.00 %' plan "$vgg" "$a16" --mode relaxed
 expect 0 'global: no plan within the memory limit is faster' plan "$vgg" "$1/examples/clusters/v100-1x4.yaml" --mode relaxed --memory-limit 4.72GB
+expect 0 'strict +1,127.* within the memory limit, of those found' plan "$vgg" "$a16" --mesh 2x8 --mode relaxed --memory-limit "2.5 GB" # not 277.3 ms, which need 3.0 GB
+expect 0 'strict +[0-9.,]+ ms  the best plan that reshards nothing, proven' plan "$vgg" "$a16" --mode relaxed
 expect 0 '"memory_limit_bytes":.*4720000000' plan "$vgg" "$1/examples/clusters/v100-1x4.yaml" --mode relaxed --memory-limit 4.72GB --json
 expect 4 'does not fit: no relaxed plan with 1 micro-batch stays within 2.0 GB' plan "$vgg" "$1/examples/clusters/v100-1x4.yaml" --mode relaxed --memory-limit 2GB
 expect 4 'needs at least 2 micro-batches, or a device of 3\.8 GB' plan "$vgg" "$1/examples/clusters/v100-1x4.yaml" --mode relaxed --memory-limit 3GB
@@ -118,7 +120,7 @@ expect 0 '"strict_ms"' export "$vgg" "$a16" --plan "$relaxed" --format json
 expect 0 '^PROGRAM = ' export "$vgg" "$a16" --plan "$relaxed" --format jax
 expect 0 'sdy.sharding_constraint' export "$vgg" "$a16" --plan "$relaxed" --format stablehlo
 expect 2 'a relaxed plan has no form command: .*json does' export "$vgg" "$a16" --plan "$relaxed" --format command
-expect 0 'takes \*\*113\.6 ms\*\*.*global bound.*reshards nothing takes 281\.3 ms' export "$vgg" "$a16" --plan "$relaxed" --format report
+expect 0 'takes \*\*113\.6 ms\*\*.*global bound.*reshards nothing \(proven\) takes 281\.3 ms' export "$vgg" "$a16" --plan "$relaxed" --format report
 expect 0 '^\| fc6/kernel \| `f32\[25088/x 4096\]` \| `f32\[25088/x 4096\]` \| split as used' export "$vgg" "$a16" --plan "$relaxed" --format report
 expect 0 '\| reduce-scatter \| 35 \| 85 MB \| 15\.5 \|' export "$vgg" "$a16" --plan "$relaxed" --format report
 expect 0 'color=red, label="all-gather 9 MB"' export "$vgg" "$a16" --plan "$relaxed" --format dot

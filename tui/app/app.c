@@ -6,6 +6,7 @@
 #include "engine/live/series.h"
 #include "engine/live/session.h"
 #include "engine/live/snapshot.h"
+#include "engine/search/game.h"
 #include "engine/text/units.h"
 #include "engine/text/yaml.h"
 #include "hlo/module/hlo.h"
@@ -481,8 +482,9 @@ static void note_proof(struct app *a)
 
     if (w->exact && w->exact->proven && watch_gap(w) == 0 && w->shot->episodes &&
         is_news(a, w->exact))
-        app_tell_news(a, "%s: %s, proven optimal", a->scene.model_name,
-                      units_ms(ms, w->exact->cost.step_ms));
+        app_tell_news(a, "%s: %s, proven optimal over %s", a->scene.model_name,
+                      units_ms(ms, w->exact->cost.step_ms),
+                      game_decides[w->shot->options.game.kind]);
 }
 
 void app_look(struct app *a)

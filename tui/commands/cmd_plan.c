@@ -424,9 +424,9 @@ static void print_proof(const struct plan *plan, bool given)
     char a[UNITS_ROOM], b[UNITS_ROOM];
 
     if (plan->cost.step_ms <= plan->bound_ms * (1 + 1e-9))
-        printf("  proven optimal  no strict plan%s%s is faster\n", keeping, within);
+        printf("  proven optimal  no strict plan on this mesh%s%s is faster\n", keeping, within);
     else
-        printf("  bound           %12s  no strict plan%s%s is faster; gap %s\n",
+        printf("  bound           %12s  no strict plan on this mesh%s%s is faster; gap %s\n",
                units_ms(a, plan->bound_ms), keeping, within,
                units_percent(b, plan->cost.step_ms / plan->bound_ms - 1));
 }

@@ -92,9 +92,6 @@ static void show_progress(struct search_pool *pool, void *self)
 
 /* ---- results ---- */
 
-/* By game_kind. */
-static const char *const decided[] = {"variables", "inputs", "variables and inputs"};
-
 /* Of a search within a memory limit. */
 static void print_memory(const struct search_state *c, const struct plan *plan)
 {
@@ -107,7 +104,9 @@ static void print_memory(const struct search_state *c, const struct plan *plan)
     printf("  memory          %12s  of %s: %s", units_bytes(a, memory.peak),
            units_bytes(b, plan->memory_limit), c->best->fits ? "fits" : "does not fit");
     if (c->exact && !c->exact->fits && c->exact->proven)
-        printf("; no plan does, proven; automap plan --memory-limit says what it takes");
+        printf("; no strict plan that splits %s does, proven; automap plan --memory-limit says "
+               "what it takes",
+               game_decides[c->options.game.kind]);
     printf("\n");
 }
 
@@ -129,9 +128,8 @@ static void print_optimum(const struct search_state *c, const struct plan *plan)
         printf("%swithin the memory limit", between);
         between = ", ";
     }
-    if (kind != GAME_ALL)
-        printf("%sdeciding %s alone", between, decided[kind]);
-    printf("\n");
+    printf("%sof strict plans deciding %s%s\n", between, game_decides[kind],
+           kind == GAME_ALL ? "" : " alone");
 }
 
 static void print_head(const struct search_state *c)
@@ -142,7 +140,7 @@ static void print_head(const struct search_state *c)
     mesh_format(&p->mesh, mesh, sizeof mesh);
     printf("%s  on %s, mesh %s; %s decides %s, seed %llu\n\n",
            file_stem(model, sizeof model, p->m->file), p->cluster.name, mesh,
-           search_names[c->options.algorithm], decided[c->options.game.kind],
+           search_names[c->options.algorithm], game_decides[c->options.game.kind],
            (unsigned long long)c->options.seed);
 }
 
@@ -186,7 +184,7 @@ static void print_run(const struct search_state *c, const struct plan *plan, boo
     bool rewards = c->options.game.reward == GAME_REWARD_PAPER; /* over the dims that it decides */
     printf("  paper reward    %12s", units_number(a, rewards ? c->best->score : n.paper_reward, 1));
     if (c->exact && rewards)
-        printf("  over dims of %s; %s %s", decided[c->options.game.kind],
+        printf("  over dims of %s; %s %s", game_decides[c->options.game.kind],
                c->exact->proven ? "proven optimum" : "best known",
                units_number(a, c->exact->score, 1));
     printf("\n  search          %12.2f s  %s episodes, %s decisions, %s conflicts; best after %.2f "
@@ -299,9 +297,10 @@ static uint32_t optima(const struct search_pool *pool)
 
 static void print_statistics(const struct search_pool *pool)
 {
-    printf("%u seeds from %llu: %u at the proven optimum\n\n  %-16s %14s %14s %14s %14s\n",
-           pool->args->seeds, (unsigned long long)pool->args->search.seed, optima(pool), "", "mean",
-           "spread", "least", "most");
+    printf("%u seeds from %llu: %u at the proven optimum of strict plans deciding %s\n\n  %-16s "
+           "%14s %14s %14s %14s\n",
+           pool->args->seeds, (unsigned long long)pool->args->search.seed, optima(pool),
+           game_decides[pool->args->search.game.kind], "", "mean", "spread", "least", "most");
     for (size_t k = 0; k < sizeof figures / sizeof *figures; k++) {
         struct figure f = figure_of(pool, figures[k].get);
         printf("  %-16s %14.6g %14.6g %14.6g %14.6g\n", figures[k].name, f.mean, f.spread, f.least,
@@ -390,6 +389,8 @@ static cJSON *completed_json(const struct plan *plan)
     cJSON_AddNumberToObject(o, "step_time_ms", r->cost.step_ms);
     cJSON_AddNumberToObject(o, "bound_ms", r->bound_ms);
     cJSON_AddStringToObject(o, "bound_kind", relaxed_bound_names[r->bound_kind]);
+    cJSON_AddStringToObject(o, "bound_scope",
+                            "relaxed plans on this mesh that keep the decisions of the search");
     cJSON_AddNumberToObject(o, "gap", r->gap);
     cJSON_AddNumberToObject(o, "reshards", r->reshard_count);
     return o;

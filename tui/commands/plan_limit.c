@@ -139,8 +139,8 @@ void plan_limit_print(const struct plan_limit_args *a, const struct problem *p,
 {
     char limit[UNITS_ROOM], least[UNITS_ROOM], device[UNITS_ROOM];
 
-    printf("%s: no %splan with ", r->proven ? "does not fit" : "none found that fits",
-           a->relaxed ? "relaxed " : "");
+    printf("%s: no %s plan with ", r->proven ? "does not fit" : "none found that fits",
+           a->relaxed ? "relaxed" : "strict");
     print_pair(a, &r->batching);
     printf(" stays within %s on %s\n", units_bytes(limit, plan_limit_bytes(a, p)), p->cluster.name);
     printf("  least           %12s  with %u micro-batch%s", units_bytes(least, r->plan.peak),
@@ -148,9 +148,10 @@ void plan_limit_print(const struct plan_limit_args *a, const struct problem *p,
     if (!a->relaxed)
         printf(" and ZeRO level %u", r->batching.zero);
     if (r->least_bound >= r->plan.peak * (1 - 1e-9))
-        printf(", proven\n");
+        printf(", proven: no %s plan needs less\n", a->relaxed ? "relaxed" : "strict");
     else
-        printf("; no plan needs less than %s\n", units_bytes(device, r->least_bound));
+        printf("; no %s plan needs less than %s\n", a->relaxed ? "relaxed" : "strict",
+               units_bytes(device, r->least_bound));
     if (r->needs_micro_batches)
         printf("  it needs at least %u micro-batches, or a device of %s\n", r->needs_micro_batches,
                units_bytes(device, device_for(a, r->plan.peak)));

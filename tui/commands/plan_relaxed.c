@@ -112,8 +112,9 @@ void plan_relaxed_print_costs(const struct relaxed_plan *plan, bool is_limited, 
                                                   : "",
                100 * plan->gap);
     if (plan->strict_ms > 0)
-        printf("  strict          %12s  the best plan that reshards nothing%s\n",
-               units_ms(a, plan->strict_ms), is_limited ? " found within the limit" : "");
+        printf("  strict          %12s  the best plan that reshards nothing%s, %s\n",
+               units_ms(a, plan->strict_ms), is_limited ? ", within the memory limit" : "",
+               plan->strict_proven ? "proven" : "of those found");
     print_sums(plan);
 }
 

@@ -54,6 +54,13 @@ void comparison_print(const struct comparison *c, const struct problem *p,
         struct fewer_question q = question_of(c, options);
         fewer_print(p, &q);
     }
+    for (int k = 0; k < COMPARE_KIND_COUNT; k++) {
+        if (c->of[k].exists && c->of[k].proven && c->of[k].kind < COMPARE_PIPELINE) {
+            printf("  proven: no strict plan that splits those, on that mesh%s, is faster\n",
+                   isfinite(c->limit_bytes) ? " and within the memory" : "");
+            break;
+        }
+    }
     printf("\n");
 }
 

@@ -137,9 +137,10 @@ static void print_lines(const struct search_args *a, const struct race *r, const
         const struct search_best *b = search_best(o->search);
         printf("  %-10s", name_of(o));
         print_shown(a, r, b->score);
-        printf(" %10s %10s %10.3f %10.3f%s\n", units_count(at, (int64_t)b->evaluation),
+        printf(" %10s %10s %10.3f %10.3f%s%s\n", units_count(at, (int64_t)b->evaluation),
                units_count(plans, (int64_t)search_evaluations(o->search)), o->seconds,
-               o->seconds_to_best, search_is_proven(o->search) ? "  proven" : "");
+               o->seconds_to_best, search_is_proven(o->search) ? "  proven over " : "",
+               search_is_proven(o->search) ? game_decides[a->search.game.kind] : "");
     }
     if (is_led(&r->runner[SEARCH_DQN]))
         printf("\nled: the shipped policy plays the first %d episodes of the dqn, which learns "

@@ -3,6 +3,7 @@
 #include "engine/live/snapshot.h"
 #include "engine/plan/plan.h"
 #include "engine/relaxed/relaxed.h"
+#include "engine/search/game.h"
 #include "engine/text/units.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
@@ -223,7 +224,8 @@ static void draw_plan(const struct panel *p, const struct pane *pane, int y)
     int x = pane_text(pane, 11, y, ROLE_TEXT, v->plan->found_by);
     x = pane_format(pane, x + 2, y, ROLE_TITLE | BOLD, "%s", units_ms(ms, v->plan->cost.step_ms));
     if (v->plan->proven)
-        pane_text(pane, x + 2, y, ROLE_OK, "proven");
+        pane_format(pane, x + 2, y, ROLE_OK, "proven over %s",
+                    game_decides[p->scene->watch->shot->options.game.kind]);
     else if (v->plan->episode)
         pane_format(pane, x + 2, y, ROLE_DIM, "episode %llu", (unsigned long long)v->plan->episode);
 }

@@ -3,6 +3,7 @@
 #include "engine/decide/classes.h"
 #include "engine/live/snapshot.h"
 #include "engine/relaxed/status.h"
+#include "engine/search/game.h"
 #include "engine/text/units.h"
 #include "hlo/meaning/roles.h"
 #include "hlo/module/hlo.h"
@@ -562,8 +563,9 @@ static void message_find(const struct panel *p, char *out, size_t room)
     if (!e)
         return;
     if (line_of(p, e, &line) && line.pins && now && now->known)
-        snprintf(out, room, "prices: the best step possible with that pin%s",
-                 now->proven ? ", proven" : "");
+        snprintf(out, room, "prices: the best step possible with that pin%s%s",
+                 now->proven ? ", proven over " : "",
+                 now->proven ? game_decides[p->scene->watch->shot->options.game.kind] : "");
     else
         snprintf(out, room, "Enter: %s, %s %s", enter_does((enum find_kind)e->kind),
                  find_kind_names[e->kind], e->name);

@@ -190,9 +190,10 @@ static void draw_prices(const struct panel *p, const struct pane *pane, int y)
                 0, false);
     if (y + 1 >= pane->height)
         return;
-    snprintf(text, sizeof text, "%s · %u %s · the network is kept",
-             with->proven ? "proven by exact" : "not proven", with->changes,
-             with->changes == 1 ? "decision changes" : "decisions change");
+    snprintf(text, sizeof text, "%s%s · %u %s · the network is kept",
+             with->proven ? "proven by exact over " : "not proven",
+             with->proven ? game_decides[p->scene->watch->shot->options.game.kind] : "",
+             with->changes, with->changes == 1 ? "decision changes" : "decisions change");
     pane_text(pane, 2, y + 1, ROLE_DIM, text);
 }
 

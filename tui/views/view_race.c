@@ -1,5 +1,6 @@
 /* The race: who found what after how many priced plans, who led when. If the DQN did not win, the
  * first line says so. */
+#include "engine/search/game.h"
 #include "engine/search/search.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
@@ -221,7 +222,8 @@ static void draw_verdict(const struct race_look *r, const struct pane *p, int x)
         pane_text(p, x + 3, 0, won ? ROLE_OK : ROLE_WARN, won ? "DQN" : "not the DQN");
 }
 
-static void draw_sentence(const struct race_look *r, const struct pane *p)
+/* `decides`: what the optimum ranges over. */
+static void draw_sentence(const struct race_look *r, const char *decides, const struct pane *p)
 {
     double best = best_score(r);
     char text[UNITS_ROOM];
@@ -233,7 +235,10 @@ static void draw_sentence(const struct race_look *r, const struct pane *p)
     }
     x = pane_format(p, 0, 0, ROLE_TITLE | BOLD, r->is_reward ? "reward %s" : "%s ms",
                     units_number(text, race_shown(r, best), r->is_reward ? 2 : 1));
-    x = pane_text(p, x, 0, ROLE_TEXT, is_proven(r) ? " exact, proven." : " the best so far.");
+    if (is_proven(r))
+        x = pane_format(p, x, 0, ROLE_TEXT, " exact, proven over %s.", decides);
+    else
+        x = pane_text(p, x, 0, ROLE_TEXT, " the best so far.");
     draw_verdict(r, p, x);
 }
 
@@ -546,7 +551,7 @@ static void draw_race(struct panel *p, const struct pane *pane)
     if (!p->scene->watch || !v->run)
         return;
     go_on(p);
-    draw_sentence(&v->look, pane);
+    draw_sentence(&v->look, game_decides[p->scene->watch->shot->options.game.kind], pane);
     char seed[48] = "";
     if (v->seeds_wanted > 1)
         snprintf(seed, sizeof seed, " · seed %llu", (unsigned long long)v->look.seed);

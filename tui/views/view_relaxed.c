@@ -135,7 +135,9 @@ static void draw_sentence(const struct relaxed_view *v, const struct watch *w, c
         x = pane_text(p, x + 3, 0, ROLE_DIM, "no bound");
     }
     if (plan->strict_ms > 0) {
-        snprintf(text, sizeof text, "strict optimum %s, %s %%", units_ms(ms, plan->strict_ms),
+        snprintf(text, sizeof text, "%s %s, %s %%",
+                 plan->strict_proven ? "strict optimum" : "best strict found",
+                 units_ms(ms, plan->strict_ms),
                  units_change(over, (plan->cost.step_ms / plan->strict_ms - 1) * 100, 1));
         if (x + 3 + utf8_text_columns(text) <= p->width)
             x = pane_text(p, x + 3, 0, ROLE_TEXT, text);

@@ -2,6 +2,7 @@
 #include "engine/decide/classes.h"
 #include "engine/decide/names.h"
 #include "engine/problem/problem.h"
+#include "engine/search/game.h"
 #include "engine/text/units.h"
 #include "hlo/meaning/roles.h"
 #include "hlo/module/hlo.h"
@@ -179,7 +180,10 @@ static void draw_flip(const struct panel *p, const struct pane *pane, int y)
     }
     if (v->keep[0].known && x + 16 <= pane->width) {
         x = pane_text(pane, x, y, ROLE_TEXT, units_plain_ms(ms, v->keep[0].cost.step_ms));
-        pane_text(pane, x, y, ROLE_DIM, v->keep[0].proven ? " at best, proven" : " at best");
+        x = pane_text(pane, x, y, ROLE_DIM,
+                      v->keep[0].proven ? " at best, proven over " : " at best");
+        if (v->keep[0].proven)
+            pane_text(pane, x, y, ROLE_DIM, game_decides[p->scene->watch->shot->options.game.kind]);
     }
 }
 

@@ -3,6 +3,7 @@
 #include "engine/cost/step_tables.h"
 #include "engine/decide/labels.h"
 #include "engine/live/snapshot.h"
+#include "engine/search/game.h"
 #include "hlo/support/mem.h"
 #include "tui/watch/pipeline_job.h"
 #include "tui/watch/plan_load.h"
@@ -144,7 +145,8 @@ char *why_of_name(const struct watch *w, struct why_of of, char out[static WHY_O
         snprintf(out, WHY_OF_ROOM, "best plan%s", episode);
         break;
     case WHY_OF_EXACT:
-        snprintf(out, WHY_OF_ROOM, "%s", plan->proven ? "proven optimum" : "best of exact");
+        snprintf(out, WHY_OF_ROOM, "%s of %s", plan->proven ? "proven optimum" : "best of exact",
+                 game_decides[w->shot->options.game.kind]);
         break;
     case WHY_OF_PLAN:
         snprintf(out, WHY_OF_ROOM, "%s%s", plan->found_by, episode);
