@@ -31,7 +31,8 @@ static bool makes_sums(const struct hlo_module *m, hlo_id id)
 {
     uint16_t opcode = hlo_at(m, id)->opcode;
 
-    return opcode == HLO_OP_DOT || opcode == HLO_OP_CONVOLUTION || opcode == HLO_OP_REDUCE;
+    return opcode == HLO_OP_DOT || opcode == HLO_OP_CONVOLUTION || opcode == HLO_OP_REDUCE ||
+           opcode == HLO_OP_SCATTER;
 }
 
 static bool passes_sums(uint16_t opcode)
@@ -72,15 +73,16 @@ static bool is_zero(const struct hlo_module *m, hlo_id id)
            number == 0;
 }
 
-/* A sum that begins with zero; any other instruction. */
+/* A sum that begins with zero, or is added into zeros; any other instruction. */
 static bool adds_from_zero(const struct hlo_module *m, hlo_id id)
 {
     const struct hlo_instruction *i = hlo_at(m, id);
+    bool is_scatter = i->opcode == HLO_OP_SCATTER;
 
-    return i->opcode != HLO_OP_REDUCE ||
-           (i->operand_count == 2 && i->called_count == 1 &&
+    return (i->opcode != HLO_OP_REDUCE && !is_scatter) ||
+           (i->operand_count == (is_scatter ? 3 : 2) && i->called_count == 1 &&
             hlo_combiner_of(m, hlo_called(m, id, 0)) == HLO_COMBINE_ADD &&
-            is_zero(m, hlo_operand(m, id, 1)));
+            is_zero(m, hlo_operand(m, id, is_scatter ? 0 : 1)));
 }
 
 /* ---- of one instruction ---- */

@@ -4,9 +4,10 @@
  * `unreduced={"x"}` leaves a sum uncombined along an axis until a constraint without it. XLA
  * (jaxlib 0.10.2) trusts it, and silently computes wrong numbers where such a sum meets a value
  * that is not one: in 7 of 49 cases tried. So it is used only where it is known to be right: the
- * sum comes from products, convolutions or sums from zero, and passes through linear instructions
- * whose other summands are unreduced too, or zero. All uses must be in the same computation, and
- * none may be a tuple, a loop or a call. Any other partial result is combined where it arises. */
+ * sum comes from products, convolutions, sums from zero or additions into zeros (scatter), and
+ * passes through linear instructions whose other summands are unreduced too, or zero. All uses must
+ * be in the same computation, and none may be a tuple, a loop or a call. Any other partial result
+ * is combined where it arises. */
 #ifndef AUTOMAP_ENGINE_PLAN_PARTIAL_SUMS_H
 #define AUTOMAP_ENGINE_PLAN_PARTIAL_SUMS_H
 

@@ -130,9 +130,29 @@ def refusals(folder):
             raise AssertionError(f"another program was taken: {first}")
 
 
+def tied(folder):
+    """An embedding that is looked up and multiplied with: what is scattered and the product are one sum, reduced once."""
+    import jax.numpy as jnp
+
+    loss = lambda e, i, y: jnp.mean((jnp.tanh(e[i]) @ e.T - y) ** 2)  # noqa: E731
+    step = jax.jit(lambda e, i, y: e - 0.1 * jax.grad(loss)(e, i, y))
+    rng = np.random.default_rng(1)
+    args = (rng.standard_normal((32, 16)).astype("f4"), rng.integers(0, 32, 64).astype("i4"), rng.standard_normal((64, 32)).astype("f4"))
+    model, plan, code = (os.path.join(folder, f) for f in ("tied.mlir", "tied.json", "automap_plan.py"))
+    with open(model, "w") as f:
+        f.write(step.lower(*args).as_text())
+    run(AUTOMAP, "plan", model, *MESH, "--set", "#1:0=y", "--set", "#2:0=y", "--force", "-o", plan)
+    run(AUTOMAP, "export", model, SLOW, "--plan", plan, "--format", "jax", "--force", "-o", code)
+    ready = load(code).apply(step, *args)
+    found = re.findall(KINDS, ready.jitted.lower(*args).compile().as_text())
+    assert found == ["all-reduce"], found
+    assert worst(step(*args), ready(*ready.place(*args))) < 1e-5
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         refusals(folder)
+        tied(folder)
         for name, options in CASES:
             case(name, options, folder)
 
