@@ -4,6 +4,7 @@
 #include "engine/place/operator_graph.h"
 #include "engine/place/placement.h"
 #include "engine/place/prepare.h"
+#include "engine/place/published.h"
 #include "engine/place/state.h"
 #include "engine/place/tally.h"
 #include "hlo/support/err.h"
@@ -357,7 +358,7 @@ static void visit_blocks(struct blocks *b, uint32_t root)
 
 /* Rows of both directions of the precedence of p. Edge k goes from before to after, in the order of
  * the rows of p->after. */
-static uint32_t *make_blocks(const struct place_prepared *p, struct blocks *b)
+static uint32_t *make_blocks(const struct place_prepared *p, const bool *left_out, struct blocks *b)
 {
     uint32_t m = p->nets->positions, edges = p->after_at[m];
     uint32_t *all = mem_try(7 * (size_t)m + 6 * (size_t)edges + 8, sizeof *all), *next = all;
@@ -376,6 +377,8 @@ static uint32_t *make_blocks(const struct place_prepared *p, struct blocks *b)
     b->component = next;
     for (uint32_t v = 0, i = 0; v < m; v++) {
         for (; i < p->after_at[v + 1]; i++) {
+            if (left_out[v])
+                continue;
             b->at[v + 2]++;
             b->at[p->after[i] + 2]++;
         }
@@ -384,6 +387,8 @@ static uint32_t *make_blocks(const struct place_prepared *p, struct blocks *b)
         b->at[v + 2] += b->at[v + 1];
     for (uint32_t v = 0, k = 0; v < m; v++) {
         for (; k < p->after_at[v + 1]; k++) {
+            if (left_out[v])
+                continue;
             uint32_t w = p->after[k], i = b->at[v + 1]++, j = b->at[w + 1]++;
             b->to[i] = w, b->edge[i] = k;
             b->to[j] = v, b->edge[j] = k;
@@ -396,17 +401,35 @@ static uint32_t *make_blocks(const struct place_prepared *p, struct blocks *b)
     return all;
 }
 
+/* Positions of the nodes that the published code leaves out, where the graph is one of its own. */
+static void mark_inputs(const struct place_prepared *p, bool *left_out)
+{
+    const struct place_graph *g = p->nets->graph;
+    const int64_t *id = place_published_inputs(place_fingerprint(g));
+
+    for (; id && *id; id++) {
+        for (uint32_t v = 0; v < g->nodes; v++)
+            left_out[p->nets->position_of[v]] |= g->id[v] == *id;
+    }
+}
+
 /* Groups: positions whose edges lie in one component, as tails, together. Joined positions are
  * closed under paths between them, so that an order of the groups is left. */
 static int join_tails(const struct place_prepared *p, uint32_t *color, struct err *e)
 {
     struct blocks b = {0};
     uint32_t m = p->nets->positions, edges = p->after_at[m];
-    uint32_t *all = make_blocks(p, &b), *first = mem_try((size_t)edges + 1, sizeof *first);
+    uint32_t *all = NULL, *first = mem_try((size_t)edges + 1, sizeof *first);
+    bool *left_out = mem_try((size_t)m + 1, 1);
 
+    if (left_out) {
+        mark_inputs(p, left_out);
+        all = make_blocks(p, left_out, &b);
+    }
     if (!all || !first) {
         free(all);
         free(first);
+        free(left_out);
         return err_no_memory(e, "for a plan");
     }
     for (uint32_t v = 0; v < m; v++)
@@ -414,6 +437,8 @@ static int join_tails(const struct place_prepared *p, uint32_t *color, struct er
     for (uint32_t v = 0, k = 0; v < m; v++) {
         for (; k < p->after_at[v + 1]; k++) {
             uint32_t *f = &first[b.component[k]], c;
+            if (left_out[v])
+                continue;
             if (!*f)
                 *f = v + 1;
             c = *f - 1;
@@ -424,6 +449,7 @@ static int join_tails(const struct place_prepared *p, uint32_t *color, struct er
     }
     free(all);
     free(first);
+    free(left_out);
     return 0;
 }
 
