@@ -60,6 +60,7 @@ int hybrid_tables_new(const struct hybrid_run *s, uint32_t m, uint8_t zero, uint
                                   .whole_layers = o->whole_layers,
                                   .tp = o->tp,
                                   .dp = o->dp,
+                                  .pins = &h->pins,
                                   .stop = o->stop};
     const struct cluster *c = &h->problem->cluster;
 

@@ -4,6 +4,7 @@
 #include "engine/decide/names.h"
 #include "engine/hybrid/hybrid_others.h"
 #include "engine/hybrid/hybrid_picture.h"
+#include "engine/hybrid/hybrid_pins.h"
 #include "engine/hybrid/sections.h"
 #include "engine/text/units.h"
 #include "hlo/support/err.h"
@@ -53,6 +54,13 @@ static void take_section(const struct hybrid *h, struct hybrid_stage *s, uint32_
     }
 }
 
+static bool keeps_pins(const struct hybrid *h, const struct hybrid_stage *s)
+{
+    return hybrid_pins_allow(&h->pins, s->section, s->end_section, s->device, s->end_device) &&
+           hybrid_pins_allow_split(&h->pins, s->section, s->end_section, s->end_device - s->device,
+                                   s->dp);
+}
+
 int hybrid_moved_ms(struct hybrid *h, uint32_t n, int by, double *ms, struct err *e)
 {
     struct hybrid_stage *a = &h->stage[n - 1], *b = &h->stage[n];
@@ -65,7 +73,7 @@ int hybrid_moved_ms(struct hybrid *h, uint32_t n, int by, double *ms, struct err
     a->end_section = b->section = to;
     take_section(h, by < 0 ? b : a, by < 0 ? to : cut);
     rc = hybrid_price(h, e);
-    if (!rc && fits(h))
+    if (!rc && fits(h) && keeps_pins(h, a) && keeps_pins(h, b))
         *ms = hybrid_step_ms(h);
     a->end_section = b->section = cut;
     return rc ? rc : hybrid_price(h, e);

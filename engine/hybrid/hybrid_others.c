@@ -32,7 +32,8 @@ static int table_new(const struct hybrid *h, const struct hybrid_stage *s, struc
                                .micro_batches = h->micro_batches,
                                .zero = h->zero,
                                .whole_layers = o->whole_layers,
-                               .overlap = o->overlap};
+                               .overlap = o->overlap,
+                               .pins = &h->pins};
 
     p.schedule = h->schedule;
     *t = (struct table){0};

@@ -1,7 +1,9 @@
 #include "engine/hybrid/hybrid_pins.h"
 
-const char *const hybrid_wish_names[] = {
-    [HYBRID_WISH_CUT] = "cut", [HYBRID_WISH_KEEP] = "keep", [HYBRID_WISH_STAGE] = "stage"};
+const char *const hybrid_wish_names[] = {[HYBRID_WISH_CUT] = "cut",
+                                         [HYBRID_WISH_KEEP] = "keep",
+                                         [HYBRID_WISH_STAGE] = "stage",
+                                         [HYBRID_WISH_TP_MOST] = "tp-most"};
 
 static bool allows(const struct hybrid_pin *p, uint32_t i, uint32_t j, uint32_t a, uint32_t b)
 {
@@ -14,6 +16,9 @@ static bool allows(const struct hybrid_pin *p, uint32_t i, uint32_t j, uint32_t 
         return i <= p->first || i > p->last;
     case HYBRID_PIN_DEVICES:
         return !has || b - a == p->devices;
+    case HYBRID_PIN_TP:
+    case HYBRID_PIN_DP:
+        return true; /* below */
     default:
         return !has || (a >= p->device && b <= p->device + p->devices);
     }
@@ -25,4 +30,30 @@ bool hybrid_pins_allow(const struct hybrid_pins *p, uint32_t i, uint32_t j, uint
         if (!allows(&p->pin[n], i, j, a, b))
             return false;
     return true;
+}
+
+static bool is_of_split(const struct hybrid_pin *p)
+{
+    return p->kind == HYBRID_PIN_TP || p->kind == HYBRID_PIN_DP;
+}
+
+bool hybrid_pins_allow_split(const struct hybrid_pins *p, uint32_t i, uint32_t j, uint32_t devices,
+                             uint32_t dp)
+{
+    for (uint32_t n = 0; p && n < p->count; n++) {
+        const struct hybrid_pin *own = &p->pin[n];
+        uint32_t parts = own->kind == HYBRID_PIN_TP ? devices / dp : dp;
+        bool holds = own->is_everywhere || (i <= own->first && own->first < j);
+        if (is_of_split(own) && holds && (parts < own->least || parts > own->most))
+            return false;
+    }
+    return true;
+}
+
+bool hybrid_pins_are_of_splits(const struct hybrid_pins *p)
+{
+    for (uint32_t n = 0; p && n < p->count; n++)
+        if (is_of_split(&p->pin[n]))
+            return true;
+    return false;
 }

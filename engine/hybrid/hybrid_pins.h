@@ -1,10 +1,14 @@
 /* engine/hybrid/hybrid_pins.h - what a person fixes in a hybrid plan. A pin rules out stages by
- * their sections and devices, so every program over stages keeps it, and so does the bound.
+ * their sections, devices and parts of the batch, so every program over stages keeps it, and so
+ * does the bound.
  *
  *     cut    LAYER           a stage begins with this layer
  *     keep   LAYER..LAYER    no stage begins behind the first of them up to the last
  *     stage  LAYER=N         the stage that has the layer has N devices
- *     stage  LAYER@SERVER    it is on this server, counted from 0 */
+ *     stage  LAYER@SERVER    it is on this server, counted from 0
+ *     stage  LAYER:tp<=N     it splits a sample in N at most; tp=N: in N
+ *     stage  LAYER:dp<=N     it splits the batch in N at most; dp=N: in N
+ *     tp-most  N             every stage splits a sample in N at most */
 #ifndef AUTOMAP_ENGINE_HYBRID_HYBRID_PINS_H
 #define AUTOMAP_ENGINE_HYBRID_HYBRID_PINS_H
 
@@ -14,18 +18,27 @@
 enum { HYBRID_PINS_MOST = 32 };
 
 /* As it is asked for. */
-enum hybrid_wish_kind { HYBRID_WISH_CUT, HYBRID_WISH_KEEP, HYBRID_WISH_STAGE };
+enum hybrid_wish_kind { HYBRID_WISH_CUT, HYBRID_WISH_KEEP, HYBRID_WISH_STAGE, HYBRID_WISH_TP_MOST };
 struct hybrid_wish {
     enum hybrid_wish_kind kind;
     const char *text; /* what stands above behind the word; borrowed */
 };
 extern const char *const hybrid_wish_names[];
 
-enum hybrid_pin_kind { HYBRID_PIN_CUT, HYBRID_PIN_KEEP, HYBRID_PIN_DEVICES, HYBRID_PIN_SERVER };
+enum hybrid_pin_kind {
+    HYBRID_PIN_CUT,
+    HYBRID_PIN_KEEP,
+    HYBRID_PIN_DEVICES,
+    HYBRID_PIN_SERVER,
+    HYBRID_PIN_TP, /* devices / dp */
+    HYBRID_PIN_DP
+};
 struct hybrid_pin {
     enum hybrid_pin_kind kind;
     uint32_t first, last;     /* sections */
     uint32_t device, devices; /* SERVER: the server's; DEVICES: so many */
+    uint32_t least, most;     /* TP, DP: parts */
+    bool is_everywhere;       /* TP, DP: every stage keeps it */
 };
 
 struct hybrid_pins {
@@ -35,5 +48,11 @@ struct hybrid_pins {
 
 /* A stage of sections [i, j) on devices [a, b) keeps all pins. O(pins). */
 bool hybrid_pins_allow(const struct hybrid_pins *p, uint32_t i, uint32_t j, uint32_t a, uint32_t b);
+
+/* The same of a stage that splits the batch in dp. */
+bool hybrid_pins_allow_split(const struct hybrid_pins *p, uint32_t i, uint32_t j, uint32_t devices,
+                             uint32_t dp);
+/* Some pin is about how stages are split. */
+bool hybrid_pins_are_of_splits(const struct hybrid_pins *p);
 
 #endif

@@ -70,15 +70,60 @@ static int set_server(const struct cluster *c, uint32_t server, struct hybrid_pi
     return err_set(e, ERR_INPUT, "no server %u; the cluster has %u, from 0 on", server, before);
 }
 
+/* "LAYER:tp<=N" and the like; *found: the text is one. */
+static int make_split(const struct sections *s, const char *text, struct hybrid_pin *out,
+                      bool *found, struct err *e)
+{
+    static const struct {
+        const char *mark;
+        enum hybrid_pin_kind kind;
+        bool is_most;
+    } forms[] = {{":tp<=", HYBRID_PIN_TP, true},
+                 {":tp=", HYBRID_PIN_TP, false},
+                 {":dp<=", HYBRID_PIN_DP, true},
+                 {":dp=", HYBRID_PIN_DP, false}};
+    uint32_t number;
+
+    for (size_t n = 0; n < sizeof forms / sizeof *forms; n++) {
+        const char *at = strstr(text, forms[n].mark);
+        if (!at)
+            continue;
+        *found = true;
+        if (!read_number(at + strlen(forms[n].mark), &number) || !number)
+            return err_set(e, ERR_INPUT, "\"%.80s\", expected a number of parts from 1 on", text);
+        out->kind = forms[n].kind;
+        out->least = forms[n].is_most ? 1 : number;
+        out->most = number;
+        return find_layer(s, text, (size_t)(at - text), &out->first, &out->last, e);
+    }
+    return 0;
+}
+
+static int make_tp_most(const char *text, struct hybrid_pin *out, struct err *e)
+{
+    *out = (struct hybrid_pin){.kind = HYBRID_PIN_TP, .least = 1, .is_everywhere = true};
+    return read_number(text, &out->most) && out->most
+               ? 0
+               : err_set(e, ERR_INPUT, "\"%.80s\", expected a number of parts from 1 on", text);
+}
+
 static int make_stage(const struct sections *s, const struct cluster *c, const char *text,
                       struct hybrid_pin *out, struct err *e)
 {
     size_t size = strcspn(text, "=@");
     uint32_t number;
+    bool found = false;
+    int rc = make_split(s, text, out, &found, e);
 
+    if (rc || found)
+        return rc;
     if (!text[size] || !read_number(text + size + 1, &number))
-        return err_set(e, ERR_INPUT, "\"%.80s\", expected LAYER=DEVICES or LAYER@SERVER", text);
-    int rc = find_layer(s, text, size, &out->first, &out->last, e);
+        return err_set(
+            e, ERR_INPUT,
+            "\"%.80s\", expected LAYER=DEVICES, LAYER@SERVER, LAYER:tp=N, LAYER:tp<=N or "
+            "the same with dp",
+            text);
+    rc = find_layer(s, text, size, &out->first, &out->last, e);
     if (rc)
         return rc;
     if (text[size] == '=') {
@@ -116,6 +161,8 @@ static int make_pin(const struct sections *s, const struct cluster *c, const str
     *out = (struct hybrid_pin){0};
     if (w->kind == HYBRID_WISH_STAGE)
         return make_stage(s, c, w->text, out, e);
+    if (w->kind == HYBRID_WISH_TP_MOST)
+        return make_tp_most(w->text, out, e);
     if (w->kind == HYBRID_WISH_KEEP)
         return make_keep(s, w->text, out, e);
     out->kind = HYBRID_PIN_CUT;

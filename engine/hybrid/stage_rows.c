@@ -8,6 +8,7 @@
 #include "engine/cost/training.h"
 #include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
+#include "engine/hybrid/hybrid_pins.h"
 #include "engine/hybrid/sections.h"
 #include "engine/pipeline/order.h"
 #include "engine/pipeline/unroll.h"
@@ -494,6 +495,8 @@ static bool price_spread(struct maker *k, struct rows *r, uint32_t sigma)
 struct ranking {
     const struct rows *r;
     const struct sections *s;
+    uint32_t batch; /* its place among the labels; UINT32_MAX: rows of all parts are compared */
+    uint32_t row_size;
     double *total; /* [count] */
 };
 
@@ -504,6 +507,9 @@ static bool beats(const struct ranking *x, uint32_t a, uint32_t b)
     const double *p = r->figure + a * size, *q = r->figure + b * size;
     const double slack = 1 + 1e-12;
 
+    if (x->batch < x->row_size && r->labels[(size_t)a * x->row_size + x->batch] !=
+                                      r->labels[(size_t)b * x->row_size + x->batch])
+        return false;
     if (r->gather[a] > r->gather[b] * slack || r->gather_latency[a] > r->gather_latency[b] ||
         r->reduce_latency[a] > r->reduce_latency[b])
         return false;
@@ -549,11 +555,14 @@ static bool drop_beaten(const struct maker *k, struct rows *r)
 {
     const struct sections *s = k->costs.s;
     size_t size = (size_t)s->kinds * ROW_FIGURES, labels = k->t->row_size;
-    struct ranking x = {.r = r, .s = s};
+    struct ranking x = {.r = r, .s = s, .batch = UINT32_MAX, .row_size = k->t->row_size};
     struct ranked *list = mem_try(r->count, sizeof *list);
     uint32_t *kept = mem_try(r->count, sizeof *kept), count = 0, at = 0;
     uint8_t *stays = mem_try(r->count, 1);
 
+    for (uint32_t n = 0; n < s->shared_count && hybrid_pins_are_of_splits(k->t->options.pins); n++)
+        if (s->shared[n] == s->order->steps.batch) /* a pin may leave the beaten ones alone */
+            x.batch = n;
     if (!list || !kept || !stays) {
         free(list);
         free(kept);

@@ -4,6 +4,7 @@
 #include "engine/cluster/mesh.h"
 #include "engine/decide/labels.h"
 #include "engine/hybrid/hybrid_instance.h"
+#include "engine/hybrid/hybrid_pins.h"
 #include "engine/hybrid/stage_rows.h"
 #include "engine/pipeline/links.h"
 #include "engine/pipeline/unroll.h"
@@ -299,12 +300,25 @@ struct slot_rows {
     struct rows rows[2];
     struct sums sums[2];
     uint32_t first[2]; /* number of the first row among all */
+    uint32_t shape[2]; /* into t->shape */
     uint32_t shapes;
 };
 
 static bool is_wanted(enum stage_recompute mode, bool recompute)
 {
     return mode == STAGE_RECOMPUTE_ANY || (mode == STAGE_RECOMPUTE_ALL) == recompute;
+}
+
+/* Parts of the batch under a row's labels of shared classes. */
+static uint32_t dp_of(const struct stage_tables *t, const struct stage_shape *shape,
+                      const uint8_t *labels)
+{
+    const struct sections *s = t->sections;
+
+    for (uint32_t n = 0; n < s->shared_count; n++)
+        if (s->shared[n] == s->order->steps.batch)
+            return shape->mesh.span[labels[n]].devices;
+    return 1;
 }
 
 static int add_interval(struct maker *k, struct slot_rows *x, uint32_t slot, uint32_t i, uint32_t j)
@@ -326,6 +340,10 @@ static int add_interval(struct maker *k, struct slot_rows *x, uint32_t slot, uin
             s->section_kept[row] = fmax(j - i > 1 ? s->section_kept[row] : 0, f[ROW_KEPT]);
             price(k, r, s, row, i, j, p);
             p[0].row = p[1].row = x->first[n] + row;
+            if (!hybrid_pins_allow_split(k->t->options.pins, i, j, of->devices,
+                                         dp_of(k->t, &k->t->shape[x->shape[n]],
+                                               r->labels + (size_t)row * k->t->row_size)))
+                p[0].both_ms = p[1].both_ms = INFINITY;
             for (int m = 0; m < 2 && k->t->options.is_uniform; m++) {
                 if (!row_stands(&p[m], of) || !is_wanted(mode, m))
                     p[m].both_ms = INFINITY;
@@ -370,6 +388,7 @@ static int fill_slot(struct maker *k, uint32_t slot, bool is_ideal)
         if (k->t->shape[n].slot != slot)
             continue;
         x.first[x.shapes] = k->t->rows;
+        x.shape[x.shapes] = n;
         rc =
             rows_new(k->t, &k->t->shape[n], is_ideal, &x.rows[x.shapes], &k->t->is_cut_short, k->e);
         if (rc)
@@ -564,11 +583,5 @@ void stage_tables_labels(const struct stage_tables *t, uint32_t row, uint32_t i,
 
 uint32_t stage_tables_dp(const struct stage_tables *t, uint32_t row)
 {
-    const struct sections *s = t->sections;
-    const struct stage_shape *shape = &t->shape[t->row_shape[row]];
-
-    for (uint32_t n = 0; n < s->shared_count; n++)
-        if (s->shared[n] == s->order->steps.batch)
-            return shape->mesh.span[t->labels[(size_t)row * t->row_size + n]].devices;
-    return 1;
+    return dp_of(t, &t->shape[t->row_shape[row]], t->labels + (size_t)row * t->row_size);
 }

@@ -33,6 +33,7 @@
 #include "engine/cluster/mesh.h"
 #include "engine/decide/labels.h"
 #include "engine/hybrid/hybrid_instance.h"
+#include "engine/hybrid/hybrid_pins.h"
 #include "engine/hybrid/sections.h"
 #include "hlo/support/err.h"
 
@@ -65,6 +66,7 @@ struct stage_options {
     bool is_plain; /* data and tensor parallelism alone: what is split, but for the batch, is split
                       over all axes that do not split the batch */
     uint32_t sigmas_most, choices_most; /* 0: STAGE_SIGMAS_MOST, STAGE_CHOICES_MOST */
+    const struct hybrid_pins *pins;     /* points they forbid are left out; borrowed; NULL: none */
     const atomic_bool *stop;
 };
 

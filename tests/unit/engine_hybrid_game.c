@@ -2,6 +2,7 @@
  * it is said to; everyone who plays it, against every plan there is; Alpa's rule against its
  * definition. */
 #include "engine/hybrid/hybrid.h"
+#include "engine/hybrid/hybrid_explain.h"
 #include "engine/hybrid/hybrid_game.h"
 #include "engine/hybrid/hybrid_search.h"
 #include "rl/rng.h"
@@ -134,7 +135,7 @@ static void play_at_random(const char *model, const char *cluster, double share,
 
 static void test_legal(void **state)
 {
-    struct hybrid_pin cut = {HYBRID_PIN_CUT, 3, 3, 0, 0};
+    struct hybrid_pin cut = {.kind = HYBRID_PIN_CUT, .first = 3, .last = 3};
 
     (void)state;
     play_at_random("t5-tiny", "v100-1x4", 1, 0, NULL, 200);
@@ -289,11 +290,117 @@ static void test_search(void **state)
     free(p);
 }
 
+/* Pins about splits leave the points that tables made for such splits alone have. */
+static void check_pins_of_splits(const char *model)
+{
+    struct problem *p = mem_alloc(sizeof *p);
+    struct err e;
+
+    load_shipped(model, "c-4x8-v100", p);
+    for (uint32_t parts = 1; parts <= 4; parts *= 2) {
+        struct hybrid_instance in[2];
+        struct stage_tables t[2];
+        struct order order;
+        struct sections s;
+        struct hybrid_pins pins = {
+            .pin = {{.kind = HYBRID_PIN_TP, .least = parts, .most = parts, .is_everywhere = true}},
+            .count = 1};
+        uint32_t seen = 0;
+        assert_int_equal(order_new(p, &order, &e), 0);
+        assert_int_equal(sections_new(&order, &s, &e), 0);
+        uint32_t batch = (uint32_t)order.steps.batch_size;
+        for (int k = 0; k < 2; k++) {
+            struct pipe_options po = {
+                .micro_batches = 2, .micro_batch = batch / 2, .memory_share = 1};
+            struct stage_options o = {
+                .batch = batch, .micro_batches = 2, .tp = k ? 0 : parts, .pins = k ? &pins : NULL};
+            bool possible;
+            assert_int_equal(hybrid_instance_new(&in[k], s.count, &p->cluster, &po, &e), 0);
+            assert_int_equal(stage_tables_new(&s, &o, &in[k], NULL, &t[k], &possible, &e), 0);
+            assert_true(possible);
+        }
+        for (uint32_t slot = 0; slot < in[0].slots; slot++)
+            for (uint32_t i = 0; i < s.count; i++)
+                for (uint32_t j = i + 1; j <= s.count; j++) {
+                    const struct hybrid_front *a = hybrid_front_of(&in[0], slot, i, j),
+                                              *b = hybrid_front_of(&in[1], slot, i, j);
+                    assert_int_equal(a->count, b->count);
+                    for (uint32_t n = 0; n < a->count; n++) {
+                        const struct hybrid_point *x = &in[0].points[a->first + n],
+                                                  *y = &in[1].points[b->first + n];
+                        assert_true(x->both_ms == y->both_ms && x->forward_ms == y->forward_ms &&
+                                    x->reduce_ms == y->reduce_ms &&
+                                    x->fixed_bytes == y->fixed_bytes &&
+                                    x->stash_bytes == y->stash_bytes);
+                        seen++;
+                    }
+                }
+        assert_true(seen > 10);
+        for (int k = 0; k < 2; k++) {
+            stage_tables_release(&t[k]);
+            hybrid_instance_release(&in[k]);
+        }
+        sections_release(&s);
+        order_release(&order);
+    }
+    problem_release(p);
+    free(p);
+}
+
+static void test_pins_of_splits(void **state)
+{
+    (void)state;
+    check_pins_of_splits("t5-tiny");
+    check_pins_of_splits("mlp");
+    check_pins_of_splits("moe");
+}
+
+/* A cut that is pinned does not move by hand; without the pin it does. */
+static void test_cut_moved_by_hand(void **state)
+{
+    static const struct hybrid_wish wish = {HYBRID_WISH_CUT, "decoder/layer_000"};
+    struct problem *p = mem_alloc(sizeof *p);
+    struct hybrid *h = mem_alloc(sizeof *h);
+    struct err e;
+    uint32_t n = 1;
+    bool moved = true;
+    double earlier, later;
+
+    (void)state;
+    load_shipped("t5-base6", "c-4x8-v100", p);
+    struct hybrid_options o = {.zero = -1,
+                               .stages = 4,
+                               .micro_batches = 8,
+                               .no_bound = true,
+                               .chunks = 1,
+                               .pins = &wish,
+                               .pin_count = 1};
+    assert_int_equal(hybrid_new(p, &o, h, &e), 0);
+    while (n < h->stages && h->stage[n].section != h->pins.pin[0].first)
+        n++;
+    assert_true(n < h->stages);
+    double step = hybrid_step_ms(h);
+    for (int by = -1; by <= 1; by += 2) {
+        assert_int_equal(hybrid_move_cut(h, n, by, &moved, &e), 0);
+        assert_false(moved);
+        assert_true(fabs(hybrid_step_ms(h) - step) < 1e-9 * step);
+    }
+    h->pins.count = 0;
+    assert_int_equal(hybrid_moved_ms(h, n, -1, &earlier, &e), 0);
+    assert_int_equal(hybrid_moved_ms(h, n, 1, &later, &e), 0);
+    assert_true(earlier < INFINITY || later < INFINITY);
+    hybrid_release(h);
+    problem_release(p);
+    free(h);
+    free(p);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_legal),
-                                       cmocka_unit_test(test_all_plans),
-                                       cmocka_unit_test(test_search)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_legal), cmocka_unit_test(test_all_plans),
+        cmocka_unit_test(test_search), cmocka_unit_test(test_pins_of_splits),
+        cmocka_unit_test(test_cut_moved_by_hand)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 #include "engine/exact/exact.h"
 #include "engine/hybrid/hybrid_explain.h"
 #include "engine/hybrid/hybrid_file.h"
+#include "engine/hybrid/hybrid_why.h"
 #include "engine/pipeline/export.h"
 #include "engine/pipeline/pipeline_file.h"
 #include "engine/place/place_file.h"
@@ -206,14 +207,28 @@ out:
     return rc;
 }
 
+/* Of a hybrid plan: all of it, or a class in every stage. */
 static int explain_hybrid(struct hybrid *h, void *context, struct err *e)
 {
+    const struct explain_args *a = context;
+    const struct classes *c = &h->problem->classes;
     struct str out = {0};
-    int rc = hybrid_explain(h, &out, e);
+    dim_id d;
+    int rc = a->what_count ? 0 : hybrid_explain(h, &out, e);
 
-    (void)context;
+    for (uint32_t k = 0; k < a->what_count && !rc; k++) {
+        rc = explain_find(h->problem, a->what[k], &d, e);
+        if (rc)
+            goto out;
+        if (c->class_of[d] == CLASS_NONE)
+            str_format(&out, "%.200s: a dim of a value that is free, as it is everywhere.\n",
+                       a->what[k]);
+        else
+            rc = hybrid_explain_class(h, c->class_of[d], a->what[k], &out, e);
+    }
     if (!rc && out.text)
         fputs(out.text, stdout);
+out:
     str_release(&out);
     return rc;
 }
@@ -259,7 +274,7 @@ static int run(int argc, char **argv)
     if (is_place)
         code = place_with_file(&a.problem, a.plan, explain_place, &a);
     else if (is_hybrid)
-        code = hybrid_with_file(&a.problem, a.plan, explain_hybrid, NULL);
+        code = hybrid_with_file(&a.problem, a.plan, explain_hybrid, &a);
     else if (is_pipeline)
         code = pipeline_with_file(&a.problem, a.plan, explain_pipeline, &a);
     else if (parsed)
@@ -290,7 +305,9 @@ const struct command command_explain = {
         "WHAT is NAME:DIM (a variable, an input or an instruction with one of its dims), two "
         "of them to ask whether both can be split, or the NAME of an instruction for its cost "
         "and collective. Without a plan nothing is decided; --optimum asks about the proven "
-        "best plan. Of a pipeline plan WHAT is an instruction: the stage it runs on. Of a "
+        "best plan. Of a pipeline plan WHAT is an instruction: the stage it runs on. Of a hybrid "
+        "plan it is NAME:DIM: how each stage splits its class, and what the step would be "
+        "otherwise; without WHAT all of the plan. Of a "
         "placement it is a node, by id or name: the price of every other device and what holds "
         "it there; without WHAT what limits, and the heaviest transfers.\n\n"
         "Of a relaxed plan its reshards: without --reshard the longest, with their numbers.",

@@ -288,9 +288,13 @@ static void search(struct hybrid_job *j)
     o.watch = watch;
     o.context = j;
     int rc = hybrid_new(j->problem, &o, &j->plan, &e);
-    j->has_plan = rc == 0;
+    pthread_mutex_lock(&j->working); /* whoever sees that there is a plan may read it */
+    pthread_mutex_lock(&j->lock);
     j->plan.options.watch = NULL;
     j->frozen = j->plan;
+    j->has_plan = rc == 0;
+    pthread_mutex_unlock(&j->lock);
+    pthread_mutex_unlock(&j->working);
     if (rc == ERR_INFEASIBLE && o.pin_count)
         find_clash(j, &o);
     if (j->has_plan)
