@@ -29,7 +29,7 @@
 
 enum {
     KIND_SEARCH_STATE = 3,
-    FORMAT = 7,            /* with every change of a walk */
+    FORMAT = 8,            /* with every change of a walk */
     BYTES_PER_S = 2000000, /* written on average, at most */
     BYTES_MOST = 1 << 30
 };
@@ -367,6 +367,7 @@ static void serialize_state(struct rl_serializer *w, struct search_state *c, uin
     serialize_series(w, &c->best_ms);
     serialize_series(w, &c->loss_curve);
     serialize_series(w, &c->epsilon_curve);
+    serialize_series(w, &c->progress);
     serialize_log(w, &c->log);
 }
 

@@ -340,7 +340,8 @@ static void keep_journal(struct search_state *c)
 static void note_step(struct search_state *c, double seconds)
 {
     c->steps++;
-    c->decisions += c->event.move != UINT32_MAX;
+    if (c->event.move != UINT32_MAX)
+        series_add(&c->progress, (double)++c->decisions, game_progress(search_game(c->search)));
     if (c->event.updates > 0) {
         c->updates += (uint64_t)c->event.updates;
         c->loss = c->event.update.loss;
@@ -425,7 +426,7 @@ int search_state_new(const struct problem *p, const struct search_options *o,
     *c = (struct search_state){
         .base = p, .problem = p, .origin = 'c', .clock_s = monotonic_s, .state = LIVE_READY};
     bool ok = series_new(&c->reward) && series_new(&c->best_ms) && series_new(&c->loss_curve) &&
-              series_new(&c->epsilon_curve) && log_new(&c->log) &&
+              series_new(&c->epsilon_curve) && series_new(&c->progress) && log_new(&c->log) &&
               mem_grow(&c->acts, &c->act_room, 0, 1);
     int rc = ok ? state_renew_search(c, o, e) : err_no_memory(e, "for the session");
     if (rc) {
@@ -469,6 +470,7 @@ void search_state_release(struct search_state *c)
     series_release(&c->best_ms);
     series_release(&c->loss_curve);
     series_release(&c->epsilon_curve);
+    series_release(&c->progress);
     log_release(&c->log);
     memset(c, 0, sizeof *c);
 }

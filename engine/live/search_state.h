@@ -54,7 +54,7 @@ struct search_state {
     struct live_plan *stage_1;  /* the best before fine-tuning */
     struct live_stage stage[2]; /* of this search */
     double baseline_ms;
-    struct series reward, best_ms, loss_curve, epsilon_curve;
+    struct series reward, best_ms, loss_curve, epsilon_curve, progress;
     struct live_log log;
     struct journal *journal; /* borrowed; NULL: none */
     bool journal_ended;      /* its failure was reported */

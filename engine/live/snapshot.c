@@ -119,6 +119,7 @@ void snapshot_release(const struct snapshot *shared)
     series_release(&s->best_ms);
     series_release(&s->loss_curve);
     series_release(&s->epsilon_curve);
+    series_release(&s->progress);
     log_release(&s->log);
     ledger_release(s->ledger);
     live_problem_release(s->edited);
@@ -233,6 +234,7 @@ struct snapshot *search_state_snapshot(struct search_state *c)
     s->best_ms = series_share(&c->best_ms);
     s->loss_curve = series_share(&c->loss_curve);
     s->epsilon_curve = series_share(&c->epsilon_curve);
+    s->progress = series_share(&c->progress);
     s->log = log_share(&c->log);
     s->ledger = ledger_share(c->ledger);
     s->lesson = live_lesson_share(c->lesson);

@@ -129,6 +129,7 @@ struct snapshot {
     uint32_t acts, undoable, redoable;
     struct ledger *ledger; /* of all acts (ledger.h); NULL out of memory */
     struct series reward, best_ms, loss_curve, epsilon_curve; /* x: episode; loss: update */
+    struct series progress; /* share of dims settled after each decision; x: decision */
     struct live_log log;
 };
 

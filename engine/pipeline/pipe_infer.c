@@ -613,7 +613,8 @@ void pipe_net_serialize(struct rl_serializer *w, struct pipe_net *n)
     RL_ONE(w, n->temperature);
     RL_ONE(w, n->loss);
     RL_ONE(w, n->points);
-    w->failed |= n->points > PIPE_NET_CURVE_MOST;
+    w->failed |=
+        n->points > PIPE_NET_CURVE_MOST || !(n->temperature > 0) || !isfinite(n->temperature);
     if (w->failed)
         return;
     for (uint32_t k = 0; k < n->points; k++) {

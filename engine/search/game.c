@@ -539,6 +539,20 @@ void game_settle(struct game *g, uint32_t move, bool split)
         game_return(g, &here);
 }
 
+double game_progress(const struct game *g)
+{
+    uint64_t settled = 0, all = 0;
+
+    for (uint32_t n = 0; n < g->move_count; n++) {
+        const struct game_move *m = &g->moves[n];
+        uint32_t dims = (g->options.kind == GAME_ADP ? 0 : m->var_dims) +
+                        (g->options.kind == GAME_OPP ? 0 : m->input_dims);
+        all += dims;
+        settled += is_open(g, n) ? 0 : dims;
+    }
+    return all ? (double)settled / (double)all : 1;
+}
+
 bool game_splits(const struct game *g, const label *on, uint32_t move)
 {
     const struct game_move *m = &g->moves[move];

@@ -180,6 +180,10 @@ bool game_decides_all(const struct game *g);
 /* Dims of a class that count for the paper's reward: of variables, of inputs, or both, by kind. */
 uint32_t game_weight(const struct game *g, class_id k);
 
+/* The share of the dims that the game decides which are settled now, by decisions, by what
+ * followed, or pinned (Auto-MAP's figure 16). 1 without moves. O(moves). */
+double game_progress(const struct game *g);
+
 /* Whether a complete plan splits a move. */
 bool game_splits(const struct game *g, const label *on, uint32_t move);
 /* Status of a move now: -1 open, 0 whole, 1 split. */

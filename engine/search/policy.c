@@ -41,7 +41,8 @@ static void serialize(struct rl_serializer *w, struct policy *p)
     RL_ONE(w, p->models);
     RL_ONE(w, p->temperature);
     RL_ONE(w, p->points);
-    w->failed |= p->points > POLICY_CURVE_MOST;
+    w->failed |=
+        p->points > POLICY_CURVE_MOST || !(p->temperature > 0) || !isfinite(p->temperature);
     if (w->failed)
         return;
     for (uint32_t n = 0; n < p->points; n++) {

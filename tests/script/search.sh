@@ -144,6 +144,30 @@ P
 "$automap" search --help | grep -q -e '--preset default|paper'
 "$automap" search "$tiny" --preset paper --episodes 5 --quiet | grep -q "dqn with the paper's settings, sees -1, 0, 1 and the position"
 
+# the curves as data: a row a decision for how far propagation came, a row an episode for its score; the same when the
+# journal is replayed, and again with one search beside another
+"$automap" search "$tiny" --preset paper --seed 4 --episodes 60 --json --quiet --curves "$dir/a.csv" --journal "$dir/c.journal" \
+    > "$dir/curves.json"
+"$automap" replay "$dir/c.journal" --curves "$dir/b.csv" > /dev/null
+cmp "$dir/a.csv" "$dir/b.csv"
+"$automap" search "$tiny" --preset paper --seed 3 --seeds 2 --episodes 60 --quiet --curves "$dir/two.csv" > /dev/null
+python3 - "$dir" << 'P' || exit 1
+import csv, json, sys
+rows = list(csv.DictReader(open(f"{sys.argv[1]}/a.csv")))
+both = list(csv.DictReader(open(f"{sys.argv[1]}/two.csv")))
+assert [r for r in both if r["seed"] == "4"] == rows and {r["seed"] for r in both} == {"3", "4"}
+run = json.load(open(f"{sys.argv[1]}/curves.json"))
+curve = lambda name: [r for r in rows if r["curve"] == name]
+assert len(curve("progress")) == run["decisions"] and len(curve("score")) == run["episodes"] == 60
+assert all(0 <= float(r["mean"]) <= 1 for r in curve("progress") + curve("epsilon"))
+ends = sum(float(r["mean"]) == 1 for r in curve("progress"))
+assert ends == 60 - run["conflicts"], (ends, run["conflicts"])
+assert abs(max(float(r["mean"]) for r in curve("best")) - run["score"]) < 1e-4 and curve("loss")
+P
+code=0
+"$automap" search "$tiny" --episodes 2 --quiet --curves "$dir/a.csv" > /dev/null 2> "$dir/err" || code=$?
+[ $code = 2 ] || { echo "curves over a file: exit $code"; exit 1; }
+
 # a script pins and steers; Ctrl-C stops with the best so far
 printf '# steer\n40 pin encoder/layer_000/self/q/kernel:0=1\nat episode 30: backtrack @1\nat episode 50: quit\n' > "$dir/script"
 "$automap" search "$tiny" --script "$dir/script" --json --journal "$dir/script.journal" > "$dir/script.json" 2> "$dir/err"

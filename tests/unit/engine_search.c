@@ -91,6 +91,34 @@ static void test_observation(void **state)
     search_free(s);
 }
 
+/* The share of settled dims: pinned ones from the start, never less after a decision, all at the
+ * end; by the weight that the paper's reward gives them, which counts the same dims. */
+static void test_progress(void **state)
+{
+    (void)state;
+    for (int weak = 0; weak < 2; weak++) {
+        struct search_options o = {.algorithm = SEARCH_RANDOM, .seed = 1, .game.weak = weak == 1};
+        struct search *s = begin(&o);
+        struct game *g = (struct game *)(uintptr_t)search_game(s);
+        double settled = 0, all = 0, last = 0;
+        game_reset(g);
+        assert_true(game_progress(g) == 0);
+        for (uint32_t n = 0; n < g->move_count; n++)
+            all += g->moves[n].var_dims;
+        while (!game_is_over(g)) {
+            assert_true(game_progress(g) >= last && game_progress(g) < 1);
+            last = game_progress(g);
+            settled = 0;
+            for (uint32_t n = 0; n < g->move_count; n++)
+                settled += game_status(g, n) >= 0 ? g->moves[n].var_dims : 0;
+            assert_true(fabs(last - settled / all) < 1e-12);
+            game_play(g, false);
+        }
+        assert_true(game_progress(g) == 1);
+        search_free(s);
+    }
+}
+
 /* Every decision is stored as it was: where, what was legal there and behind it, what it earned,
  * whether it was the last. */
 static void test_stored_decisions(void **state)
@@ -527,6 +555,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_observation),
         cmocka_unit_test(test_stored_decisions),
+        cmocka_unit_test(test_progress),
         cmocka_unit_test(test_paper_preset),
         cmocka_unit_test(test_paper_candidates),
         cmocka_unit_test(test_stages),

@@ -25,6 +25,7 @@
 #include "tui/commands/fewer_print.h"
 #include "tui/commands/plan_relaxed.h"
 #include "tui/commands/search_compare.h"
+#include "tui/commands/search_curves.h"
 #include "tui/commands/search_hybrid.h"
 #include "tui/commands/search_pipeline.h"
 #include "tui/commands/search_race.h"
@@ -494,6 +495,12 @@ static int report(struct search_pool *pool)
         }
     }
     bool any = best.on;
+    if (a->curves && search_curves_save(pool, a->curves, &e)) {
+        err_print(&e, stderr);
+        plan_release(&best);
+        cJSON_Delete(runs);
+        return exit_code_of(&e);
+    }
     if (any) {
         code = conclude(pool, &best, runs);
         plan_release(&best);
@@ -576,6 +583,7 @@ static int from_journal(const struct search_args *now, const struct journal_log 
     a->json = now->json;
     a->quiet = now->quiet;
     a->plan = now->plan;
+    a->curves = now->curves;
     a->force = now->force;
     a->resume = now->resume;
     a->replay = now->replay;
@@ -587,7 +595,7 @@ static int from_journal(const struct search_args *now, const struct journal_log 
 
 static int search_problem(struct search_args *a)
 {
-    if (overwrite_check(a->plan, a->force))
+    if (overwrite_check(a->plan, a->force) || overwrite_check(a->curves, a->force))
         return EXIT_INPUT;
     struct problem *p = mem_alloc(sizeof *p);
     struct problem_args of = a->problem;
@@ -695,6 +703,8 @@ static const struct option replay_rows[] = {
     {"JOURNAL", .help = "a file, the name of one in sessions/ of the state directory, or \"last\"",
      .values = VALUES_JOURNAL, ARG(journal)},
     {"plan", "FILE", "write the best plan to FILE", .kind = OPTION_FILE, ARG(now.plan)},
+    {"curves", "FILE", "write the curves to FILE, as automap search --curves", .kind = OPTION_FILE,
+     ARG(now.curves)},
     {"force", NULL, OVERWRITE_HELP, ARG(now.force)},
     {"json", NULL, "the result as JSON on standard output", ARG(now.json)},
     {0},

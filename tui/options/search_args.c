@@ -377,6 +377,10 @@ static const struct option own[] = {
 
 static const struct option results[] = {
     {"plan", "FILE", "write the best plan to FILE", .kind = OPTION_FILE, ARG(plan)},
+    {"curves", "FILE",
+     "write the curves to FILE as CSV: progress, the share of dims settled after each decision; "
+     "score, best and epsilon of each episode; loss of each update",
+     .kind = OPTION_FILE, ARG(curves)},
     {"force", NULL, OVERWRITE_HELP, ARG(force)},
     {"journal", "FILE",
      "record commands and best plans in FILE; by default a single search records them in sessions/ "
@@ -541,6 +545,8 @@ static int check_all(struct search_args *a)
         {!a->problem.model, "no model given", NULL},
         {a->journal && a->no_journal, "--journal and --no-journal exclude each other", NULL},
         {a->race && a->plan, "--algo race writes no --plan: it compares", NULL},
+        {a->curves && (a->race || a->pipeline.wanted || a->hybrid),
+         "--curves is of a search that decides operators", NULL},
         {a->journal && (a->seeds > 1 || a->race), "--journal is of one search", NULL},
         {a->relaxed && (a->race || a->pipeline.wanted),
          "--mode relaxed goes with neither --algo race nor --kind pp", NULL},

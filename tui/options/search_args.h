@@ -52,7 +52,7 @@ struct search_args {
     struct timed_command *pins; /* at the beginning */
     size_t pin_count, pin_room;
     struct timed_list by_step, by_episode; /* of the script, each in order of `at` */
-    const char *plan;
+    const char *plan, *curves;
     bool force;
     const char *journal; /* path of the journal to write; NULL: an automatic one, below */
     bool no_journal;

@@ -35,6 +35,7 @@ struct curves {
     int zoom;                    /* a 2^zoom-th of the run is shown */
     double end;                  /* of it, in parts of the run from its end; 0: it is followed */
     bool log_flipped;
+    bool progress; /* reward panel: the share of dims settled, after each decision */
 };
 
 enum {
@@ -44,20 +45,28 @@ enum {
     CURVES_EARLIER,
     CURVES_LATER,
     CURVES_ALL,
-    CURVES_LOG
+    CURVES_LAST /* log axis of the loss; progress in place of the reward */
 };
-static const struct action curves_actions[] = {
-    [CURVES_SMOOTH] = {"smooth", "in this panel", "smoothing", "smooth", "s", NULL},
-    [CURVES_NEARER] = {"nearer", "in this panel", "a shorter, longer part of the run", "part", "+",
-                       NULL},
-    [CURVES_FARTHER] = {"farther", "in this panel", NULL, NULL, "-", NULL},
-    [CURVES_EARLIER] = {"earlier", "in this panel", "an earlier, later part", "earlier", "[", NULL},
-    [CURVES_LATER] = {"later", "in this panel", NULL, NULL, "]", NULL},
-    [CURVES_ALL] = {"all", "in this panel", "all of the run", "all", "0", NULL},
-    [CURVES_LOG] = {"log-axis", "in this panel", "log axis", "log", "l", NULL},
+#define OF_BOTH                                                                              \
+    [CURVES_SMOOTH] = {"smooth", "in this panel", "smoothing", "smooth", "s", NULL},         \
+    [CURVES_NEARER] =                                                                        \
+        {"nearer", "in this panel", "a shorter, longer part of the run", "part", "+", NULL}, \
+    [CURVES_FARTHER] = {"farther", "in this panel", NULL, NULL, "-", NULL},                  \
+    [CURVES_EARLIER] =                                                                       \
+        {"earlier", "in this panel", "an earlier, later part", "earlier", "[", NULL},        \
+    [CURVES_LATER] = {"later", "in this panel", NULL, NULL, "]", NULL},                      \
+    [CURVES_ALL] = {"all", "in this panel", "all of the run", "all", "0", NULL}
+static const struct action reward_actions[] = {
+    OF_BOTH,
+    [CURVES_LAST] = {"progress", "in this panel", "the share of dims settled after each decision",
+                     "progress", "l", NULL},
 };
-static const struct key_table reward_keys = {"reward", curves_actions, CURVES_LOG};
-static const struct key_table loss_keys = {"loss", curves_actions, CURVES_LOG + 1};
+static const struct action loss_actions[] = {
+    OF_BOTH,
+    [CURVES_LAST] = {"log-axis", "in this panel", "log axis", "log", "l", NULL},
+};
+static const struct key_table reward_keys = {"reward", reward_actions, CURVES_LAST + 1};
+static const struct key_table loss_keys = {"loss", loss_actions, CURVES_LAST + 1};
 
 enum { ZOOM_MOST = 12 };
 
@@ -210,11 +219,50 @@ static uint32_t cut_best(struct curves *v, uint32_t *count, const struct part *p
     return first;
 }
 
+/* How far propagation has come after each decision (Auto-MAP's figure 16). */
+static void draw_progress(struct panel *p, const struct pane *pane)
+{
+    struct curves *v = p->state;
+    const struct snapshot *s = p->scene->watch->shot;
+
+    copy_series(&s->progress, v->x, v->y);
+    plot_smooth(v->mean, v->y, s->progress.count, weight_of(v, s->progress.count));
+    struct part part = part_of(v, (double)s->decisions > 1 ? (double)s->decisions : 1);
+    uint32_t from, count = points_in(v->x, s->progress.count, &part, &from);
+    struct plot_series series[] = {
+        {0},
+        {0},
+        {.y = v->mean + from,
+         .x = v->x + from,
+         .count = count,
+         .kind = PLOT_LINE,
+         .role = ROLE_PLOT_3,
+         .sign = '*',
+         .name = "mean"},
+    };
+    set_points(v, from, count, find_band(v, from, count, pane->width - 8), series);
+    struct plot plot = {.series = series,
+                        .series_count = 3,
+                        .first_x = part.first,
+                        .last_x = part.last,
+                        .unit_x = "decisions",
+                        .low = 0,
+                        .high = 1,
+                        .limit = NAN,
+                        .ascii = p->scene->ascii};
+    plot_draw(pane, &plot);
+}
+
 static void draw_reward(struct panel *p, const struct pane *pane)
 {
     struct curves *v = p->state;
     const struct watch *w = p->scene->watch;
     struct plot_mark marks[MARKS_MOST];
+
+    if (w && v->progress && w->shot->progress.count) {
+        draw_progress(p, pane);
+        return;
+    }
 
     if (!w || w->shot->reward.count == 0) {
         say_empty(p, pane, "no episode has ended yet");
@@ -330,7 +378,11 @@ static void head_reward(const struct panel *p, struct head *h, char *note, size_
 {
     const struct watch *w = p->scene->watch;
     bool paper = w && w->shot->options.game.reward == GAME_REWARD_PAPER;
-    snprintf(note, room, "%s", paper ? "sum over dims, as the paper" : "ln(baseline / step)");
+    const struct curves *v = p->state;
+    snprintf(note, room, "%s",
+             v->progress ? "share of dims settled after each decision"
+             : paper     ? "sum over dims, as the paper"
+                         : "ln(baseline / step)");
     add_smoothing(p->state, note, room);
     h->note = note;
 }
@@ -358,9 +410,9 @@ static bool act_curves(struct panel *p, int action)
         v->end += action == CURVES_EARLIER ? wide / 2 : -wide / 2;
     else if (action == CURVES_ALL)
         v->zoom = 0;
-    else if (action == CURVES_LOG)
-        v->log_flipped = !v->log_flipped;
-    wide = 1. / (1 << v->zoom); /* the part stays within the run */
+    else if (action == CURVES_LAST)
+        v->log_flipped = v->progress = !v->progress; /* each panel reads its own */
+    wide = 1. / (1 << v->zoom);                      /* the part stays within the run */
     v->end = v->end > 1 - wide ? 1 - wide : v->end;
     v->end = v->end < 0 ? 0 : v->end;
     return true;
@@ -397,7 +449,7 @@ const struct panel_ops view_reward = {
     .name = "reward",
     .title = "Reward",
     .id = PANEL_REWARD,
-    .hints = "run decide undo smooth nearer earlier +plans=views zoom command help",
+    .hints = "run decide undo smooth nearer earlier progress +plans=views zoom command help",
     CURVES(reward),
 };
 
