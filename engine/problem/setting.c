@@ -76,7 +76,17 @@ static bool parse_axes(const struct problem *p, const char *text, label *out)
     return *out != 0;
 }
 
-static int clash_error(const struct problem *p, uint32_t param, uint32_t dim,
+static bool can_split_along(const struct labels *l, class_id k, uint32_t axis)
+{
+    for (uint32_t a = 0; a < l->count; a++) {
+        if ((a >> axis & 1) && label_is_admissible(l, k, (label)a))
+            return true;
+    }
+    return false;
+}
+
+/* Why `dim` cannot be decided along `axis`. */
+static int clash_error(const struct problem *p, uint32_t param, uint32_t dim, uint32_t axis,
                        const struct strict_clash *clash, struct err *e)
 {
     const char *name = p->roles.params[param].name;
@@ -97,6 +107,11 @@ static int clash_error(const struct problem *p, uint32_t param, uint32_t dim,
                        "%.120s dim %u cannot be split so: what is split with it has as few as %lld "
                        "elements",
                        name, dim, (long long)info->least / label_cuts(&p->labels, clash->class));
+    if (!can_split_along(&p->labels, clash->class, axis))
+        return err_set(e, ERR_INFEASIBLE,
+                       "%.120s dim %u cannot be split over %s: %u does not divide all that is "
+                       "split with it; --divisibility pad pads",
+                       name, dim, p->mesh.axis[axis].name, p->mesh.axis[axis].size);
     return err_set(e, ERR_INFEASIBLE,
                    "%.120s dim %u cannot be set so: an earlier decision says otherwise", name, dim);
 }
@@ -140,7 +155,7 @@ int setting_apply_to(const struct problem *p, struct strict *s, uint32_t param, 
     for (uint32_t x = 0; x < p->mesh.axes && k != CLASS_NONE; x++) {
         struct strict_clash clash;
         if (!strict_decide(s, k, x, over >> x & 1, &clash))
-            return clash_error(p, param, dim, &clash, e);
+            return clash_error(p, param, dim, x, &clash, e);
     }
     return 0;
 }

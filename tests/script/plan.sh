@@ -30,6 +30,10 @@ expect 0 'batch +12  the module has' plan "$tiny" --optimum --batch 12 --micro-b
 expect 1 'batch 0, expected' plan "$tiny" --optimum --batch 0
 expect 0 'decides inputs' search "$tiny" --batch 64 --kind adp --algo greedy --no-journal --quiet
 expect 0 'proven optimal +no strict plan on this mesh is faster' plan "$tiny" --optimum
+# why a decision cannot be: nothing was decided before, or it was
+expect 4 'cannot be split over x: 3 does not divide all' plan "$1/examples/models/mlp.hlo.txt.gz" --devices 3 --divisibility exact --set 'layer_0/kernel:1=1'
+expect 4 'cannot be split over y: 3 does not divide all' plan "$1/examples/models/mlp.hlo.txt.gz" --devices 6 --mesh 2x3 --divisibility exact --set 'layer_0/kernel:1=y'
+expect 4 'an earlier decision says otherwise' plan "$1/examples/models/mlp.hlo.txt.gz" --devices 4 --set 'layer_0/kernel:1=1' --set 'layer_0/kernel:1=0'
 expect 0 'no strict plan on this mesh with the given decisions is faster' plan "$tiny" --optimum --set '*ffn/conv1/kernel:1=1'
 expect 0 'no plan with the given decisions is faster' plan "$tiny" --mode relaxed --set '*ffn/conv1/kernel:1=1'
 

@@ -33,6 +33,34 @@ assert one["partitioned"] + one["replicated"] + one["undecided"] == one["dims"]
 assert {d["by"] for d in one["decisions_list"]} <= {"decision", "propagation", "fine-tuning", "default"}
 P
 
+# a batch is that of the search, of all kinds it is compared with, and of the plan written
+"$automap" search vgg19 a-2x8-v100 --kind all --batch 256 --algo exact --json --plan "$dir/batch.plan" > "$dir/batch.json" 2> "$dir/err"
+"$automap" search vgg19 a-2x8-v100 --kind all --algo exact --json > "$dir/file.json" 2> "$dir/err"
+"$automap" plan vgg19 a-2x8-v100 --batch 256 --optimum --json > "$dir/batch.best"
+python3 - "$dir/batch.json" "$dir/file.json" "$dir/batch.best" << 'P' || { echo "a batch of 256"; exit 1; }
+import json, sys
+grown, own, best = (json.load(open(p)) for p in sys.argv[1:])
+assert grown["compared_at"]["batch"] == 256 and own["compared_at"]["batch"] == 128
+assert abs(grown["step_time_ms"] / best["step_time_ms"] - 1) < 1e-9 and best["batch_size"] == 256
+assert grown["step_time_ms"] > own["step_time_ms"]
+of = {k["kind"]: k for k in grown["kinds"]}
+assert of["opp+adp"]["step_time_ms"] <= grown["step_time_ms"] * (1 + 1e-9), of
+P
+
+"$automap" search mlp v100-1x4 --kind all --batch 64 --algo exact --json --plan "$dir/small.plan" > "$dir/small.json" 2> "$dir/err"
+"$automap" plan mlp v100-1x4 --plan "$dir/small.plan" --json > "$dir/small.again"
+python3 - "$dir/small.json" "$dir/small.again" << 'P' || { echo "the plan of another batch"; exit 1; }
+import json, sys
+found, again = (json.load(open(p)) for p in sys.argv[1:])
+assert found["kinds"][0]["kind"] in ("opp", "adp", "opp+adp") and again["batch_size"] == 64
+assert abs(found["kinds"][0]["step_time_ms"] / again["step_time_ms"] - 1) < 1e-9
+P
+
+# what is not limited does not fit, and is said not to; a reward is compared over the dims decided
+"$automap" search t5-3b v100-1x4 --kind pp --memory-limit none --algo exact > "$dir/none"
+grep -q ' of 16.0 GB in stage [0-9]*: does not fit, no limit asked for' "$dir/none" || { grep memory "$dir/none"; exit 1; }
+"$automap" search "$tiny" --kind adp --reward paper --episodes 50 --quiet | grep -q 'over dims of inputs; proven optimum 1\.5$'
+
 # fewer devices that are faster are said of every kind, and what is said is so
 for kind in "--kind opp" "--kind all --algo exact" "--kind pp --algo exact" "--kind hybrid --micro-batches 4"; do
     # shellcheck disable=SC2086

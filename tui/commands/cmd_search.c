@@ -601,8 +601,8 @@ static int search_problem(struct search_args *a)
     struct problem_args of = a->problem;
     struct err e;
 
-    if (a->pipeline.wanted || a->hybrid || search_args_compare(a))
-        of.options.batch_size = 0; /* pipelines and the comparison grow the batch themselves */
+    if (a->pipeline.wanted || a->hybrid)
+        of.options.batch_size = 0; /* they cut the batch of the file themselves */
     int code = problem_args_load(&of, p);
 
     if (code == EXIT_OK) {

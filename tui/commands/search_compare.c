@@ -122,12 +122,6 @@ int comparison_save(const struct comparison *c, const char *path, struct err *e)
         return err_set(e, ERR_INFEASIBLE, "there is no plan to write");
     if (o->kind == COMPARE_HYBRID)
         return hybrid_file_save(o->hybrid, path, e);
-    if (!o->pipeline && c->batch_given)
-        return err_set(
-            e, ERR_INPUT,
-            "%.200s: a plan of operators runs the file's batch; the best one for %u samples, %s, "
-            "is not written",
-            path, c->batch, compare_names[o->kind]);
     return o->pipeline ? pipeline_file_save(o->pipeline, &o->pipeline_plan, path, e)
                        : plan_file_save(&o->plan, path, e);
 }
