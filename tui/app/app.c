@@ -74,6 +74,7 @@ int app_new(struct app **out, const struct app_setup *s, struct err *e)
                               .model_name = "",
                               .journal = "",
                               .theme = &a->theme,
+                              .grid = &a->grid,
                               .data_dir = s->data_dir,
                               .state_dir = s->state_dir,
                               .today = s->today};

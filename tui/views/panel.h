@@ -41,6 +41,7 @@ struct scene {
     const struct keymap *keymap;
     const struct key_table *user_keys; /* of a person's own commands; NULL: none */
     const struct theme *theme;
+    const struct grid *grid;             /* what was drawn last */
     const struct problem *base;          /* as it was opened, before a person's edits */
     const struct search_options *search; /* the search began with; NULL: none */
     const char *journal;                 /* of the search; "": it keeps none */

@@ -3,6 +3,7 @@
 #include "engine/decide/names.h"
 #include "engine/live/snapshot.h"
 #include "engine/live/watched.h"
+#include "hlo/support/err.h"
 #include "tui/screen/grid.h"
 #include "tui/screen/keys.h"
 #include "tui/screen/layout.h"
@@ -16,6 +17,7 @@
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
 #include "tui/views/host.h"
+#include "tui/watch/flips.h"
 #include "tui/watch/relaxed_job.h"
 #include "tui/watch/watch.h"
 
@@ -35,7 +37,21 @@ static const struct key_table decision_keys = {"decision", decision_actions, 3};
 
 struct decision {
     char title[48];
+    struct flips *flips;
 };
+
+static int open_decision(struct panel *p, const void *arg, struct err *e)
+{
+    (void)arg;
+    (void)e;
+    ((struct decision *)p->state)->flips = flips_new();
+    return 0;
+}
+
+static void close_decision(struct panel *p)
+{
+    flips_free(((struct decision *)p->state)->flips);
+}
 
 /* The decision shown. */
 static int shown(const struct watch *w)
@@ -241,7 +257,31 @@ static const char *answer(uint32_t split, uint32_t of, char out[static 32])
 }
 
 /* At speed, and between episodes: what is known of the class under the cursor. */
-static void draw_cursor(const struct watch *w, const struct pane *p, int move)
+/* "+99.6 ms if it is whole, 3 others in its way": of the best plan. */
+static void draw_turned(const struct decision *v, const struct watch *w, const struct pane *p,
+                        int y, int move)
+{
+    struct flip f = flips_of(v->flips, w, move, 1, 0);
+    char text[160], change[UNITS_ROOM];
+    int size;
+
+    if (!f.known)
+        return;
+    if (f.impossible) {
+        draw_fact(p, y, "in best", "it can not be the other way");
+        return;
+    }
+    size = snprintf(text, sizeof text, "%s ms if %s there",
+                    units_change(change, f.change_ms, pane_ms_decimals(p)),
+                    f.split ? "split" : "whole");
+    if (f.in_way && p->width >= 44)
+        snprintf(text + size, sizeof text - (size_t)size, ", %u other%s whole then", f.in_way,
+                 f.in_way == 1 ? "" : "s");
+    draw_fact(p, y, "in best", text);
+}
+
+static void draw_cursor(const struct decision *v, const struct watch *w, const struct pane *p,
+                        int move)
 {
     const struct watch_move *m = &w->move[move];
     char text[160], a[32], change[UNITS_ROOM];
@@ -253,9 +293,10 @@ static void draw_cursor(const struct watch *w, const struct pane *p, int move)
         draw_fact(p, y++, "best", answer(m->best, m->classes, a));
     if (w->exact)
         draw_fact(p, y++, w->exact->proven ? "optimum" : "exact", answer(m->exact, m->classes, a));
-    snprintf(text, sizeof text, p->width >= 44 ? "%s ms if it alone is split" : "%s ms alone",
+    snprintf(text, sizeof text, p->width >= 44 ? "%s ms if it alone is split" : "%s ms",
              units_change(change, -m->saves_ms, pane_ms_decimals(p)));
-    draw_fact(p, y++, "price", text);
+    draw_fact(p, y++, "alone", text);
+    draw_turned(v, w, p, y++, move);
     if (w->shot->state == LIVE_RUNNING && w->shot->epsilon > 0) {
         snprintf(text, sizeof text, "%.2f", w->shot->epsilon);
         draw_fact(p, y++, "ε", text);
@@ -306,7 +347,7 @@ static void draw_decision(struct panel *p, const struct pane *pane)
     else if (at_position(w))
         draw_position(w, &own);
     else
-        draw_cursor(w, &own, move);
+        draw_cursor(p->state, w, &own, move);
 }
 
 static void head_decision(const struct panel *p, struct head *h, char *note, size_t room)
@@ -381,6 +422,8 @@ const struct panel_ops view_decision = {
     .hints = "run decide episode slower wave-back wave-play pin backtrack undo why class "
              "+plans=views zoom command help",
     .size = sizeof(struct decision),
+    .open = open_decision,
+    .close = close_decision,
     .draw = draw_decision,
     .head = head_decision,
     .act = act_decision,

@@ -4,6 +4,7 @@
 #include "engine/live/snapshot.h"
 #include "engine/problem/problem.h"
 #include "engine/search/game.h"
+#include "hlo/support/clock.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 #include "tui/screen/grid.h"
@@ -19,6 +20,7 @@
 #include "tui/screen/utf8.h"
 #include "tui/views/host.h"
 #include "tui/watch/class_look.h"
+#include "tui/watch/flips.h"
 #include "tui/watch/watch.h"
 
 #include <stdio.h>
@@ -41,11 +43,14 @@ struct groups_view {
     enum sort sort;
     const struct problem *priced;  /* that `reduces` is of; only compared */
     struct class_reduces *reduces; /* [classes]; NULL: out of memory */
+    struct flips *flips;           /* what each row is worth in the best plan */
+    bool waits;                    /* some of that is still to be worked out */
     char title[32];
 };
 
 enum { CLASSES_OPEN, CLASSES_FOLD, CLASSES_SORT };
 enum { TITLED = 48 }; /* columns from which on there are titles */
+#define FLIPS_S 0.004 /* of a frame */
 static const struct action groups_actions[] = {
     [CLASSES_OPEN] = {"open", "in this panel", "the class it decides", "members",
                       "Enter or l or Right", NULL},
@@ -161,6 +166,7 @@ static int open_groups(struct panel *p, const void *arg, struct err *e)
 {
     (void)arg;
     (void)e;
+    ((struct groups_view *)p->state)->flips = flips_new();
     read_groups(p);
     return 0;
 }
@@ -170,6 +176,7 @@ static void close_groups(struct panel *p)
     struct groups_view *v = p->state;
     free(v->rows);
     free(v->reduces);
+    flips_free(v->flips);
 }
 
 /* "1", "0", "·", or "3/6" of a series. */
@@ -203,33 +210,49 @@ static void draw_now(const struct pane *p, int y, const struct figures *f)
 
 /* Where columns end, by the width; 0: left out. */
 struct columns {
-    int best, name, name_end, dims, saves, reduces;
+    int best, name, name_end, dims, alone, in_best, reduces;
 };
 
 static struct columns columns_for(int width, int widest)
 {
     struct columns c = {.best = width < 30 ? 0 : 5};
 
-    if (width >= 56) {
+    if (width >= 70) {
         c.reduces = width;
         width -= 10;
     }
-    c.saves = width;
+    c.in_best = width;
+    c.alone = width >= 50 ? width - 9 : 0;
+    width = c.alone ? c.alone : width;
     c.name = c.best ? width >= 50 ? 12 : 10 : 5;
-    c.name_end = width - 9;
+    int tight = c.in_best >= TITLED ? 9 : 8, name = widest < 24 ? widest : 24;
+    bool dims = tight + name + 6 <= width - 10;
+    c.dims = dims ? width - 10 : 0;
+    c.name_end = dims ? c.dims - 6 : width - 9;
     if (c.name_end - c.name < widest && c.best) {
         c.best = 4;
-        c.name = width >= TITLED ? 9 : 8;
-    }
-    if (c.name + 20 + 6 < width - 10) {
-        c.dims = width - 10;
-        c.name_end = c.dims - 6;
+        c.name = tight;
     }
     return c;
 }
 
-static void draw_row(const struct groups_view *v, const struct watch *w, const struct pane *p,
-                     int y, struct row r, const struct columns *c)
+/* "+99.6"; ".." until it is worked out, "-" where it can not be the other way. */
+static void draw_in_best(struct groups_view *v, const struct watch *w, const struct pane *p, int y,
+                         struct row r, const struct columns *c, double until_s)
+{
+    struct flip f = flips_of(v->flips, w, r.first, r.count, until_s);
+    char text[UNITS_ROOM];
+
+    v->waits |= w->best && !f.known;
+    if (!f.known || f.impossible)
+        pane_right(p, c->in_best, y, ROLE_DIM, w->best && !f.known ? ".." : "-");
+    else
+        pane_right(p, c->in_best, y, ROLE_TEXT,
+                   units_change(text, f.change_ms, pane_ms_decimals(p)));
+}
+
+static void draw_row(struct groups_view *v, const struct watch *w, const struct pane *p, int y,
+                     struct row r, const struct columns *c, double until_s)
 {
     struct figures f = sum(v, w, r);
     char name[NAME_ROOM], text[UNITS_ROOM];
@@ -247,7 +270,9 @@ static void draw_row(const struct groups_view *v, const struct watch *w, const s
               watch_short_name(brief, sizeof brief, name, c->name_end - c->name));
     if (c->dims)
         pane_right(p, c->dims, y, ROLE_TEXT, units_count(text, f.dims));
-    pane_right_ms(p, c->saves, y, ROLE_TEXT, f.saves_ms);
+    if (c->alone)
+        pane_right(p, c->alone, y, ROLE_TEXT, units_change(text, -f.saves_ms, pane_ms_decimals(p)));
+    draw_in_best(v, w, p, y, r, c, until_s);
     if (c->reduces)
         pane_right(p, c->reduces, y, ROLE_TEXT, units_count(text, (int64_t)(f.reduces + 0.5)));
 }
@@ -266,7 +291,8 @@ static void draw_titles(const struct pane *p, const struct columns *c, enum sort
         pane_text(p, c->best, 0, ROLE_DIM, "best");
     pane_text(p, c->name, 0, ROLE_DIM, "group");
     draw_title(p, c->dims, "dims", sort == SORT_DIMS);
-    draw_title(p, c->saves, "saves ms", sort == SORT_SAVES);
+    draw_title(p, c->alone, "alone", sort == SORT_SAVES);
+    draw_title(p, c->in_best, "in best", false);
     draw_title(p, c->reduces, "reduces", sort == SORT_REDUCES);
 }
 
@@ -288,13 +314,15 @@ static void draw_groups(struct panel *p, const struct pane *pane)
         widest = width > widest ? width : widest;
     }
     struct columns c = columns_for(pane->width, widest);
+    double until_s = p->scene->now_ms > 0 ? clock_seconds() + FLIPS_S : 0;
+    v->waits = false;
     if (titles)
         draw_titles(pane, &c, v->sort);
     list_fit(&v->list, v->row_count, pane->height - titles);
     if (!p->focus && v->row_count)
         list_go(&v->list, row_of(v, w->cursor));
     for (int y = 0; y < pane->height - titles && v->list.top + y < v->row_count; y++) {
-        draw_row(v, w, pane, y + titles, v->rows[v->list.top + y], &c);
+        draw_row(v, w, pane, y + titles, v->rows[v->list.top + y], &c, until_s);
         if (v->list.top + y != v->list.cursor)
             continue;
         pane_select(pane, y + titles, p->focus ? ROLE_SELECT : ROLE_SELECT_DIM);
@@ -309,8 +337,7 @@ static void head_groups(const struct panel *p, struct head *h, char *note, size_
 {
     struct groups_view *v = p->state;
     const struct watch *w = p->scene->watch;
-    static const char *const sorts[SORTS] = {"by group size", "by saves ms", "by reduces",
-                                             "by dims"};
+    static const char *const sorts[SORTS] = {"by group size", "by alone", "by reduces", "by dims"};
     uint32_t dims = 0, classes = 0;
 
     for (int n = 0; w && n < w->move_count; n++) {
@@ -325,9 +352,9 @@ static void head_groups(const struct panel *p, struct head *h, char *note, size_
     else if (v->sort != SORT_ORDER)
         snprintf(note, room, "%s", sorts[v->sort]);
     else if (p->width >= 40)
-        snprintf(note, room, "now best · dims · saves ms");
+        snprintf(note, room, "now best · dims · in best");
     else
-        snprintf(note, room, "saves ms");
+        snprintf(note, room, "ms in best");
     h->note = note;
 }
 
@@ -477,6 +504,11 @@ static const char *name_of_row(const struct panel *p)
     return move == MOVE_NONE || !p->scene->watch ? NULL : p->scene->watch->move[move].name;
 }
 
+static bool is_live_groups(const struct panel *p)
+{
+    return ((const struct groups_view *)p->state)->waits;
+}
+
 static void message_groups(const struct panel *p, char *out, size_t room)
 {
     const struct watch *w = p->scene->watch;
@@ -530,4 +562,6 @@ const struct panel_ops view_groups = {
     .move_here = move_of_row,
     .name_here = name_of_row,
     .message = message_groups,
+    .is_live = is_live_groups,
+    .live_ms = 40,
 };

@@ -1,18 +1,20 @@
 #include "hlo/support/err.h"
 #include "tui/screen/grid.h"
 #include "tui/screen/keys.h"
+#include "tui/views/glossary.h"
 #include "tui/views/panel.h"
 #include "tui/views/views.h"
 
 #include "tui/screen/edit.h"
 #include "tui/screen/theme.h"
+#include "tui/screen/utf8.h"
 #include "tui/views/actions.h"
 #include "tui/views/host.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { ROWS_MOST = 256, GROUPS_MOST = 24, KEYS_ROOM = 40 };
+enum { ROWS_MOST = 256, GROUPS_MOST = 24, KEYS_ROOM = 40, WORDS_MOST = 12 };
 
 /* One line: the keys of an action and of those that share its words. */
 struct row {
@@ -30,7 +32,10 @@ struct help {
     bool by_key;
     int chosen; /* among the rows shown; -1: none */
     int shown, top;
+    int word[WORDS_MOST], words; /* of the glossary, on the screen below */
 };
+
+static bool contains(const char *text, const char *part);
 
 /* The signs of every screen, which are no keys. */
 static const struct {
@@ -98,6 +103,11 @@ static int open_help(struct panel *p, const void *arg, struct err *e)
         add_table(h, m, below->ops->keys, NULL);
     add_table(h, m, p->scene->user_keys, NULL);
     add_table(h, m, &common_keys, NULL);
+    const struct grid *g = p->scene->grid;
+    if (below && g && g->cells) {
+        int y = g->cursor_y;
+        h->words = glossary_on(g, y, h->word, WORDS_MOST);
+    }
     return 0;
 }
 
@@ -120,6 +130,48 @@ static bool passes(const struct help *h, const struct row *r)
         return true;
     return h->by_key ? !strncmp(r->keys, h->filter.text, h->filter.size)
                      : contains(r->words, h->filter.text) || contains(r->group, h->filter.text);
+}
+
+/* ---- words ---- */
+
+/* Those that are asked for, else those of the screen below. */
+static int words_shown(const struct help *h, int *out)
+{
+    int count = 0;
+
+    if (!h->filter.size || h->by_key) {
+        memcpy(out, h->word, (size_t)h->words * sizeof *out);
+        return h->by_key ? 0 : h->words;
+    }
+    for (int n = 0; glossary[n].word && count < WORDS_MOST; n++) {
+        bool twice = n && !strcmp(glossary[n].meaning, glossary[n - 1].meaning);
+        if (!twice && contains(glossary[n].word, h->filter.text))
+            out[count++] = n;
+    }
+    return count;
+}
+
+/* What they mean, from row y on: at most a third of the screen. Returns the row below. */
+static int draw_words(const struct help *h, const struct pane *p, int y)
+{
+    enum { MEANING = 18 };
+    int word[WORDS_MOST], count = words_shown(h, word), end = y + p->height / 3;
+    int room = p->width - MEANING > 20 ? p->width - MEANING : 20;
+
+    if (!count)
+        return y;
+    pane_text(p, 0, y++, ROLE_TITLE | BOLD, h->filter.size ? "words" : "words on this screen");
+    for (int n = 0; n < count; n++) {
+        const struct glossary_word *g = &glossary[word[n]];
+        int rows = (utf8_text_columns(g->meaning) + room) / room;
+        if (y + rows > end)
+            break;
+        struct pane meaning = pane_part(p, MEANING, y, room, rows);
+        pane_text(p, 0, y, ROLE_KEY, g->word);
+        pane_sentence(&meaning, ROLE_TEXT, g->meaning);
+        y += rows;
+    }
+    return y + 1;
 }
 
 /* Groups in the order of first use. */
@@ -216,7 +268,8 @@ static void draw_help(struct panel *p, const struct pane *pane)
         pane_part(pane, 0, 0, pane->width < 126 ? pane->width : 126, pane->height);
     pane = &page; /* wider, the columns lose each other */
     int columns = pane->width >= 96 ? 3 : pane->width >= 68 ? 2 : 1;
-    struct pane body = pane_part(pane, 0, 3, pane->width, pane->height - 3);
+    int first = draw_words(h, pane, 3);
+    struct pane body = pane_part(pane, 0, first, pane->width, pane->height - first);
     struct flow f = {&body, h, columns, (pane->width + 1) / columns, {0, 0, 0}, 0};
     const char *groups[GROUPS_MOST];
     int count = groups_of(h, groups);

@@ -162,14 +162,15 @@ static void draw_member_titles(const struct pane *p, int y)
 static void draw_conflict(const struct watch *w, const struct pane *p, int y,
                           const struct class_meet *meet)
 {
-    char name[NAME_ROOM], cut[NAME_ROOM];
+    char name[NAME_ROOM], cut[NAME_ROOM], change[UNITS_ROOM];
     int move = watch_move_of(w, meet->other),
         width = p->width >= 60 ? p->width * 2 / 5 : p->width - 12;
 
     class_name(&w->names, meet->other, name);
     pane_text(p, 2, y, ROLE_TEXT, watch_short_name(cut, sizeof cut, name, width - 4));
     if (move != MOVE_NONE && p->width >= 40)
-        pane_right_ms(p, width + 8, y, ROLE_TEXT, w->move[move].saves_ms);
+        pane_right(p, width + 8, y, ROLE_TEXT,
+                   units_change(change, -w->move[move].saves_ms, pane_ms_decimals(p)));
     if (p->width >= 60)
         draw_use(w, p, width + 10, y, meet->place, UINT32_MAX);
 }
@@ -232,7 +233,7 @@ static void draw_titles(const struct members *v, const struct pane *p, int y)
     } else if (v->page == PAGE_CONFLICTS) {
         width = p->width >= 60 ? p->width * 2 / 5 : p->width - 12;
         pane_text(p, 2, y, ROLE_DIM, "never together with");
-        pane_right(p, width + 8, y, ROLE_DIM, "saves ms");
+        pane_right(p, width + 8, y, ROLE_DIM, "alone");
         if (p->width >= 60)
             pane_text(p, width + 10, y, ROLE_DIM, "both at");
     } else {

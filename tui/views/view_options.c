@@ -1,6 +1,8 @@
 /* Options: one list of names, values, what they are. A value out of few goes to the next one,
  * others are typed. What is changed is an act: in the log, undone by u. */
 #include "engine/live/command.h"
+#include "engine/live/ledger.h"
+#include "engine/live/snapshot.h"
 #include "hlo/support/err.h"
 #include "tui/screen/grid.h"
 #include "tui/screen/keys.h"
@@ -10,10 +12,12 @@
 #include "tui/views/views.h"
 
 #include "engine/live/options.h"
+#include "engine/text/units.h"
 #include "tui/screen/edit.h"
 #include "tui/screen/theme.h"
 #include "tui/views/host.h"
 #include "tui/watch/figures.h"
+#include "tui/watch/ledger_text.h"
 #include "tui/watch/watch.h"
 
 #include <stdio.h>
@@ -112,6 +116,34 @@ static void draw_row(const struct panel *p, const struct pane *pane, int y, cons
     pane->grid->cursor_y = row.y;
 }
 
+/* What the last change came to: before, after, as a pin's dialog says it; u takes it back. Rows it
+ * takes: 0 before the first. */
+static int draw_change(const struct panel *p, const struct pane *pane)
+{
+    const struct watch *w = p->scene->watch;
+    const struct ledger *l = w->shot->ledger;
+    const struct ledger_row *r = l ? &l->rows[l->now] : NULL,
+                            *before = r ? ledger_before(l, r) : NULL;
+    char edit[LEDGER_EDIT_ROOM], was[UNITS_ROOM], is[UNITS_ROOM], change[UNITS_ROOM];
+    char memory[UNITS_ROOM], text[256];
+    int y = pane->height - 1;
+
+    if (!before || before == r || pane->height < 8)
+        return 0;
+    ledger_edit(w, r, edit, sizeof edit);
+    if (!ledger_has_plan(before) || !ledger_has_plan(r))
+        snprintf(text, sizeof text, "%s: %s", edit,
+                 ledger_has_plan(r) ? "a plan fits now" : "no plan fits");
+    else
+        snprintf(text, sizeof text, "%s: optimum before %s, after %s, %s ms; %s a device; %s", edit,
+                 units_ms(was, before->figures.cost.step_ms), units_ms(is, r->figures.cost.step_ms),
+                 units_change(change, r->figures.cost.step_ms - before->figures.cost.step_ms,
+                              units_ms_decimals(before->figures.cost.step_ms)),
+                 units_bytes(memory, r->figures.memory.peak), ledger_proof(r));
+    pane_cut(pane, 2, y, pane->width - 2, ROLE_CHANGED, text);
+    return 1;
+}
+
 static void draw_options(struct panel *p, const struct pane *pane)
 {
     struct options_view *v = p->state;
@@ -121,7 +153,7 @@ static void draw_options(struct panel *p, const struct pane *pane)
 
     if (!count)
         return;
-    list_fit(&v->list, count, pane->height - head);
+    list_fit(&v->list, count, pane->height - head - draw_change(p, pane));
     if (row_at(p, (size_t)v->list.cursor, &top))
         snprintf(note, sizeof note, "%s · %lld of %d", top.group, (long long)v->list.cursor + 1,
                  count);

@@ -1,0 +1,138 @@
+#include "tui/watch/flips.h"
+
+#include "engine/cost/step_tables.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/strict.h"
+#include "engine/live/snapshot.h"
+#include "engine/problem/problem.h"
+#include "engine/search/game.h"
+#include "hlo/support/clock.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+#include "tui/watch/watch.h"
+
+struct flips {
+    const struct live_moves *moves; /* only compared, as long as `plan` is held */
+    struct live_plan *plan;
+    struct flip *of; /* [count] by first move, of so many moves: */
+    int *together;
+    int count;
+};
+
+struct flips *flips_new(void)
+{
+    return mem_alloc(sizeof(struct flips));
+}
+
+static void forget(struct flips *f)
+{
+    live_plan_release(f->plan);
+    free(f->of);
+    free(f->together);
+    *f = (struct flips){0};
+}
+
+void flips_free(struct flips *f)
+{
+    if (!f)
+        return;
+    forget(f);
+    free(f);
+}
+
+/* Keeps what is known as long as the best plan stays. */
+static void follow(struct flips *f, const struct watch *w)
+{
+    if (f->plan == w->best && f->moves == w->moves)
+        return;
+    forget(f);
+    f->plan = live_plan_share(w->best);
+    f->moves = w->moves;
+    f->count = w->move_count;
+    f->of = mem_alloc(((size_t)f->count + 1) * sizeof *f->of);
+    f->together = mem_alloc(((size_t)f->count + 1) * sizeof *f->together);
+}
+
+static bool is_split(const struct watch *w, class_id k, uint32_t axis)
+{
+    return w->best->on[k] >> axis & 1;
+}
+
+static bool any_split(const struct watch *w, int first, int count)
+{
+    for (int n = first; n < first + count; n++) {
+        if (w->move[n].best)
+            return true;
+    }
+    return false;
+}
+
+/* Decides the moves against the plan; false: none of it can be. */
+static bool turn(const struct watch *w, struct strict *s, int first, int count, bool split)
+{
+    bool any = false;
+
+    for (int n = first; n < first + count; n++) {
+        const struct game_move *m = &w->moves->items[n];
+        for (uint32_t i = 0; i < m->class_count; i++)
+            any |= strict_decide(s, w->moves->pool[m->classes + i], m->axis, split, NULL);
+    }
+    return any;
+}
+
+/* The rest as the plan has it, decisions in their order, then what none decides. */
+static uint32_t keep_rest(const struct watch *w, struct strict *s, int first, int count)
+{
+    uint32_t in_way = 0;
+
+    for (int n = 0; n < w->move_count; n++) {
+        const struct game_move *m = &w->moves->items[n];
+        bool stays = true;
+        for (uint32_t i = 0; i < m->class_count && (n < first || n >= first + count); i++) {
+            class_id k = w->moves->pool[m->classes + i];
+            if (is_split(w, k, m->axis))
+                stays &= strict_decide(s, k, m->axis, true, NULL);
+        }
+        in_way += !stays;
+    }
+    for (class_id k = 0; k < w->problem->classes.count; k++) {
+        for (uint32_t x = 0; w->best->on[k] && x < w->problem->mesh.axes; x++) {
+            if (is_split(w, k, x) && watch_move_of(w, k) == MOVE_NONE)
+                (void)strict_decide(s, k, x, true, NULL);
+        }
+    }
+    return in_way;
+}
+
+static struct flip work_out(const struct watch *w, int first, int count)
+{
+    struct flip p = {.known = true, .impossible = true};
+    struct strict s;
+    struct err e;
+
+    if (strict_new(&w->problem->labels, &s, &e))
+        return p;
+    p.split = !any_split(w, first, count);
+    if (turn(w, &s, first, count, p.split)) {
+        p.impossible = false;
+        p.in_way = keep_rest(w, &s, first, count);
+        p.change_ms = step_tables_cost(&w->problem->step_tables, s.on).step_ms -
+                      step_tables_cost(&w->problem->step_tables, w->best->on).step_ms;
+    }
+    strict_release(&s);
+    return p;
+}
+
+struct flip flips_of(struct flips *f, const struct watch *w, int first, int count, double until_s)
+{
+    if (!w->best)
+        return (struct flip){0};
+    follow(f, w);
+    if (f->together[first] == count && f->of[first].known)
+        return f->of[first];
+    if (until_s > 0 && clock_seconds() > until_s)
+        return (struct flip){0};
+    f->together[first] = count;
+    f->of[first] = work_out(w, first, count);
+    return f->of[first];
+}

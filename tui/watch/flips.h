@@ -1,0 +1,29 @@
+/* tui/watch/flips.h - what each decision is worth in the best plan: the plan with that decision the
+ * other way round, the rest as it is as far as it can be. UI thread. */
+#ifndef AUTOMAP_TUI_WATCH_FLIPS_H
+#define AUTOMAP_TUI_WATCH_FLIPS_H
+
+#include "tui/watch/watch.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct flip {
+    bool known;       /* worked out for the best plan there is now */
+    bool impossible;  /* it can not be the other way: no class is to split, or a size forbids it */
+    bool split;       /* the other way: some of its classes are whole, and would be split */
+    double change_ms; /* of the step; > 0: the best plan is better as it is */
+    uint32_t in_way;  /* decisions the plan splits that can not stay so with it */
+};
+
+struct flips;
+
+struct flips *flips_new(void);
+void flips_free(struct flips *f); /* NULL ok */
+
+/* Of the moves first .. first + count - 1 together, all whole where the best plan splits one of
+ * them, else split as far as they can be. Works it out where that was not done before and `until_s`
+ * (clock_seconds; <= 0: ever) has not come; else it is not known yet. O(classes + cost tables). */
+struct flip flips_of(struct flips *f, const struct watch *w, int first, int count, double until_s);
+
+#endif
