@@ -1,4 +1,5 @@
 #include "engine/cost/trace.h"
+#include "engine/cost/trace_table.h"
 
 #include "hlo/meaning/cost.h"
 #include "hlo/module/ops.h"
@@ -6,6 +7,7 @@
 #include "hlo/support/sort.h"
 
 #include <cjson/cJSON.h>
+#include <ctype.h>
 #include <string.h>
 
 static const size_t FILE_MOST = (size_t)1 << 30;
@@ -118,39 +120,59 @@ static int sum_up(const struct event *events, uint32_t count, struct trace *t, s
     return 0;
 }
 
-int trace_read(const char *path, struct trace *out, struct err *e)
+static int read_json(const char *text, size_t size, struct trace *t, struct err *e)
 {
-    struct str text = {0};
     struct event *events = NULL;
-    struct trace t = {0};
     uint32_t count = 0;
     const char *end = NULL;
-    cJSON *root = NULL;
-    int rc = hlo_file_read_plain(path, FILE_MOST, &text, e);
+    cJSON *root = cJSON_ParseWithLengthOpts(text, size, &end, false);
+    int rc = 0;
+
+    if (!root) {
+        rc = err_set(e, ERR_INPUT, "no JSON here, expected a trace of the JAX profiler");
+        err_at(e, text, size, end ? (size_t)(end - text) : 0);
+        goto out;
+    }
+    rc = list_events(root, &events, &count, e);
+    if (rc)
+        goto out;
+    qsort(events, count, sizeof *events, by_op_and_run);
+    rc = sum_up(events, count, t, e);
+out:
+    free(events);
+    cJSON_Delete(root);
+    return rc;
+}
+
+static int read_table(const char *text, size_t size, uint32_t steps, struct trace *t, struct err *e)
+{
+    int rc = trace_table_read(text, size, t, e);
+
+    t->is_table = true;
+    for (uint32_t k = 0; k < t->count; k++)
+        t->ops[k].ms /= steps;
+    return rc;
+}
+
+int trace_read(const char *path, uint32_t steps, struct trace *out, struct err *e)
+{
+    struct str file = {0};
+    struct trace t = {0};
+    int rc = hlo_file_read_plain(path, FILE_MOST, &file, e);
 
     if (rc)
         return rc;
-    root = cJSON_ParseWithLengthOpts(text.text ? text.text : "", text.size, &end, false);
-    if (!root) {
-        rc = err_set(e, ERR_INPUT, "no JSON here, expected a trace of the JAX profiler");
-        err_at(e, text.text ? text.text : "", text.size,
-               end && text.text ? (size_t)(end - text.text) : 0);
-    }
-    if (!rc)
-        rc = list_events(root, &events, &count, e);
-    if (!rc) {
-        qsort(events, count, sizeof *events, by_op_and_run);
-        rc = sum_up(events, count, &t, e);
-    }
+    const char *text = file.text ? file.text : "";
+    size_t blank = strspn(text, " \t\r\n");
+    bool is_json = blank == file.size || text[blank] == '{' || text[blank] == '[';
+    rc = is_json ? read_json(text, file.size, &t, e) : read_table(text, file.size, steps, &t, e);
     if (rc) {
         trace_release(&t);
         err_in_file(e, path);
     } else {
         *out = t;
     }
-    free(events);
-    cJSON_Delete(root);
-    str_release(&text);
+    str_release(&file);
     return rc;
 }
 
@@ -197,6 +219,28 @@ static struct named *list_names(const struct hlo_module *m, name_of *name)
     if (list)
         qsort(list, m->count, sizeof *list, by_name);
     return list;
+}
+
+/* The same by names as GPU kernels have them: _ for what is no letter or digit. Texts are in `a`.
+ */
+static struct named *list_kernel_names(const struct hlo_module *m, struct arena *a)
+{
+    struct named *list = mem_try((size_t)m->count + 1, sizeof *list);
+    bool ok = list != NULL;
+
+    for (hlo_id id = 0; ok && id < m->count; id++) {
+        const char *name = hlo_name(m, id);
+        char *text = arena_get(a, strlen(name) + 1, 1);
+        ok = text != NULL;
+        for (size_t n = 0; ok && name[n]; n++)
+            text[n] = isalnum((unsigned char)name[n]) ? name[n] : '_';
+        list[id] = (struct named){text, id};
+    }
+    if (ok)
+        qsort(list, m->count, sizeof *list, by_name);
+    else
+        free(list);
+    return ok ? list : NULL;
 }
 
 /* The first of those of this name; how many there are in *count. */
@@ -260,16 +304,19 @@ int trace_match(const struct trace *t, const struct hlo_module *m,
     const struct hlo_module *named = compiled ? compiled : m;
     struct hlo_costs costs = {0};
     struct trace_match r = {.ms = mem_try((size_t)m->count + 1, sizeof *r.ms)};
-    struct named *names = list_names(named, own_name),
+    struct arena arena = {0};
+    struct named *names = list_names(named, own_name), *kernels = list_kernel_names(named, &arena),
                  *ops = compiled ? list_names(m, op_name) : NULL;
-    int rc =
-        r.ms && names && (ops || !compiled) ? hlo_costs_new(m, &costs, e) : err_no_memory(e, FOR);
+    bool ok = r.ms && names && kernels && (ops || !compiled);
+    int rc = ok ? hlo_costs_new(m, &costs, e) : err_no_memory(e, FOR);
 
     for (hlo_id id = 0; !rc && id < m->count; id++)
         r.ms[id] = -1;
     for (uint32_t k = 0; !rc && k < t->count; k++) {
         uint32_t count, same;
         const struct named *at = find(names, named->count, t->ops[k].name, &count);
+        if (!count)
+            at = find(kernels, named->count, t->ops[k].name, &count);
         if (count && is_around_others(named, at->id))
             continue;
         r.total_ms += t->ops[k].ms;
@@ -286,7 +333,9 @@ int trace_match(const struct trace *t, const struct hlo_module *m,
     }
     hlo_costs_release(&costs);
     free(names);
+    free(kernels);
     free(ops);
+    arena_release(&arena);
     if (rc)
         trace_match_release(&r);
     else

@@ -4,7 +4,10 @@
  * events (ph X) with args.hlo_op, the instruction of the compiled module, and args.run_id; dur in
  * microseconds. Times of one operation on one device (pid and args.device_ordinal) within a run add
  * up (a loop's body runs often); over several runs and devices the median counts, so a warm-up run
- * does no harm. */
+ * does no harm.
+ *
+ * Or a table of times, CSV with titles (trace_table.h): an xplane's operations, nsys' kernels. It
+ * covers a number of steps that it does not say. */
 #ifndef AUTOMAP_ENGINE_COST_TRACE_H
 #define AUTOMAP_ENGINE_COST_TRACE_H
 
@@ -20,16 +23,19 @@ struct trace_op {
 struct trace {
     struct trace_op *ops; /* by name */
     uint32_t count, runs, events;
+    bool is_table; /* of times, which cover all steps of the profile */
     struct arena arena;
 };
 
-/* ERR_INPUT: not JSON, no traceEvents, or no event of an HLO operation. O(events log events). */
-int trace_read(const char *path, struct trace *out, struct err *e) MUST_CHECK;
+/* `steps`: those that a table covers. ERR_INPUT: neither JSON nor a table, no traceEvents, or no
+ * event of an HLO operation. O(events log events). */
+int trace_read(const char *path, uint32_t steps, struct trace *out, struct err *e) MUST_CHECK;
 void trace_release(struct trace *t);
 
 /* A profile of `m`: ms[m->count], ms of one execution of each instruction, < 0 where unknown. Names
- * in the trace are those of `m`, or of `compiled` (may be NULL), whose instructions are matched to
- * `m` by op_name; instructions with one op_name share the time in proportion to their rooflines. */
+ * in the trace are those of `m`, or of `compiled` (may be NULL), also with _ for what is no letter
+ * or digit, as kernels of GPUs are called. Instructions of `compiled` are matched to `m` by
+ * op_name; instructions with one op_name share the time in proportion to their rooflines. */
 struct trace_match {
     double *ms;
     double total_ms, matched_ms; /* of one run, without loops and calls, whose parts count */

@@ -433,6 +433,28 @@ class_id problem_param_class(const struct problem *p, uint32_t param, uint32_t d
     return p->classes.class_of[class_dim(&p->classes, p->roles.params[param].value, dim)];
 }
 
+/* For how many plans of a kind that share was enough, and the share that is enough for all but two.
+ */
+static const struct {
+    const char *plans;
+    uint32_t enough, of;
+    double all_but_two;
+} margins[PLAN_KIND_COUNT] = {
+    [PLAN_STRICT] = {"strict plans", 81, 86, 0.24},
+    [PLAN_RELAXED] = {"relaxed plans", 34, 42, 0.35},
+    [PLAN_PIPELINE] = {"pipeline stages", 14, 14, 0.08},
+};
+
+void memory_margin_say(enum plan_kind kind, struct str *out)
+{
+    str_format(
+        out,
+        "%.0f %% of a device kept free is enough for %u of %u %s compiled by XLA, %.0f %% for "
+        "all but two",
+        100 * DEVICE_MEMORY_MARGIN, margins[kind].enough, margins[kind].of, margins[kind].plans,
+        100 * margins[kind].all_but_two);
+}
+
 double problem_device_limit(const struct problem *p)
 {
     return (1 - DEVICE_MEMORY_MARGIN) * cluster_weakest(&p->cluster).memory_bytes;

@@ -5,6 +5,7 @@
 #include "engine/cost/trace.h"
 #include "engine/hybrid/hybrid_file.h"
 #include "engine/kernels/kernel_rules.h"
+#include "engine/kernels/kernel_targets.h"
 #include "engine/live/search_state.h"
 #include "engine/pipeline/pipe_infer.h"
 #include "engine/place/from_module.h"
@@ -207,7 +208,7 @@ static void read_trace(const char *text, size_t size)
     struct trace trace;
     struct err e = {0};
 
-    if (trace_read(path, &trace, &e)) {
+    if (trace_read(path, 3, &trace, &e)) {
         check_error(&e);
         return;
     }

@@ -145,4 +145,13 @@ expect 0 'ZeRO level 1: optimizer state in pieces over y' explain "$vgg" "$vgg2"
 expect 0 '"gap":.*0' plan "$tiny" --optimum --json
 expect 0 'can never be split: its class stands twice' explain "$t5" batch/source:1
 expect 2 'no dim 7' explain "$t5" batch/source:7
+# The margin is said by kind of plan, where it matters.
+said() { # words, arguments of plan
+    local words=$1
+    shift
+    "$automap" plan "$@" 2>/dev/null | grep -q "margin .*20 % of a device kept free is enough for $words" || bad "$*: no margin for $words"
+}
+said '81 of 86 strict plans' $models/t5-tiny.hlo.txt.gz --devices 4 --optimum --memory-limit device
+said '34 of 42 relaxed plans' $models/t5-tiny.hlo.txt.gz --devices 4 --mode relaxed --memory-limit device
+"$automap" plan $models/t5-tiny.hlo.txt.gz --devices 4 --optimum | grep -q 'margin' && bad "a margin where there is room"
 exit $failed

@@ -42,6 +42,35 @@ done
 "$automap" profile "$data/mlp.trace.json.gz" "$data/mlp-compiled.hlo.txt.gz" 2>"$work/said" >"$work/compiled.json" || bad "no profile of what ran"
 grep -q '(100.0 %) found in 10 of' "$work/said" || bad "coverage of what ran: $(cat "$work/said")"
 grep -q '"ynn_fusion.2": ' "$work/compiled.json" || bad "no time of a fusion"
+# The same times as tables: an xplane's operations of all three steps, nsys' kernels of one.
+python3 - "$data/mlp.trace.json.gz" "$work" <<'PY'
+import collections, csv, gzip, json, statistics, sys
+runs = collections.defaultdict(lambda: collections.defaultdict(float))
+for e in json.load(gzip.open(sys.argv[1]))['traceEvents']:
+    if 'hlo_op' in e.get('args', {}):
+        runs[e['args']['hlo_op']][e['args']['run_id']] += e['dur']
+us = {op: statistics.median(r.values()) for op, r in runs.items()}
+with open(sys.argv[2] + '/xplane.csv', 'w') as f:
+    rows = csv.writer(f)
+    rows.writerow(['Rank', 'HLO op category', 'HLO op name', 'Total time (us)', 'Total self time (us)', 'Avg. time (us)'])
+    for n, (op, t) in enumerate(us.items()):
+        rows.writerow([n, 'a "quoted", word', op, 1e9, repr(3 * t), t])
+with open(sys.argv[2] + '/nsys.csv', 'w') as f:
+    f.write('Processing [report.sqlite] with [cuda_gpu_kern_sum.py]...\n\n')
+    rows = csv.writer(f)
+    rows.writerow(['Time (%)', 'Total Time (ns)', 'Instances', 'Avg (ns)', 'Name'])
+    for op, t in us.items():
+        rows.writerow([1, repr(1e3 * t / 2), 1, 5, ''.join(c if c.isalnum() else '_' for c in op)])
+        rows.writerow([1, repr(1e3 * t / 2), 1, 5, ''.join(c if c.isalnum() else '_' for c in op)])
+PY
+for table in 'xplane.csv --steps 3' nsys.csv; do
+    "$automap" profile "$work/"$table "$data/mlp.hlo.txt.gz" --compiled "$data/mlp-compiled.hlo.txt.gz" -o "$work/table.json" 2>/dev/null || bad "no profile of $table"
+    python3 - "$work/profile.json" "$work/table.json" <<'PY' || bad "times of $table differ from the trace's"
+import json, sys
+a, b = (json.load(open(f)) for f in sys.argv[1:])
+sys.exit(a.keys() != b.keys() or any(abs(a[k] - b[k]) > 1e-6 * a[k] for k in a))
+PY
+done
 fails() { # code, words
     local code=$1 words=$2 rc
     shift 2
@@ -52,6 +81,10 @@ fails() { # code, words
 echo '{"traceEvents": []}' >"$work/empty"
 echo '{"traceEvents": [' >"$work/open"
 fails 2 'no event of an HLO operation' "$work/empty" "$data/mlp.hlo.txt.gz"
+printf 'Name,Total Time (ns)\nfusion,fast\n' >"$work/fast.csv"
+echo 'a, b' >"$work/titles.csv"
+fails 2 'fast.csv:2:8: expected a time of 0 or more' "$work/fast.csv" "$data/mlp.hlo.txt.gz"
+fails 2 'neither JSON nor a table' "$work/titles.csv" "$data/mlp.hlo.txt.gz"
 fails 2 'no JSON here' "$work/open" "$data/mlp.hlo.txt.gz"
 fails 2 'is in .*mlp.hlo.txt.gz; --compiled FILE says what ran' "$data/mlp.trace.json.gz" "$data/mlp.hlo.txt.gz"
 fails 1 'a trace and a model' "$data/mlp.trace.json.gz"

@@ -482,6 +482,8 @@ static void print_unknown_kernels(const struct problem *p)
     str_release(&text);
 }
 
+static const double NEARLY_FULL = 0.7; /* of a device: the margin matters */
+
 /* `asked_bytes`: a memory limit in figures; 0: none, or what a device has. */
 static void print_plan(const struct plan *plan, bool given, double asked_bytes)
 {
@@ -527,6 +529,8 @@ static void print_plan(const struct plan *plan, bool given, double asked_bytes)
     printf("  memory          %12s  of %s: %s; %s state, %s activations and gradients\n",
            units_bytes(a, memory.peak), units_bytes(b, limit), fits ? "fits" : "does not fit",
            units_bytes(c, memory.arguments), units_bytes(mesh, memory.temporaries));
+    if (asked_bytes <= 0 && (plan->memory_limit > 0 || memory.peak > NEARLY_FULL * limit))
+        plan_limit_print_margin(plan->relaxed ? PLAN_RELAXED : PLAN_STRICT);
     print_made_whole(plan);
     if (plan->bound_ms > 0 && !given) {
         struct fewer_question q = {.step_ms = plan->cost.step_ms,

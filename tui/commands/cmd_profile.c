@@ -15,6 +15,7 @@
 
 struct request {
     const char *trace, *model, *compiled, *out;
+    uint32_t steps;
 };
 
 #define ARG(field) INTO(struct request, field)
@@ -25,6 +26,8 @@ static const struct option rows[] = {
      "the compiled module that ran, compile().as_text(): operations of the trace are its "
      "instructions, found in MODEL by op_name; without it MODEL is what ran",
      .kind = OPTION_FILE, ARG(compiled)},
+    {"steps", "N", "steps that a table of times covers (default 1)", .kind = OPTION_WHOLE,
+     ARG(steps), .least = 1, .most = 1000000},
     {"o", "FILE", "write the profile to FILE instead of standard output", .kind = OPTION_FILE,
      ARG(out)},
     {0},
@@ -50,7 +53,7 @@ static int load_all(const struct request *r, struct trace *t, struct hlo_module 
                     struct hlo_module **compiled, struct err *e)
 {
     struct hlo_load_options largest = {0, -1};
-    int rc = trace_read(r->trace, t, e);
+    int rc = trace_read(r->trace, r->steps ? r->steps : 1, t, e);
 
     if (!rc)
         rc = hlo_load(r->model, &largest, m, e);
@@ -108,9 +111,12 @@ const struct command command_profile = {
     .name = "profile",
     .usage = "TRACE MODEL",
     .summary = "extract measured times of a module from a profiler's trace",
-    .about = "Turns a trace of the JAX profiler (NAME.trace.json.gz) into measured times of a "
-             "model's instructions, one execution each, as --profile of other commands reads them; "
-             "says how much of the trace was found. Of several runs the median counts.",
+    .about =
+        "Turns a trace of the JAX profiler (NAME.trace.json.gz), or a table of times (CSV: an "
+        "xplane's HLO operations, nsys' kernels), into measured times of a model's "
+        "instructions, one execution each, as --profile of other commands reads them; says how "
+        "much of the trace was found. Of several runs of a trace the median counts; a table's "
+        "totals are divided by --steps.",
     .options = options,
     .run = run,
 };

@@ -1,4 +1,5 @@
 #include "tui/commands/pipeline_print.h"
+#include "tui/commands/plan_limit.h"
 
 #include "engine/cluster/cluster.h"
 #include "engine/pipeline/formula.h"
@@ -34,6 +35,8 @@ static void write_layers(const struct pipeline *l, const struct pipe_stage *s, c
     snprintf(out, room, "%.60s .. %.60s", first[0] ? first : "start", last + at);
 }
 
+static const double NEARLY_FULL = 0.7; /* of a device: the margin matters */
+
 static void print_memory(const struct pipeline *l, const struct pipeline_plan *p)
 {
     char a[UNITS_ROOM], b[UNITS_ROOM], c[UNITS_ROOM], d[UNITS_ROOM];
@@ -50,6 +53,8 @@ static void print_memory(const struct pipeline *l, const struct pipeline_plan *p
            units_bytes(c, s.state_bytes), s.in_flight,
            units_bytes(d, l->options.recompute ? s.input_bytes : s.stash_bytes + s.input_bytes),
            l->options.recompute ? " (recomputed)" : "");
+    if (most > NEARLY_FULL * memory)
+        plan_limit_print_margin(PLAN_PIPELINE);
 }
 
 static void print_head(const struct pipeline *l, const struct pipeline_plan *p)

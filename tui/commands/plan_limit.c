@@ -134,6 +134,15 @@ static double device_for(const struct plan_limit_args *a, double bytes)
     return a->bytes > 0 ? bytes : bytes / (1 - DEVICE_MEMORY_MARGIN);
 }
 
+void plan_limit_print_margin(enum plan_kind kind)
+{
+    struct str text = {0};
+
+    memory_margin_say(kind, &text);
+    printf("  margin                        %s\n", text.text ? text.text : "");
+    str_release(&text);
+}
+
 void plan_limit_print(const struct plan_limit_args *a, const struct problem *p,
                       const struct batch_and_zero_result *r)
 {
@@ -161,8 +170,7 @@ void plan_limit_print(const struct plan_limit_args *a, const struct problem *p,
         printf("  no number of micro-batches was found enough; it needs a device of %s\n",
                units_bytes(device, device_for(a, r->plan.peak)));
     if (a->bytes <= 0)
-        printf("  of a device's memory %.0f %% is left free: enough for %s compiled by XLA\n",
-               100 * DEVICE_MEMORY_MARGIN, a->relaxed ? MARGIN_HOLDS_RELAXED : MARGIN_HOLDS_STRICT);
+        plan_limit_print_margin(a->relaxed ? PLAN_RELAXED : PLAN_STRICT);
     printf("\n");
 }
 

@@ -33,6 +33,8 @@ int plan_limit_solve(const struct plan_limit_args *a, struct problem *p,
 
 /* What was looked at, one line per pair, when something was to be chosen. */
 void plan_limit_print_tries(const struct plan_limit_args *a, const struct batch_and_zero_result *r);
+/* A line on how much memory to keep free, as measured for plans of this kind. */
+void plan_limit_print_margin(enum plan_kind kind);
 /* The answer when nothing fits. */
 void plan_limit_print(const struct plan_limit_args *a, const struct problem *p,
                       const struct batch_and_zero_result *r);
