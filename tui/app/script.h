@@ -15,7 +15,7 @@
 int app_load(struct app *a, const char *model, const char *cluster, struct err *e) MUST_CHECK;
 /* Calls `then`, at once or when what is being read has taken its place and is drawn; never if that
  * fails. It is called again while it returns APP_AGAIN, each time once the search is at rest. */
-enum { APP_AGAIN = -1 };
+enum { APP_AGAIN = 1 }; /* errors are negative */
 int app_when_loaded(struct app *a, int (*then)(struct app *a, void *context, struct err *e),
                     void *context, struct err *e) MUST_CHECK;
 /* What was wrong with the file that the program was to begin with; false: nothing. */
