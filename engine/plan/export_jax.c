@@ -27,6 +27,7 @@ static const char code[] =
     "            where = jax.tree_util.keystr(path)\n"
     "            raise ValueError(f\"{where} has shape {jax.numpy.shape(leaf)}, in the plan {name} "
     "has {shape}\")\n"
+    "    mesh = _mesh()\n"
     "    return treedef.unflatten([NamedSharding(mesh, spec) for _, _, spec in rows])\n"
     "\n"
     "\n"
@@ -163,7 +164,13 @@ static void add_mesh(const struct plan *p, struct str *out)
 {
     const struct cluster_mesh *mesh = &p->problem->mesh;
 
-    str_add(out, "mesh = jax.make_mesh((");
+    str_format(out,
+               "def _mesh():\n"
+               "    if len(jax.devices()) < %u:\n"
+               "        raise RuntimeError(f\"the plan is for %u devices, here are "
+               "{len(jax.devices())}\")\n"
+               "    return jax.make_mesh((",
+               mesh->devices, mesh->devices);
     for (uint32_t x = 0; x < mesh->axes; x++)
         str_format(out, "%s%u", x ? ", " : "", mesh->axis[x].size);
     str_add(out, mesh->axes == 1 ? ",), (" : "), (");
@@ -175,6 +182,7 @@ static void add_mesh(const struct plan *p, struct str *out)
                mesh->axes == 1 ? ",), axis_types=(AxisType.Auto,))\n"
                                : "), axis_types=(AxisType.Auto,) * %u)\n",
                mesh->axes);
+    str_add_char(out, '\n');
 }
 
 int export_jax(const struct plan *p, struct str *out, struct str *warnings, struct err *e)

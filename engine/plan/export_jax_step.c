@@ -20,13 +20,12 @@ static const char *const code[] = {
     "#     step = automap_plan.apply(train_step, *example_args)  # check=True: runs it split and "
     "whole, compares\n",
     "#     state = step(*step.place(*args))\n",
-    "# XLA can abort the process on a module: try once in a child, python automap_plan.py compiles "
-    "and ends.\n",
+    "# XLA can abort the process on a module: try it first in a process of its own, python "
+    "automap_plan.py compiles it and ends.\n",
     "import base64\n",
     "import collections\n",
     "import dataclasses\n",
     "import re\n",
-    "import sys\n",
     "import zlib\n",
     "\n",
     "import jax\n",
@@ -66,6 +65,18 @@ static const char *const code[] = {
     "    return specs\n",
     "\n",
     "\n",
+    "def _layouts(main):\n"
+    "    \"\"\"Those of arguments and results, taken out of the module: jit says them, and "
+    "donation is its affair, too.\"\"\"\n"
+    "    found = _specs(main.attributes[\"arg_attrs\"], main.type.inputs), "
+    "_specs(main.attributes[\"res_attrs\"], main.type.results)\n"
+    "    for attr in (\"arg_attrs\", \"res_attrs\"):\n"
+    "        main.attributes[attr] = ir.ArrayAttr.get(\n"
+    "            [ir.DictAttr.get({k: a[k] for k in [\"sdy.sharding\"] if k in a}) for a in "
+    "main.attributes[attr]])\n"
+    "    return found\n"
+    "\n"
+    "\n"
     "def _lines(text):\n"
     "    \"\"\"The operations of a program, as they are printed.\"\"\"\n"
     "    op = re.compile(r'(?<![#.\\w\"])(?:stablehlo|chlo)\\.[a-z_0-9]+(?=[ "
@@ -138,13 +149,7 @@ static const char *const code[] = {
     "        module = _module(context)\n",
     "        main = _main(module)\n",
     "        _compare(exported, lowered, main)\n",
-    "        kept = _specs(main.attributes[\"arg_attrs\"], main.type.inputs)\n",
-    "        returned = _specs(main.attributes[\"res_attrs\"], main.type.results)\n",
-    "        for attr in (\"arg_attrs\", \"res_attrs\"):  # the layouts are said by jit; donation "
-    "is its affair, too\n",
-    "            main.attributes[attr] = ir.ArrayAttr.get(\n",
-    "                [ir.DictAttr.get({k: a[k] for k in [\"sdy.sharding\"] if k in a}) for a in "
-    "main.attributes[attr]])\n",
+    "        kept, returned = _layouts(main)\n"
     "        planned = dataclasses.replace(exported, "
     "mlir_module_serialized=_export._module_to_bytecode(module), nr_devices=count)\n",
     "    leaves = [P()] * len(exported.in_avals)\n",
@@ -193,6 +198,46 @@ static const char *const code[] = {
     "            raise ValueError(f\"result {n} differs by {worst(b):.1e} of its size between the "
     "planned step and the whole one\")\n",
 };
+
+static const char trial[] =
+    "\n"
+    "\n"
+    "def _try():\n"
+    "    \"\"\"Compiles the planned program alone, for simulated devices: what XLA refuses, or "
+    "aborts on, it does so here.\"\"\"\n"
+    "    names, sizes = zip(*AXES)\n"
+    "    count = int(np.prod(sizes))\n"
+    "    for key, value in (\"jax_platforms\", \"cpu\"), (\"jax_num_cpu_devices\", count), "
+    "(\"jax_enable_x64\", True):\n"
+    "        jax.config.update(key, value)\n"
+    "    mesh = jax.sharding.Mesh(np.array(jax.devices()).reshape(sizes), names, "
+    "axis_types=(AxisType.Auto,) * len(AXES))\n"
+    "    context = mlir.make_ir_context()\n"
+    "    with context:\n"
+    "        module = _module(context)\n"
+    "        main = _main(module)\n"
+    "        kinds = \"bool_ int4 int8 int16 int32 int64 uint4 uint8 uint16 uint32 uint64 "
+    "float8_e4m3fn float8_e5m2 bfloat16 float16\"\n"
+    "        kinds = [getattr(jax.numpy, t, None) for t in (kinds + \" float32 float64 complex64 "
+    "complex128\").split()]\n"
+    "        kinds = {str(mlir.dtype_to_ir_type(np.dtype(t))): t for t in kinds if t}\n"
+    "        shapes = lambda types: [jax.ShapeDtypeStruct(tuple(t.shape), "
+    "kinds[str(t.element_type)]) for t in map(ir.RankedTensorType, types)]\n"
+    "        arguments, results = shapes(main.type.inputs), shapes(main.type.results)\n"
+    "        kept, returned = ([NamedSharding(mesh, s) for s in specs] for specs in "
+    "_layouts(main))\n"
+    "        packed = _export._module_to_bytecode(module)\n"
+    "    empty = jax.jit(lambda *a: [jax.numpy.zeros(r.shape, r.dtype) for r in results], "
+    "keep_unused=True)\n"
+    "    planned = dataclasses.replace(jax.export.export(empty)(*arguments), "
+    "mlir_module_serialized=packed, nr_devices=count)\n"
+    "    jax.jit(lambda *a: planned.call(*a), in_shardings=kept, "
+    "out_shardings=returned).lower(*arguments).compile()\n"
+    "    print(f\"XLA compiles the planned step for {count} devices (jax {jax.__version__})\")\n"
+    "\n"
+    "\n"
+    "if __name__ == \"__main__\":\n"
+    "    _try()\n";
 
 /* ---- the operations, to know the program again ---- */
 
@@ -402,6 +447,7 @@ int export_jax_step(const struct plan *plan, struct str *out, struct str *warnin
     rc = write_packed("PROGRAM", &module, out, e);
     if (rc)
         goto out;
+    str_add(out, trial);
     if (out->failed)
         rc = err_no_memory(e, "to export the plan");
 out:
