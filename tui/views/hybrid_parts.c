@@ -143,8 +143,7 @@ void hybrid_draw_meshes(const struct hybrid_shown *s, const struct pane *p)
     pane_right_format(p, 24, y, ROLE_TEXT, "%.1f", s->picture->step_ms);
     pane_right_format(p, 41, y++, ROLE_TEXT, "%.1f", t->memory_bytes / 1e9);
     if (s->picture->chunks > 1) {
-        pane_cut(p, 0, y, p->width, ROLE_DIM,
-                 "interleaved: s chooses a schedule that can be changed");
+        pane_cut(p, 0, y, p->width, ROLE_DIM, "interleaved: s for another schedule");
         return;
     }
     if (!here || !s->seen.done) {
