@@ -238,24 +238,44 @@ static void draw_cuts(const struct pipeline_shown *s, const struct pane *p, int 
     }
 }
 
-void pipeline_draw_course(const struct pipeline_shown *s, const struct pane *p)
+/* The same as prefix sums of C and W, and A over its largest, each in percent: where a cut leaves
+ * half of the computing behind it, C stands at 50 (Auto-MAP, figures 12 to 15). */
+static void normalise_course(const struct pipe_instance *in, struct course *out)
+{
+    const double *ms = in->forward_ms[pipe_row(in, 0, 1)];
+    double all_ms = ms[in->points], all_bytes = in->gradient_bytes[in->points], most = 0;
+
+    for (uint32_t n = 0; n < COURSE_POINTS; n++) {
+        uint32_t end = (uint32_t)((uint64_t)in->points * (n + 1) / COURSE_POINTS);
+        out->c[n] = all_ms > 0 ? 100 * ms[end] / all_ms : 0;
+        out->w[n] = all_bytes > 0 ? 100 * in->gradient_bytes[end] / all_bytes : 0;
+    }
+    for (uint32_t cut = 1; cut < in->points; cut++)
+        most = fmax(most, in->forward_bytes[cut]);
+    for (uint32_t cut = 1; cut < in->points; cut++)
+        out->a[cut - 1] = most > 0 ? 100 * in->forward_bytes[cut] / most : 0;
+}
+
+void pipeline_draw_course(const struct pipeline_shown *s, const struct pane *p, bool normalised)
 {
     const struct pipe_instance *in = &s->pipeline->all;
     int rows = p->height - 2, c = rows / 4 > 1 ? rows / 4 : 2, w = c, a = rows - c - w;
     char note[96], points[UNITS_ROOM];
 
-    snprintf(note, sizeof note, "along the forward order, %s operations · cuts ▲",
+    snprintf(note, sizeof note, "%s, %s operations · cuts ▲",
+             normalised ? "prefix sums of C and W, A of its largest" : "along the forward order",
              units_count(points, in->points));
-    pane_head(p, 0, &(struct head){0, "C  A  W", note, false});
+    pane_head(p, 0, &(struct head){0, normalised ? "C  A  W in %" : "C  A  W", note, false});
     if (a < 2 || in->points < 2)
         return;
     struct course *k = mem_alloc(sizeof *k);
     k->a = mem_alloc(in->points * sizeof *k->a);
-    sum_course(in, k);
-    draw_curve(s, p, 1, c, k->c, COURSE_POINTS, false, ROLE_PLOT_0, 'C', "ms");
+    (normalised ? normalise_course : sum_course)(in, k);
+    const char *ms = normalised ? "%" : "ms", *mb = normalised ? "%" : "MB";
+    draw_curve(s, p, 1, c, k->c, COURSE_POINTS, false, ROLE_PLOT_0, 'C', ms);
     struct plot_drawn d =
-        draw_curve(s, p, 1 + c, a, k->a, in->points - 1, true, ROLE_PLOT_1, 'A', "MB");
-    draw_curve(s, p, 1 + c + a, w, k->w, COURSE_POINTS, false, ROLE_PLOT_2, 'W', "MB");
+        draw_curve(s, p, 1 + c, a, k->a, in->points - 1, !normalised, ROLE_PLOT_1, 'A', mb);
+    draw_curve(s, p, 1 + c + a, w, k->w, COURSE_POINTS, false, ROLE_PLOT_2, 'W', mb);
     draw_cuts(s, p, rows, &d);
     free(k->a);
     free(k);

@@ -27,8 +27,8 @@ struct pipeline_shown {
 void pipeline_draw_stages(const struct pipeline_shown *s, const struct pane *p,
                           const struct head *h);
 void pipeline_draw_schedule(const struct pipeline_shown *s, const struct pane *p, bool spaced);
-void pipeline_draw_course(const struct pipeline_shown *s,
-                          const struct pane *p); /* C, A, W with the cuts */
+/* C, A, W along the forward order with the cuts: of each part, or summed up and in percent. */
+void pipeline_draw_course(const struct pipeline_shown *s, const struct pane *p, bool normalised);
 void pipeline_draw_learner(const struct pipeline_shown *s, const struct learn_look *k,
                            const struct pane *p);
 /* The network's answer beside the proof, and its scores along the model. `timed` false: pictures

@@ -30,7 +30,7 @@
 #include <string.h>
 
 /* What stands below the schedule. */
-enum pipeline_part { PART_COURSE, PART_MEMORY, PART_LEARNER, PART_NETWORK, PART_COUNT };
+enum pipeline_part { PART_COURSE, PART_MEMORY, PART_LEARNER, PART_NETWORK, PART_SUMS, PART_COUNT };
 
 struct pipeline_view {
     struct pipeline_job *job;
@@ -226,7 +226,7 @@ static void draw_part(struct panel *p, const struct pane *pane)
     } else if (v->part == PART_NETWORK) {
         pipeline_draw_network(&v->shown, &v->look, p->scene->now_ms > 0, pane);
     } else {
-        pipeline_draw_course(&v->shown, pane);
+        pipeline_draw_course(&v->shown, pane, v->part == PART_SUMS);
     }
 }
 
