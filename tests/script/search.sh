@@ -48,7 +48,7 @@ assert of["opp+adp"]["step_time_ms"] <= grown["step_time_ms"] * (1 + 1e-9), of
 P
 
 "$automap" search mlp v100-1x4 --kind all --batch 64 --algo exact --json --plan "$dir/small.plan" > "$dir/small.json" 2> "$dir/err"
-"$automap" plan mlp v100-1x4 --plan "$dir/small.plan" --json > "$dir/small.again"
+"$automap" plan mlp v100-1x4 --batch 64 --plan "$dir/small.plan" --json > "$dir/small.again"
 python3 - "$dir/small.json" "$dir/small.again" << 'P' || { echo "the plan of another batch"; exit 1; }
 import json, sys
 found, again = (json.load(open(p)) for p in sys.argv[1:])
