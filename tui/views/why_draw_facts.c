@@ -64,9 +64,7 @@ static void write_sentence(const struct panel *p, char *out, size_t room)
     if (a->class != CLASS_NONE)
         class_name(&w->names, a->class, class_text);
     if (a->kind == WHY_FREE) {
-        snprintf(out, room,
-                 "%s is made of constants and scalars alone: every use makes the part it needs.",
-                 subject_text);
+        watch_say_free(w, q->classes.dim_value[a->dim], subject_text, out, room);
     } else if (a->kind == WHY_NEVER && a->shared != HLO_NONE) {
         snprintf(out, room, "%s can never be split: its class holds two dims of one value.",
                  subject_text);

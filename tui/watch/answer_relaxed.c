@@ -119,10 +119,10 @@ void answer_relaxed_value(struct answer *a, const struct watch *w, const struct 
     char note[96], time[UNITS_ROOM];
 
     if (x->origin[v] == HLO_NONE) {
-        answer_say(a,
-                   "\1%s\1 is made of constants and scalars alone: every use makes the part it "
-                   "needs.",
-                   name_of(w, v));
+        char name[160], text[400];
+        snprintf(name, sizeof name, "\1%.150s\1", name_of(w, v));
+        watch_say_free(w, v, name, text, sizeof text);
+        answer_say(a, "%s", text);
         return;
     }
     answer_say(a, "\1%s\1 is \1%s\1 in the relaxed plan, of %s a step.", name_of(w, v),

@@ -9,6 +9,7 @@
 #include "engine/live/snapshot.h"
 #include "engine/problem/problem.h"
 #include "engine/search/game.h"
+#include "engine/text/units.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
@@ -407,6 +408,22 @@ void watch_free(struct watch *w)
     free(w->scratch);
     wave_release(&w->wave);
     free(w);
+}
+
+void watch_say_free(const struct watch *w, hlo_value v, const char *name, char *out, size_t room)
+{
+    double ms = w->ms[w->problem->m->value_instruction[v]];
+    char time[UNITS_ROOM];
+
+    if (ms > 0)
+        snprintf(out, room,
+                 "%s comes from keys and constants alone: every device makes it whole, in %s of a "
+                 "step, and each use cuts out its part, which sends nothing.",
+                 name, units_ms(time, ms));
+    else
+        snprintf(out, room,
+                 "%s is made of constants and scalars alone: every use makes the part it needs.",
+                 name);
 }
 
 void watch_send(struct watch *w, const char *format, ...)

@@ -92,6 +92,10 @@ int watch_move_of_instruction(const struct watch *w, hlo_id id);
 /* -1 open, 0 whole, 1 split, -2: nothing to decide. */
 int watch_status(const struct watch *w, hlo_id id);
 
+/* Of a free value, called `name`: that every use makes the part it needs or, where making it takes
+ * time, that every device makes it whole, and how long that is. */
+void watch_say_free(const struct watch *w, hlo_value v, const char *name, char *out, size_t room);
+
 /* Axes that dim `d` of a value is split over, and is undecided for, as far as the wave has come. */
 label watch_on(const struct watch *w, dim_id d);
 label watch_open(const struct watch *w, dim_id d);
