@@ -302,6 +302,65 @@ static bool slow_crowded(const struct place_graph *g, const uint32_t *device,
 }
 
 /* Prices of moves and what crosses, against the definition. */
+static void check_prices(const struct place_graph *g, const struct place_rules *rules,
+                         const struct placement *p, struct place_look *l, const uint32_t *copies,
+                         uint32_t node, uint32_t *crowded)
+{
+    struct place_price price[SMALL_DEVICES];
+    struct slow_load load[SMALL_DEVICES];
+    uint32_t device[SMALL_NODES];
+
+    place_look_prices(l, node, price);
+    for (uint32_t d = 0; d < p->devices; d++) {
+        for (uint32_t v = 0; v < g->nodes; v++)
+            device[v] = g->color[v] == g->color[node] ? d : p->device[v];
+        slow_loads(g, device, load);
+        assert_true(fabs(price[d].value_ms - slow_value(g, rules, load, copies)) < 1e-9);
+        bool full = copies[0] > 1 && slow_crowded(g, device, copies);
+        assert_int_equal(!price[d].faults, slow_fits(g, device, load) && !full);
+        *crowded += full;
+    }
+}
+
+static void check_crossings(const struct place_graph *g, const struct placement *p,
+                            const struct place_look *l)
+{
+    struct place_crossing c[SMALL_NODES];
+    uint32_t crossings = place_look_crossings(l, c, SMALL_NODES), slow = 0;
+
+    for (uint32_t u = 0; u < g->nodes; u++) {
+        bool crosses = false, paid = !slow_is_host(g, p->device[u]);
+        for (uint32_t k = g->user_at[u]; k < g->user_at[u + 1]; k++) {
+            uint32_t to = p->device[g->user[k]];
+            crosses |= to != p->device[u];
+            paid |= to != p->device[u] && !slow_is_host(g, to);
+        }
+        slow += crosses && paid && g->send_ms[u] > 0;
+    }
+    assert_int_equal(crossings, slow);
+    for (uint32_t k = 1; k < crossings; k++)
+        assert_true(c[k - 1].ends * c[k - 1].ms >= c[k].ends * c[k].ms);
+}
+
+static bool check_stages(const struct place_graph *g, const struct placement *p,
+                         const struct place_look *l)
+{
+    uint32_t stage[SMALL_DEVICES];
+    bool chain = place_look_is_chain(l, stage);
+
+    for (uint32_t u = 0; u < g->nodes; u++) {
+        uint32_t from = stage[p->device[u]];
+        assert_int_equal(from != PLACE_NONE, chain);
+        for (uint32_t k = g->user_at[u]; k < g->user_at[u + 1] && chain; k++) {
+            if (!g->backward[u] && !g->backward[g->user[k]])
+                assert_true(from <= stage[p->device[g->user[k]]]);
+        }
+    }
+    assert_int_equal(place_look_is_chain(l, NULL) || g->training,
+                     slow_contiguous(g, p->device) || g->training);
+    return chain;
+}
+
 static void looks(void **state)
 {
     struct rl_rng r;
@@ -316,71 +375,31 @@ static void looks(void **state)
                                 .training = rl_rng_below(&r, 2)};
         struct place_graph *g = small_graph(&r, &s);
         struct place_rules rules = {.apart = rl_rng_below(&r, 2)};
-        struct place_price price[SMALL_DEVICES];
-        struct place_look *l;
-        struct placement *p;
-        struct slow_load load[SMALL_DEVICES];
+        uint32_t devices = place_devices(g), node = rl_rng_below(&r, g->nodes);
+        uint32_t of_color[SMALL_NODES], copies[SMALL_DEVICES] = {1, 1, 1, 1, 1, 1, 1, 1};
+        struct place_look *l = NULL;
+        struct placement *p = NULL;
         struct err e = {0};
-        uint32_t devices = place_devices(g), node = rl_rng_below(&r, g->nodes), device[SMALL_NODES];
-        if (!devices || placement_new(g, &p, &e)) {
-            place_graph_free(g);
-            continue;
-        }
-        uint32_t of_color[SMALL_NODES];
+        if (!devices)
+            goto next;
+        assert_int_equal(placement_new(g, &p, &e), 0);
         for (uint32_t c = 0; c < g->colors; c++)
             of_color[c] = rl_rng_below(&r, devices);
         for (uint32_t v = 0; v < g->nodes; v++)
             p->device[v] = of_color[g->color[v]];
-        uint32_t copies[SMALL_DEVICES] = {1, 1, 1, 1, 1, 1, 1, 1};
         if (i % 4 == 0 && g->type[0].count > 1) {
             g->sync_ms_per_byte = 0.3;
             copies[0] = p->copies[0] = 2;
             copied++;
         }
-        if (place_look_new(g, &rules, p, &l, &e)) {
-            placement_free(p);
-            place_graph_free(g);
-            continue;
+        if (!place_look_new(g, &rules, p, &l, &e)) {
+            check_prices(g, &rules, p, l, copies, node, &crowded);
+            check_crossings(g, p, l);
+            chains += check_stages(g, p, l);
+            place_look_free(l);
         }
-        place_look_prices(l, node, price);
-        for (uint32_t d = 0; d < devices; d++) {
-            for (uint32_t v = 0; v < g->nodes; v++)
-                device[v] = g->color[v] == g->color[node] ? d : p->device[v];
-            slow_loads(g, device, load);
-            assert_true(fabs(price[d].value_ms - slow_value(g, &rules, load, copies)) < 1e-9);
-            bool full = copies[0] > 1 && slow_crowded(g, device, copies);
-            assert_int_equal(!price[d].faults, slow_fits(g, device, load) && !full);
-            crowded += full;
-        }
-        struct place_crossing c[SMALL_NODES];
-        uint32_t crossings = place_look_crossings(l, c, SMALL_NODES), slow = 0;
-        for (uint32_t u = 0; u < g->nodes; u++) {
-            bool crosses = false, paid = !slow_is_host(g, p->device[u]);
-            for (uint32_t k = g->user_at[u]; k < g->user_at[u + 1]; k++) {
-                crosses |= p->device[g->user[k]] != p->device[u];
-                paid |= p->device[g->user[k]] != p->device[u] &&
-                        !slow_is_host(g, p->device[g->user[k]]);
-            }
-            slow += crosses && paid && g->send_ms[u] > 0;
-        }
-        assert_int_equal(crossings, slow);
-        for (uint32_t k = 1; k < crossings; k++)
-            assert_true(c[k - 1].ends * c[k - 1].ms >= c[k].ends * c[k].ms);
-        uint32_t stage[SMALL_DEVICES];
-        bool chain = place_look_is_chain(l, stage);
-        for (uint32_t u = 0; u < g->nodes; u++) {
-            uint32_t from = stage[p->device[u]];
-            assert_int_equal(from != PLACE_NONE, chain);
-            for (uint32_t k = g->user_at[u]; k < g->user_at[u + 1] && chain; k++) {
-                if (!g->backward[u] && !g->backward[g->user[k]])
-                    assert_true(from <= stage[p->device[g->user[k]]]);
-            }
-        }
-        chains += chain;
-        assert_int_equal(place_look_is_chain(l, NULL) || g->training,
-                         slow_contiguous(g, p->device) || g->training);
-        place_look_free(l);
         placement_free(p);
+    next:
         place_graph_free(g);
     }
     assert_true(copied > 20 && crowded > 20 && chains > 50);
