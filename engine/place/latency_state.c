@@ -248,6 +248,10 @@ void place_latency_note(struct place_latency_state *s, double v, const char *alg
 
     if (v >= b->value_ms)
         return;
+    for (uint32_t d = 0; d < s->accelerators; d++) { /* pins come first, and may be too much */
+        if (s->used[d] > place_latency_room(s, d))
+            return;
+    }
     for (uint32_t p = 0; p < s->p->nets->positions; p++) {
         if (!place_latency_allows(s, p,
                                   s->place[p])) /* all on the host is a start, not always a plan */
