@@ -9,7 +9,7 @@ run "$automap $model --seed 7; echo code \$?"
 see "ready"; see "Space starts the search"
 see "Decision 1 of"; see "margin"; see "none yet"
 type ','; see "last wave  width"
-type ' '; see "ms best"; see "ep/s"; see "proven by exact"
+type ' '; see "ms best"; see "ep/s"; see "0.688 proven"
 type ' '; see "paused"
 type '{'; see "decisions/s"
 
