@@ -14,12 +14,14 @@
 
 #include <cmocka.h>
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { MODELS_MOST = 64, ZOO_BYTES = 400 << 10 };
 
 struct counts {
     size_t models, groups, numbered, twice, variables, raw, long_lists;
+    size_t shown, shortened, cut; /* names in the panel, at three sizes */
 };
 
 /* "Arg_12.3", "p7", "param_4", "arg3.1": the file's number and nothing else. */
@@ -86,6 +88,71 @@ static void count_lists(const struct watch *w, struct counts *c)
     }
 }
 
+/* A row of the linkage groups, as it is named when there is room. Returns the first move behind. */
+static int row_name(const struct watch *w, int n, char *out, size_t room)
+{
+    int end = n + 1;
+
+    while (end < w->move_count && !strcmp(w->move[end].stem, w->move[n].stem))
+        end++;
+    if (end == n + 1)
+        snprintf(out, room, "%s", w->move[n].name);
+    else
+        snprintf(out, room, "%.130s ×%d", w->move[n].stem, end - n);
+    return end;
+}
+
+/* The longest run of blanks in a text, and how many columns it has. */
+static int longest_blank(const char *text, size_t size)
+{
+    int run = 0, longest = 0;
+
+    for (size_t i = 0; i < size; i++) {
+        run = text[i] == ' ' ? run + 1 : 0;
+        longest = run > longest ? run : longest;
+    }
+    return longest;
+}
+
+/* Names in panel 2 that are not whole though columns stand empty in their row. GAP: what keeps
+ * columns of figures apart. */
+static void count_cut(struct app *app, int width, int height, struct counts *c)
+{
+    enum { GAP = 10 };
+    const struct watch *w = app_watch(app);
+    struct str text = {0};
+    char name[NAME_ROOM + 16];
+    int n = 0;
+
+    app_resize(app, width, height);
+    app_touch(app);
+    grid_text(app_frame(app), &text);
+    const char *line = text.text ? strstr(text.text, "│ now") : NULL; /* the titles */
+    for (line = line ? strchr(line, '\n') : NULL; line && n < w->move_count;) {
+        const char *end = strchr(++line, '\n'), *bar = strstr(line, "│");
+        if (!end || !bar || bar > end)
+            break;
+        const char *next = strstr(bar + strlen("│"), "│");
+        size_t size = (size_t)((next && next < end ? next : end) - bar);
+        int behind = row_name(w, n, name, sizeof name);
+        char row[1024];
+        snprintf(row, sizeof row, "%.*s", (int)size, bar);
+        if (size < 8 || row[strlen("│ ")] == ' ')
+            break; /* the panel has ended */
+        c->shown++;
+        if (!strstr(row, name)) {
+            c->shortened++;
+            if (longest_blank(row, strlen(row)) > GAP) {
+                printf("    %dx%d: %s, shown as %s\n", width, height, name, row);
+                c->cut++;
+            }
+        }
+        n = behind;
+        line = end;
+    }
+    str_release(&text);
+}
+
 static void test_names(void **state)
 {
     (void)state;
@@ -106,6 +173,9 @@ static void test_names(void **state)
             count_groups(app_watch(app), &c);
             count_variables(app_watch(app), &c);
             count_lists(app_watch(app), &c);
+            count_cut(app, 120, 40, &c);
+            count_cut(app, 160, 50, &c);
+            count_cut(app, 200, 60, &c);
             if (c.numbered + c.raw + c.twice + c.long_lists >
                 before.numbered + before.raw + before.twice + before.long_lists)
                 printf("  %s\n", paths[n]);
@@ -115,6 +185,10 @@ static void test_names(void **state)
     printf("%zu models: %zu groups, %zu told by a number, %zu with another's name; %zu variables, "
            "%zu called by number where their module is known; %zu lists of equal layers unfolded\n",
            c.models, c.groups, c.numbered, c.twice, c.variables, c.raw, c.long_lists);
+    printf("%zu rows of the panel at three sizes, %zu not whole, %zu of them beside free space\n",
+           c.shown, c.shortened, c.cut);
+    assert_true(c.shown >= c.models);
+    assert_true(c.cut <= 2); /* words of thirty letters */
     assert_int_equal(c.numbered, 0);
     assert_int_equal(c.raw, 0);
     assert_int_equal(c.twice, 0);

@@ -498,10 +498,11 @@ static void test_short_names(void **state)
     assert_string_equal(watch_short_name(out, sizeof out, "decoder cross 1–5", 9), "dec cross");
     assert_string_equal(watch_short_name(out, sizeof out, "vocab 32128", 6), "vocab");
     assert_string_equal(watch_short_name(out, sizeof out, "conv2_1", 6), "c2_1");
+    assert_string_equal(watch_short_name(out, sizeof out, "encoder ffn 0–1 x", 10), "enc ffn x");
     /* What tells one block from the next stays. */
     assert_string_equal(
-        watch_short_name(out, sizeof out, "conv2 block1_1 conv kernel dim 3, 128", 34),
-        "conv2 block1_1 conv ker dim 3, 128");
+        watch_short_name(out, sizeof out, "conv2 block1_1 conv kernel dim 3, 128", 33),
+        "conv2 block1_1 conv ker 3, 128");
     assert_string_equal(
         watch_short_name(out, sizeof out, "conv2 block1_1 conv kernel dim 3, 128", 21),
         "conv2 block1_1 3, 128");

@@ -29,61 +29,113 @@
 
 /* ---- names ---- */
 
-enum { WORD_MOST = 5, WORD_CUT = 3 }; /* longer words are cut to so many letters */
-
-/* Which words of a name stay: those that hold a digit ("block1_1") tell it from its neighbours, and
- * stay whole. */
-struct brief {
-    int words;    /* so many of the others, from the front */
-    bool numbers; /* words that begin with a digit: sizes, ranges of layers */
+enum {
+    WORDS_MOST = 24,
+    WORD_MOST = 5, /* longer words are cut to */
+    WORD_CUT = 3   /* so many letters */
 };
 
-static bool is_telling(const char *word, size_t size)
+/* A word of a name. One that holds a digit ("block1_1") tells it from its neighbours and stays
+ * whole; one that begins with a digit is a size or a range of layers, one letter is an axis. */
+struct word {
+    const char *at;
+    size_t size; /* as it is written now */
+    enum word_kind { WORD_PLAIN, WORD_TELLING, WORD_NUMBER, WORD_AXIS } kind;
+    bool is_cut, is_left_out;
+};
+
+static uint32_t split_words(const char *name, struct word words[static WORDS_MOST])
 {
-    size_t digit = strcspn(word, "0123456789");
-    return digit && digit < size;
+    uint32_t count = 0;
+
+    for (const char *s = name; *s && count < WORDS_MOST; s += *s == ' ') {
+        size_t size = strcspn(s, " "), digit = strcspn(s, "0123456789");
+        if (size)
+            words[count++] = (struct word){.at = s,
+                                           .size = size,
+                                           .kind = !digit                  ? WORD_NUMBER
+                                                   : digit < size          ? WORD_TELLING
+                                                   : size == 1 && !s[size] ? WORD_AXIS
+                                                                           : WORD_PLAIN};
+        s += size;
+    }
+    return count;
 }
 
-static void abbreviate(char *out, size_t room, const char *name, struct brief b)
+static void join_words(const struct word *words, uint32_t count, char *out, size_t room)
 {
     size_t size = 0;
 
-    for (const char *s = name; *s && size + 8 < room; s += *s == ' ') {
-        size_t word = strcspn(s, " "), take = word;
-        bool number = isdigit((unsigned char)*s), telling = !number && is_telling(s, word);
-        if (!number && !telling && word > WORD_MOST)
-            take = WORD_CUT;
-        if ((number ? b.numbers : telling || b.words-- > 0) && size + take + 2 < room) {
-            if (size)
-                out[size++] = ' ';
-            memcpy(out + size, s, take);
-            size += take;
-        }
-        s += word;
+    for (uint32_t n = 0; n < count; n++) {
+        const struct word *w = &words[n];
+        if (w->is_left_out || size + w->size + 2 > room)
+            continue;
+        if (size)
+            out[size++] = ' ';
+        memcpy(out + size, w->at, w->size);
+        size += w->size;
     }
     while (size && out[size - 1] == ',')
         size--;
     out[size] = 0;
 }
 
-/* True when some word of several holds a digit and does not begin with it. */
-static bool has_telling(const char *name)
+/* "dim", whose number follows; what stands before it too, as it is written. */
+static bool is_filler(const struct word *words, uint32_t n)
 {
-    for (const char *s = name; *s; s += *s == ' ') {
-        size_t word = strcspn(s, " ");
-        if (is_telling(s, word))
+    if (words[n].size == 3 && !memcmp(words[n].at, "dim", 3))
+        return true;
+    for (uint32_t k = 0; k < n; k++) {
+        if (!words[k].is_left_out && words[k].size == words[n].size &&
+            !memcmp(words[k].at, words[n].at, words[n].size))
             return true;
-        s += word;
+    }
+    return false;
+}
+
+/* What a name can do without, first things first: the ends of long words, fillers, words
+ * between the first and the last, what stands beside a telling word, numbers, the axis. False:
+ * nothing. */
+static bool shorten_once(struct word *words, uint32_t count)
+{
+    uint32_t plain[WORDS_MOST], plains = 0, telling = 0;
+
+    for (uint32_t n = 0; n < count; n++) {
+        struct word *w = &words[n];
+        if (w->is_left_out)
+            continue;
+        if (w->kind == WORD_PLAIN && w->size > WORD_MOST && !w->is_cut) {
+            w->size = WORD_CUT;
+            return w->is_cut = true;
+        }
+        if (w->kind == WORD_PLAIN)
+            plain[plains++] = n;
+        telling += w->kind == WORD_TELLING;
+    }
+    for (uint32_t n = plains; n-- > 1;) {
+        if (is_filler(words, plain[n]))
+            return words[plain[n]].is_left_out = true;
+    }
+    if (plains > 2)
+        return words[plain[1]].is_left_out = true;
+    if (plains && telling)
+        return words[plain[plains - 1]].is_left_out = true;
+    for (enum word_kind k = WORD_NUMBER; k <= WORD_AXIS && plains + telling; k++) {
+        bool any = false;
+        for (uint32_t n = 0; n < count; n++) {
+            any |= words[n].kind == k && !words[n].is_left_out;
+            words[n].is_left_out |= words[n].kind == k;
+        }
+        if (any)
+            return true;
     }
     return false;
 }
 
 char *watch_short_name(char *out, size_t room, const char *name, int columns)
 {
-    static const struct brief plain[] = {{3, true}, {2, false}},
-                              telling[] = {{3, true}, {2, true},  {1, true},
-                                           {0, true}, {1, false}, {0, false}};
     char text[NAME_ROOM];
+    struct word words[WORDS_MOST];
 
     if (utf8_text_columns(name) <= columns) {
         snprintf(out, room, "%s", name);
@@ -95,14 +147,10 @@ char *watch_short_name(char *out, size_t room, const char *name, int columns)
         snprintf(text, sizeof text, "%.1s%s", name, name + letters);
         return text_cut_middle(out, room, text, columns);
     }
-    bool told = has_telling(name);
-    const struct brief *briefs = told ? telling : plain;
-    size_t count = told ? sizeof telling / sizeof *telling : sizeof plain / sizeof *plain;
-    for (size_t n = 0; n < count; n++) {
-        abbreviate(text, sizeof text, name, briefs[n]);
-        if (utf8_text_columns(text) <= columns)
-            break;
-    }
+    uint32_t count = split_words(name, words);
+    do {
+        join_words(words, count, text, sizeof text);
+    } while (utf8_text_columns(text) > columns && shorten_once(words, count));
     return text_cut_middle(out, room, text, columns);
 }
 
