@@ -133,6 +133,21 @@ static cJSON *transfer_json(const struct hybrid_cut *c)
     return o;
 }
 
+/* What the bound is of; a file's own words where it is a file's. */
+static void add_scope(const struct hybrid *h, cJSON *to)
+{
+    const struct hybrid_options *o = &h->options;
+    bool is_pinned = o->pin_count || o->stages || o->tp || o->dp;
+    char scope[sizeof h->said_scope];
+
+    snprintf(scope, sizeof scope,
+             "strict plans%s, of all cuts between %u sections, sub-meshes and schedules%s%s",
+             h->chunks > 1 ? "" : " that are not interleaved", h->sections.count,
+             is_pinned ? ", under the pins" : "",
+             o->micro_batches ? ", with so many micro-batches" : "");
+    cJSON_AddStringToObject(to, "certified_scope", h->is_said ? h->said_scope : scope);
+}
+
 cJSON *hybrid_json(const struct hybrid *h)
 {
     cJSON *o = cJSON_CreateObject();
@@ -162,12 +177,8 @@ cJSON *hybrid_json(const struct hybrid *h)
     cJSON_AddItemToObject(o, "bound_ms",
                           h->is_certified ? cJSON_CreateNumber(h->bound_ms) : cJSON_CreateNull());
     cJSON_AddBoolToObject(o, "certified", h->is_certified);
-    char scope[160];
-    snprintf(scope, sizeof scope,
-             "strict plans%s, of all cuts between %u sections, sub-meshes and schedules%s",
-             h->chunks > 1 ? "" : " that are not interleaved", h->sections.count,
-             h->options.micro_batches ? ", with so many micro-batches" : "");
-    cJSON_AddStringToObject(o, "certified_scope", scope);
+    if (h->is_certified)
+        add_scope(h, o);
     return o;
 }
 
@@ -434,6 +445,9 @@ int hybrid_file_parse(const struct problem *p, const char *text, size_t size, st
                              1e-9 * hybrid_step_ms(out);
         out->bound_ms = out->is_certified ? json_number(root, "bound_ms") : 0;
         out->is_said = out->is_certified;
+        const cJSON *scope = json_get(root, "certified_scope");
+        snprintf(out->said_scope, sizeof out->said_scope, "%s",
+                 scope ? scope->valuestring : "not said");
     }
     cJSON_Delete(root);
     return rc;
