@@ -24,6 +24,7 @@ sane "tours"
 
 # Taken over, and back; one step back; left. The list of tours on the start screen.
 run "$automap; echo code \$?"; see "T tours"; type T; see "Tours ━"; see "What propagation does"
+for tour in $tours; do [ "$tour" = attention ] && break; type j; done
 type Enter; see "1 of"; type Space; see "━ 2 of"; gone "the search is at work"
 type 2; see "T comes back"; type p; see "Pin ━"; type Enter; see "1 P"
 type T; see "Space goes on"; see "━ 2 of"; see "[768 768/4]"; gone "the search is at work"

@@ -49,7 +49,7 @@ with tempfile.TemporaryDirectory() as d:
         ["export", mlp, cluster, "--plan", stages, "--format", "trace"], ["export", mlp, cluster, "--plan", hybrid, "--format", "json"],
         ["export", mlp, cluster, "--plan", plan, "--format", "hlo", "-o", out],
         [*search, "--json"], [*search, "--algo", "enumerate", "--plan", out], [*search, "--algo", "exact"], [*search, "--algo", "race"],
-        [*search, "--mode", "relaxed"], [*search, "--kind", "pp", "--algo", "exact"], [*search, "--kind", "hybrid", "--plan", out],
+        [*search, "--mode", "relaxed"], [*search, "--kind", "pp", "--algo", "exact"], ["search", mlp, cluster, "--quiet", "--no-journal", "--kind", "hybrid", "--plan", out],
         [*search, "--kind", "all", "--json"], [*search, "--seeds", "2", "--json"], ["replay", journal, "--json"],
         ["infer", mlp, cluster], ["place", mlp, cluster], ["place", mlp, cluster, "--algo", "dpl", "--plan", out],
         ["doctor", data + "/doctor/while_carry.cpu_after_optimizations.txt.gz"],

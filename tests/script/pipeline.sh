@@ -37,6 +37,8 @@ import ast, json, sys
 d = sys.argv[1]
 one, plan, read, out, race, two, trace = (json.load(open(f"{d}/{n}.json")) for n in ("one", "plan", "read", "out", "race", "two", "trace"))
 search = one.pop("search")
+fewer = one.pop("fewer_devices") # of the search, not of the plan
+assert fewer is None or fewer["step_time_ms"] < one["step_time_ms"]
 memory = search["memory"]
 assert len(memory["stages"]) == len(one["stages"])
 for m, s in zip(memory["stages"], one["stages"]):

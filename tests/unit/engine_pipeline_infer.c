@@ -230,6 +230,35 @@ static void check_answer(const struct pipeline *l, const struct network_answer *
     assert_true(with.transitions <= without.transitions);
 }
 
+/* Where the network's plan is nearer than what the proof finds by itself at once, it saves work. */
+static void test_known_plan_saves(void **state)
+{
+    (void)state;
+    struct pipeline_options o = {.batch = 256, .micro_batches = 16, .no_limit = true};
+    struct problem *p = mem_alloc(sizeof *p);
+    struct pipe_exact_result with, without;
+    struct network_answer n;
+    struct pipe_net net;
+    struct pipeline l;
+    struct err e;
+
+    assert_int_equal(pipe_net_load(&net, AUTOMAP_SOURCE_DIR "/examples/networks/pipeline.net"), 0);
+    load_shipped("vgg19", "c-4x8-v100", p);
+    assert_int_equal(pipeline_new(p, &o, &l, &e), 0);
+    assert_int_equal(network_answer_make(&l, &net.scorer, net.temperature, &n, &e), 0);
+    assert_int_equal(pipeline_exact(&l, &n.plan, &with, &e), 0);
+    assert_int_equal(pipeline_exact(&l, NULL, &without, &e), 0);
+    print_message("vgg19: %llu transitions with the network's plan, %llu without\n",
+                  (unsigned long long)with.transitions, (unsigned long long)without.transitions);
+    assert_true(with.certified && without.certified);
+    assert_true(fabs(with.length_ms / without.length_ms - 1) < 1e-9);
+    assert_true(with.transitions < without.transitions);
+    pipeline_release(&l);
+    problem_release(p);
+    free(p);
+    pipe_net_free(&net);
+}
+
 /* Table 8 of the paper: BERT-48, T5-base and T5-11B on its configuration C, all cut at (34, 66, 98)
  * of 128 points and devices (8, 16, 24). Ours is as good by L, on points even by count as the
  * paper's and on points of equal computation. */
@@ -277,6 +306,7 @@ static void test_table_8(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_known_plan_saves),
         cmocka_unit_test(test_table_8),
         cmocka_unit_test(test_prefix_is_the_length),
         cmocka_unit_test(test_values_by_trying_all),

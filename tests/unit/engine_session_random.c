@@ -144,7 +144,7 @@ static void test_random_commands(void **state)
         struct live_command c = random_command(&rng);
         uint64_t ticket = session_send(w.session, &c);
         if (n % 16 == 0) {
-            int rc = session_wait(w.session, ticket, 60, &e);
+            int rc = session_wait(w.session, ticket, 600, &e);
             if (rc && rc != ERR_INPUT && rc != ERR_INFEASIBLE)
                 fail_msg("command %u: %s", n, e.what);
         }
