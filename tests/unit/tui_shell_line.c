@@ -118,6 +118,10 @@ static void test_files_are_no_options(void **state)
 
     shell_line_fill("${EDITOR:-vi} +{line} {file}", values, &line);
     assert_string_equal(line.text, "${EDITOR:-vi} +'12' './-rf'");
+    values[SHELL_FILE] = "+!touch PWNED"; /* vi would run it */
+    str_clear(&line);
+    shell_line_fill("vi {file}", values, &line);
+    assert_string_equal(line.text, "vi './+!touch PWNED'");
     assert_true(shell_line_has("vi {file}", SHELL_FILE));
     assert_false(shell_line_has("vi {files} {plan", SHELL_PLAN));
     str_release(&line);
@@ -127,11 +131,11 @@ static void test_unsound_lines(void **state)
 {
     (void)state;
     static const char *const refused[] = {
-        "echo \"{group}\"",     "echo '{group}'",        "echo `cat {file}`",
-        "echo $(( {line} ))",   "((x = {line}))",        "echo $[{line}]",
-        "cat <<E {group}",      "cat <<E\n{group}\nE",   "echo \"$(cat {file})\"",
-        "echo 'open {group}",   "echo \"a\" \"{plan}\"", "echo $'{group}'",
-        "x=\"\\\"{group}\\\"\""};
+        "echo \\{file}",         "echo \"\\{file}\"",      "echo \"{group}\"",
+        "echo '{group}'",        "echo `cat {file}`",      "echo $(( {line} ))",
+        "((x = {line}))",        "echo $[{line}]",         "cat <<E {group}",
+        "cat <<E\n{group}\nE",   "echo \"$(cat {file})\"", "echo 'open {group}",
+        "echo \"a\" \"{plan}\"", "echo $'{group}'",        "x=\"\\\"{group}\\\"\""};
     static const char *const sound[] = {
         "echo {group}", "echo \"a\" {group} 'b'",  "echo \\\"{group}",
         "make {other}", "f() { echo {plan}; }; f", "echo a\\'{line}"};

@@ -25,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -87,13 +88,27 @@ static void drop_child(struct user_commands *u)
     drop_plan(u);
 }
 
+/* Asks, then ends it: who leaves does not wait for a command that will not. */
+static void end_child(pid_t pid)
+{
+    const struct timespec pause = {.tv_nsec = 10000000};
+
+    kill(-pid, SIGTERM);
+    for (int n = 0; n < 30; n++) {
+        if (waitpid(pid, NULL, WNOHANG))
+            return;
+        nanosleep(&pause, NULL);
+    }
+    kill(-pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+}
+
 void user_commands_free(struct user_commands *u)
 {
     if (!u)
         return;
     if (u->pid) {
-        kill(-u->pid, SIGTERM);
-        waitpid(u->pid, NULL, 0);
+        end_child(u->pid);
         drop_child(u);
     }
     drop_plan(u);
@@ -198,7 +213,7 @@ static int start(struct user_commands *u, char *line, struct err *e)
     char *args[] = {(char[]){"sh"}, (char[]){"-c"}, line, NULL};
     posix_spawn_file_actions_t files;
     posix_spawnattr_t how;
-    sigset_t none;
+    sigset_t none, pipes;
     int ends[2], rc;
 
     if (pipe(ends))
@@ -211,9 +226,13 @@ static int start(struct user_commands *u, char *line, struct err *e)
     posix_spawn_file_actions_addclose(&files, ends[0]);
     posix_spawn_file_actions_addclose(&files, ends[1]);
     sigemptyset(&none);
+    sigemptyset(&pipes);
+    sigaddset(&pipes, SIGPIPE); /* ignored here, and by all that is started so */
+    posix_spawnattr_setsigdefault(&how, &pipes);
     posix_spawnattr_setpgroup(&how, 0);
     posix_spawnattr_setsigmask(&how, &none);
-    posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
+                                       POSIX_SPAWN_SETSIGDEF);
     rc = posix_spawn(&u->pid, "/bin/sh", &files, &how, args, environ);
     posix_spawn_file_actions_destroy(&files);
     posix_spawnattr_destroy(&how);

@@ -47,6 +47,8 @@ const char *shell_line_trouble(const char *line)
             any = true;
         }
         if (*at == '\\' && !single && at[1]) {
+            if (place_at(at + 1, &size) != SHELL_PLACES)
+                return "has a place behind a backslash, which would take its quote away";
             at++;
             continue;
         }
@@ -74,7 +76,7 @@ bool shell_line_has(const char *line, enum shell_place place)
 
 static void add_quoted(const char *value, bool is_file, struct str *out)
 {
-    str_add(out, is_file && *value == '-' ? "'./" : "'");
+    str_add(out, is_file && *value && strchr("-+", *value) ? "'./" : "'");
     for (; *value; value++) {
         bool control = (unsigned char)*value < ' ' || *value == 0x7f;
         if (*value == '\'')

@@ -4,7 +4,8 @@
  * A value comes from a file that somebody else made. It stands in single quotes, with control
  * characters taken out, so it stays one word whatever it holds; and a place where quotes would not
  * do that - within quotes, backquotes, arithmetic, a line with a here-document - is refused when
- * the line is read. A file that begins with '-' becomes ./-. Any thread. */
+ * the line is read. A file that begins with '-' or '+' becomes ./-, for an editor takes +COMMAND; a
+ * group or instruction is passed as it is: write -- before it. Any thread. */
 #ifndef AUTOMAP_TUI_FILES_SHELL_LINE_H
 #define AUTOMAP_TUI_FILES_SHELL_LINE_H
 

@@ -514,6 +514,7 @@ static int run_shell(char *line)
     sigemptyset(&keys);
     sigaddset(&keys, SIGINT);
     sigaddset(&keys, SIGQUIT);
+    sigaddset(&keys, SIGPIPE);
     posix_spawnattr_init(&how);
     posix_spawnattr_setsigmask(&how, &none);
     posix_spawnattr_setsigdefault(&how, &keys);
