@@ -15,6 +15,8 @@ run "$automap $home/many.hlo.txt --commands 'episode 3'; echo code \$?"; see "1 
 sane "commands after it is read"
 run "$automap $home/many.hlo.txt --commands 'episode 900000; set double_q off'; echo code \$?"; see "1 Graph ━"; see "ep/s"
 type Q; see "code 0"; sane "commands that take long, behind the screen"
+run "$automap mlp --commands 'pace 2; run'; echo code \$?"; see "1 Graph ━"; see "▶ slow"; type Q; see "code 0"
+sane "a search that goes on"
 run "$automap $home/broken.hlo.txt; echo code \$?"; see "broken.hlo.txt:2000:"; see "code 2"
 sane "a broken one"
 # Over what is open: it stays when reading is left, or comes to nothing.

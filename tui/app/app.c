@@ -376,7 +376,8 @@ static double frame_ms(const struct app *a)
 
     for (int i = -1; i < PANEL_COUNT; i++) {
         const struct panel *p = i < 0 ? top : a->placed[i];
-        if (!p || !p->ops->is_live || !p->ops->is_live(p))
+        bool is_hidden = i >= 0 && (a->depth > 0 || !layout_panel(&a->layout, (enum panel_id)i));
+        if (!p || is_hidden || !p->ops->is_live || !p->ops->is_live(p))
             continue;
         double wanted = p->ops->live_ms ? p->ops->live_ms : LIVE_MS;
         ms = ms > 0 && ms < wanted ? ms : wanted;

@@ -200,8 +200,12 @@ static int after_load(struct app *a, void *context, struct err *e)
     struct stage *s = context;
     char line[COMMAND_TEXT_ROOM];
 
-    if (take_command(&s->commands, line))
-        return app_send(a, line, e) ? e->code : APP_AGAIN;
+    while (take_command(&s->commands, line)) {
+        if (app_send(a, line, e))
+            return e->code;
+        if (!strncmp(line, "decide", 6) || !strncmp(line, "episode", 7)) /* those come to rest */
+            return APP_AGAIN;
+    }
     if (s->plan && app_load_plan(a, s->plan, e))
         return e->code;
     return s->run && app_watch(a) ? app_tell(a, "run", e) : 0;
