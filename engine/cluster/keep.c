@@ -78,6 +78,7 @@ int cluster_keep(struct cluster *c, const char *list, struct err *e)
             "torus",
             list, c->servers - 1);
     cluster_keep_first(c, kept);
+    c->is_part = true;
     return 0;
 }
 

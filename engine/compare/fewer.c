@@ -89,6 +89,7 @@ static void add_all(struct look *k)
     const struct cluster *all = &k->all->cluster;
 
     order_groups(all, k->order);
+    add_subsets(k);
     for (uint32_t n = 0; n < all->groups; n++) {
         for (uint32_t s = 1; s < all->group[k->order[n]].count; s *= 2)
             add_fastest(k, n, s);
@@ -103,7 +104,6 @@ static void add_all(struct look *k)
                 c->kept[k->order[n]] = (struct cluster_kept){1, d};
         }
     }
-    add_subsets(k);
 }
 
 /* ---- what they take ---- */
@@ -204,6 +204,10 @@ static int take(struct look *k, const struct candidate *one, enum fewer_kind kin
         return 0;
     keep(k, one, &c);
     cluster_keep_write(&k->all->cluster, one->kept, &list);
+    if (list.size >= sizeof k->out->servers) { /* nobody could be told so */
+        str_release(&list);
+        return 0;
+    }
     *k->out = (struct fewer){.found = true,
                              .kind = kind,
                              .proven = kind == FEWER_STRICT && one->proven,
@@ -324,7 +328,8 @@ int fewer_devices(const struct problem *p, const struct fewer_question *q, struc
     const struct problem_change none = {.batch_param = BATCH_AS_FOUND};
 
     *out = (struct fewer){.step_ms = q->step_ms * FASTER};
-    if (p->cluster.devices < 2)
+    const struct pipeline_options *o = q->pipeline;
+    if (p->cluster.devices < 2 || (o && o->batch && o->batch != problem_batch_size(p)))
         return 0;
     struct look *k = mem_try(1, sizeof *k);
     if (!k)

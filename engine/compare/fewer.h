@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { FEWER_MOST = 40, FEWER_GROUPS_MOST = 4, FEWER_CLOSER = 3 };
+enum { FEWER_MOST = 128, FEWER_GROUPS_MOST = 4, FEWER_CLOSER = 3 };
 
 struct fewer_question {
     double step_ms;         /* of the plan on all devices */
@@ -43,12 +43,13 @@ struct fewer {
                              memory limit, is faster */
     double step_ms;
     uint32_t devices, of; /* that it uses, of how many */
-    char servers[64];     /* in the form of --servers */
+    char servers[512];    /* in the form of --servers */
     char mesh[32];        /* "": of a pipeline, which needs none */
 };
 
 /* Looks for devices to leave out so that the step is below q->step_ms. Where the plan on all
- * devices does not fit, only those are looked at whose smallest memory is larger. Once stopped it
+ * devices does not fit, only those are looked at whose smallest memory is larger. Nothing is found
+ * for pipelines of another batch than the problem's: strict plans are of that one. Once stopped it
  * returns the best so far. At most 3 FEWER_MOST calls of problem_set_cluster and exact_strict,
  * and FEWER_CLOSER of each other kind. */
 int fewer_devices(const struct problem *p, const struct fewer_question *q, struct fewer *out,

@@ -252,7 +252,7 @@ static void add_player(const struct search_state *c, cJSON *o)
 {
     const struct search_options *s = &c->options;
     bool led = search_is_continuous(s);
-    uint64_t episodes = search_episodes(c->search);
+    uint64_t episodes = c->stage[0].episodes; /* stage 2 is the dqn's own */
 
     if (s->algorithm != SEARCH_DQN)
         return;

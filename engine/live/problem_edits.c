@@ -73,7 +73,7 @@ static int read_cluster(const struct problem *p, const char *text, struct cluste
 static int read_servers(const struct problem *p, const char *text, struct cluster *out,
                         char mesh[static 64], struct err *e)
 {
-    char list[64];
+    char list[512];
     size_t size = strcspn(text, " ");
     const char *rest = text + size + strspn(text + size, " ");
 

@@ -82,6 +82,13 @@ P
 done
 "$automap" search "$base" c-4x8-v100 --algo exact | grep -q '^  fewer devices .* ms on [0-9]* of the 32 devices: --servers 0'
 "$automap" plan "$base" c-4x8-v100 --mode relaxed | grep -q '^  fewer devices .* ms on 16 of the 32 devices: --servers 0-1 --mesh 2x8 --mode relaxed$'
+# nor is what is compared of another batch, or freed of pins
+for asked in "--kind pp --batch 512" "--kind hybrid --batch 512" "--kind adp --algo exact --pin @0=0"; do
+    # shellcheck disable=SC2086
+    if "$automap" search "$base" v100-1x4 $asked 2> /dev/null | grep 'fewer devices'; then
+        echo "$asked: fewer devices of another question"; exit 1
+    fi
+done
 
 # no algorithm changes a pin
 for algo in dqn random greedy enumerate anneal exact trws; do

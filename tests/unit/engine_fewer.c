@@ -188,7 +188,7 @@ static void the_best_of_all_subsets(void **state)
         }
         struct fewer_question q = question(least * 2);
         struct fewer f = ask(&all, &q);
-        char found[128];
+        char found[sizeof f.servers + sizeof f.mesh + 1];
         snprintf(found, sizeof found, "%s %s", f.servers, f.mesh);
         assert_true(f.found && f.proven && f.kind == FEWER_STRICT);
         print_message("%s %s: %s\n", cases[n].model, cases[n].cluster, best);

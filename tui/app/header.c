@@ -129,8 +129,9 @@ static void add_search(struct row *r, const struct watch *w)
     add(r, 4, 3, ROLE_DIM, names[o->algorithm]);
     if (search_is_continuous(o))
         add(r, 5, 1, ROLE_DIM,
-            w->shot->episodes < SEARCH_LED ? "led by the shipped policy"
-                                           : "once led by the shipped policy");
+            w->shot->stage[0].episodes < SEARCH_LED && !w->shot->stage[1].episodes
+                ? "led by the shipped policy"
+                : "once led by the shipped policy");
     else if (o->algorithm == SEARCH_DQN)
         add(r, 5, 1, ROLE_DIM, o->paper ? "of the paper, from scratch" : "from scratch");
     snprintf(text, sizeof text, "· %s reward · strict",

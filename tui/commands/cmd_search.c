@@ -145,6 +145,12 @@ static void print_head(const struct search_state *c)
            (unsigned long long)c->options.seed);
 }
 
+/* Pins have no meaning on other devices, and the paper's reward is of another goal. */
+static bool asks_fewer(const struct search_state *c)
+{
+    return !c->acts[c->act].pin_count && c->options.game.reward == GAME_REWARD_COST;
+}
+
 /* The best plan of the search, or its optimum where that is faster, against fewer devices. */
 static struct fewer_question fewer_than(const struct search_state *c)
 {
@@ -175,7 +181,7 @@ static void print_run(const struct search_state *c, const struct plan *plan, boo
         print_optimum(c, plan);
     if (plan->memory_limit > 0)
         print_memory(c, plan);
-    if (!compares && c->options.game.reward == GAME_REWARD_COST) {
+    if (!compares && asks_fewer(c)) {
         struct fewer_question q = fewer_than(c);
         fewer_print(c->problem, &q);
     }
@@ -194,8 +200,7 @@ static void print_run(const struct search_state *c, const struct plan *plan, boo
            units_count(b, (int64_t)c->decisions),
            units_count(d, (int64_t)search_conflicts(c->search)), c->best->seconds);
     if (search_is_continuous(&c->options)) {
-        uint64_t led =
-            search_episodes(c->search) < SEARCH_LED ? search_episodes(c->search) : SEARCH_LED;
+        uint64_t led = s[0].episodes < SEARCH_LED ? s[0].episodes : SEARCH_LED;
         printf("  led             %12llu episodes played by the shipped policy, the rest by the "
                "dqn\n",
                (unsigned long long)led);
@@ -314,7 +319,10 @@ static void add_fewer(const struct search_state *c, cJSON *out)
 {
     struct fewer_question q = fewer_than(c);
 
-    fewer_add_json(c->problem, &q, out);
+    if (asks_fewer(c))
+        fewer_add_json(c->problem, &q, out);
+    else
+        cJSON_AddNullToObject(out, "fewer_devices");
 }
 
 /* `relaxed`: of the best plan completed, `kinds`: the best plan of each kind; or NULL. Both are

@@ -5,13 +5,20 @@
 
 #include <stdio.h>
 
+/* Servers are told by their numbers in the file, which a part of a cluster has not. */
+static bool find(const struct problem *p, const struct fewer_question *q, struct fewer *out)
+{
+    struct err e;
+
+    return !p->cluster.is_part && !fewer_devices(p, q, out, &e) && out->found;
+}
+
 void fewer_print(const struct problem *p, const struct fewer_question *q)
 {
     struct str text = {0};
     struct fewer f;
-    struct err e;
 
-    if (fewer_devices(p, q, &f, &e) || !f.found)
+    if (!find(p, q, &f))
         return;
     fewer_write(&f, &text);
     if (!text.failed)
@@ -38,8 +45,7 @@ static cJSON *as_json(const struct fewer *f)
 void fewer_add_json(const struct problem *p, const struct fewer_question *q, cJSON *out)
 {
     struct fewer f;
-    struct err e;
-    bool found = !fewer_devices(p, q, &f, &e) && f.found;
+    bool found = find(p, q, &f);
 
     cJSON_AddItemToObject(out, "fewer_devices", found ? as_json(&f) : cJSON_CreateNull());
 }

@@ -6,6 +6,7 @@
 #include "engine/hybrid/hybrid.h"
 #include "engine/hybrid/hybrid_file.h"
 #include "engine/hybrid/hybrid_pins.h"
+#include "engine/hybrid/hybrid_search.h"
 #include "engine/hybrid/pin_prices.h"
 #include "engine/hybrid/stage_table.h"
 #include "engine/pipeline/pipeline.h"
@@ -62,6 +63,11 @@ static int print_prices(const struct hybrid *h, struct err *e)
     const struct hybrid_options *o = &h->options;
     double ms[HYBRID_PINS_MOST], all_ms, step = hybrid_step_ms(h);
     char text[UNITS_ROOM];
+
+    if (hybrid_algorithm_plays(o->algorithm)) { /* another plan each time: no price */
+        printf("  pins are not priced: --algo exact prices them\n");
+        return 0;
+    }
     int rc = hybrid_pin_prices(h, ms, &all_ms, e);
 
     for (uint32_t n = 0; n < o->pin_count && !rc; n++) {
@@ -98,8 +104,11 @@ static void print_clash(const struct problem *p, const struct hybrid_options *o)
 static struct fewer_question fewer_than(const struct search_args *a, const struct hybrid *h)
 {
     const struct pipeline_options *o = &a->pipeline.options;
+    bool is_relaxed = h->relaxed_ms > 0 && isfinite(h->relaxed_ms);
+    double relaxed = is_relaxed ? h->relaxed_ms : INFINITY;
 
-    return (struct fewer_question){.step_ms = hybrid_step_ms(h),
+    return (struct fewer_question){.step_ms =
+                                       hybrid_fits(h) ? fmin(hybrid_step_ms(h), relaxed) : relaxed,
                                    .limit_bytes = o->no_limit ? INFINITY : o->limit_bytes,
                                    .variables = true,
                                    .inputs = true,

@@ -5,6 +5,7 @@
 #include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/pipeline.h"
 #include "engine/pipeline/simulation.h"
+#include "engine/problem/problem.h"
 #include "engine/search/game.h"
 #include "engine/text/units.h"
 #include "hlo/module/hlo.h"
@@ -302,7 +303,7 @@ static void draw_sentence(const struct panel *p, const struct pane *pane)
         if (x + utf8_text_columns(text) <= pane->width)
             x = pane_text(pane, x, 0, ROLE_TEXT, text);
     }
-    if (w)
+    if (w && o->batch == problem_batch_size(w->problem))
         fewer_words(w, v->plan.makespan_ms[v->shown.kind], text, sizeof text);
     else
         text[0] = 0;

@@ -32,12 +32,14 @@ static void *run(void *context)
     return NULL;
 }
 
-/* What to ask now; false: nothing, for there is no optimum to hold others against. */
+/* What to ask now; false: nothing, for there is no optimum to hold others against, or it keeps
+ * pins, which have no meaning on other devices. */
 static bool ask(const struct watch *w, struct fewer_question *out)
 {
     const struct game_options *game = &w->shot->options.game;
 
-    if (!w->exact || game->reward == GAME_REWARD_PAPER) /* its optimum is of another goal */
+    if (!w->exact || w->shot->pin_count ||
+        game->reward == GAME_REWARD_PAPER) /* its optimum is of another goal */
         return false;
     *out = (struct fewer_question){.step_ms = w->exact->cost.step_ms,
                                    .does_not_fit = !w->exact->fits,
@@ -59,9 +61,13 @@ void fewer_follow(struct watch *w, bool in_thread)
     struct fewer_question q;
     struct err e;
 
-    if (!ask(w, &q) || (w->fewer && is_same(&q, &w->fewer->question)))
+    bool is_asked = ask(w, &q);
+    if (is_asked && w->fewer && is_same(&q, &w->fewer->question))
         return;
     fewer_job_free(w->fewer);
+    w->fewer = NULL;
+    if (!is_asked)
+        return;
     w->fewer = mem_try(1, sizeof *w->fewer);
     if (!w->fewer)
         return;
