@@ -555,6 +555,9 @@ static int search_all(struct hybrid_run *s)
     if (!h->found)
         return err_set(s->e, ERR_INFEASIBLE, "%s",
                        is_stopped(h) ? "stopped before a hybrid plan was found"
+                       : hybrid_algorithm_plays(h->options.algorithm)
+                           ? "no hybrid plan was found among those that are played, whose cuts lie "
+                             "near equal shares; --algo exact looks at all"
                        : h->pins.count
                            ? "no hybrid plan keeps the pins within the memory of the devices"
                            : "no hybrid plan fits the memory of the devices");

@@ -256,7 +256,8 @@ static uint32_t action_count(const struct hybrid_space *s)
 {
     uint32_t most = CUT_ACTIONS, shapes = s->level[0].rows->shapes;
 
-    return shapes > most ? shapes : most;
+    most = shapes > most ? shapes : most;
+    return s->levels > most ? s->levels : most;
 }
 
 static bool is_cut_legal(const struct hybrid_game *g, uint32_t shape, uint32_t action,

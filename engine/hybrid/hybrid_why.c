@@ -32,6 +32,7 @@ struct flip {
     enum flip_kind kind;
     label to;
     uint32_t parts;
+    int64_t least;       /* TOO_MANY: what that dim has, at the batch in force */
     double step_ms;      /* FITS, UNFIT */
     double memory_bytes; /* of the stage, the same */
     class_id with;       /* CLASH */
@@ -138,11 +139,13 @@ static int find_flips(struct hybrid *h, uint32_t stage, class_id k,
         struct flip *f = &out[*count];
         if (a == s->on[k])
             continue;
-        *f = (struct flip){.to = (label)a, .parts = parts_of(s, (label)a)};
+        *f = (struct flip){.to = (label)a,
+                           .parts = parts_of(s, (label)a),
+                           .least = label_size(&labels, k, info->least)};
         ++*count;
         if (a && info->reason)
             f->kind = FLIP_FORBIDDEN;
-        else if (f->parts > info->least)
+        else if (f->parts > f->least)
             f->kind = FLIP_TOO_MANY;
         else if (!label_is_admissible(&labels, k, (label)a))
             f->kind = FLIP_UNEVEN;
@@ -197,7 +200,7 @@ static void write_flip(const struct hybrid *h, const struct hybrid_stage *s, cla
                    hlo_name(c->m, f->place));
         return;
     case FLIP_TOO_MANY:
-        str_format(out, "not possible: its smallest dim has %lld\n", (long long)c->info[k].least);
+        str_format(out, "not possible: its smallest dim has %lld\n", (long long)f->least);
         return;
     case FLIP_UNEVEN:
         str_add(out, "not possible: it does not divide evenly\n");

@@ -2,6 +2,7 @@
 
 #include "engine/hybrid/hybrid.h"
 #include "engine/hybrid/hybrid_pins.h"
+#include "engine/hybrid/hybrid_search.h"
 #include "engine/problem/problem.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
@@ -23,6 +24,9 @@ static int search(const struct problem *p, const struct hybrid_options *o, uint3
     with.pin_count = 0;
     with.no_bound = true;
     with.pins = wish;
+    if (hybrid_algorithm_plays(
+            o->algorithm)) /* which looks at some plans, and finds others each time */
+        with.algorithm = HYBRID_EXACT;
     for (uint32_t n = 0; n < o->pin_count; n++)
         if (which >> n & 1)
             wish[with.pin_count++] = o->pins[n];
@@ -100,6 +104,9 @@ int hybrid_pin_clash(const struct problem *p, const struct hybrid_options *o,
 
     *count = 0;
     if (rc || none || stop_asked(o->stop))
+        return rc;
+    rc = is_impossible(p, o, (uint32_t)(((uint64_t)1 << o->pin_count) - 1), &none, e);
+    if (rc || !none || stop_asked(o->stop)) /* a plan that is not played keeps them all */
         return rc;
     rc = find_clash(p, o, &which, e);
     for (uint32_t n = 0; n < o->pin_count; n++)

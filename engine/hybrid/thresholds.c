@@ -30,6 +30,7 @@ struct thresholds {
     const struct hybrid_instance *in;
     struct behind *state; /* [stages_most + 1][sections + 1][devices + 1] */
     uint32_t next;        /* level to solve */
+    const atomic_bool *stop;
 };
 
 static struct behind *state_at(const struct thresholds *t, uint32_t k, uint32_t j, uint32_t b)
@@ -94,11 +95,11 @@ static const struct behind *solve(struct thresholds *t, double most_ms, uint32_t
         t->state[n].sum_ms = INFINITY;
     state_at(t, 0, in->sections, in->devices)->sum_ms = 0;
     for (uint32_t k = 0; k < s->stages_most; k++)
-        for (uint32_t j = 1; j <= in->sections; j++)
+        for (uint32_t j = 1; j <= in->sections && !stop_asked(t->stop); j++)
             for (uint32_t b = 1; b <= in->devices; b++)
                 if (state_at(t, k, j, b)->sum_ms < INFINITY)
                     extend(t, k, j, b, most_ms);
-    for (uint32_t k = 1; k <= s->stages_most; k++)
+    for (uint32_t k = 1; k <= s->stages_most && !stop_asked(t->stop); k++)
         for (uint32_t b = 0; b <= in->devices; b++) {
             const struct behind *x = state_at(t, k, 0, b);
             if ((s->stages && k != s->stages) || !(x->sum_ms < (best ? best->sum_ms : INFINITY)))
@@ -146,8 +147,8 @@ static bool solve_level(struct hybrid_search *s, struct thresholds *t, double *l
     for (size_t n = 0; n < count; n++)
         list[n] = t->in->points[n].both_ms;
     qsort(list, count, sizeof *list, compare);
-    for (size_t n = 0; n < count && !stop_asked(s->stop); n++) {
-        uint32_t stages, device;
+    for (size_t n = m > 1 || !count ? 0 : count - 1; n < count && !stop_asked(s->stop); n++) {
+        uint32_t stages = 0, device = 0;
         if (n + 1 < count && list[n + 1] <= last * GAP)
             continue; /* the largest of those that are near */
         last = list[n];
@@ -194,6 +195,7 @@ static int thresholds_start(struct hybrid_search *s, struct err *e)
     if (!t)
         return err_no_memory(e, "for thresholds");
     t->space = s->space;
+    t->stop = s->stop;
     if (state_count(s->space) > STATES_MOST)
         return err_set(e, ERR_LIMIT, "%u sections on %u devices are too many for thresholds",
                        s->space->level[0].in->sections, s->space->level[0].in->devices);

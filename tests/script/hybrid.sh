@@ -51,6 +51,14 @@ for algo in dqn random greedy alpa; do
     "$automap" plan "$models/t5-tiny.hlo.txt.gz" "$clusters/c-4x8-v100.yaml" --plan "$dir/$algo.1.json" --json |
         diff <(cat "$dir/$algo.1.json"; echo) - || fail "another plan of $algo when read"
 done
+# More numbers of micro-batches than other actions: all can be chosen, and none ends the game.
+"$automap" search "$models/mlp.hlo.txt.gz" "$clusters/v100-1x4.yaml" --kind hybrid --algo dqn --episodes 80 --batch 2048 > "$dir/many" || fail "no plan of many micro-batches"
+grep -q '^  dqn  *80 plans played' "$dir/many" || fail "the learner ended early"
+# What is not played is not called impossible, and prices are not differences of two games.
+pinned="--kind hybrid --stages 2 --cut decoder/layer_005 --stage decoder/layer_005=2"
+"$automap" search "$models/t5-base6.hlo.txt.gz" "$clusters/v100-1x4.yaml" $pinned --algo greedy > /dev/null 2> "$dir/err"
+grep -q 'algo exact looks at all' "$dir/err" || fail "says that there is no plan where there is one"
+grep -q 'leave none\|leaves none' "$dir/err" && fail "blames a pin that leaves a plan"
 "$automap" search "$models/mlp.hlo.txt.gz" "$clusters/c-4x8-v100.yaml" --kind hybrid --algo race --episodes 50 > "$dir/race" || fail "no race"
 for algo in dqn random greedy alpa uniform exact; do
     grep -Eq "^  $algo +[0-9.]+ +0\.[0-9]+ " "$dir/race" || fail "$algo is not in the race"

@@ -4,6 +4,7 @@
 #include "engine/problem/problem.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/stop.h"
 #include "tui/commands/search_hybrid.h"
 #include "tui/options/exit_code.h"
 #include "tui/options/search_args.h"
@@ -19,7 +20,8 @@ enum { RUNNERS = sizeof runners / sizeof *runners };
 
 struct runner {
     struct hybrid_played played;
-    double step_ms; /* INFINITY: no plan */
+    double step_ms;    /* INFINITY: no plan */
+    bool is_cut_short; /* stopped before it had one */
     uint32_t stages, micro_batches;
     double bound_ms; /* 0: none */
 };
@@ -33,6 +35,13 @@ static int run_one(const struct problem *p, const struct hybrid_options *asked,
     o.algorithm = algorithm;
     o.chunks = 1; /* the game has no interleaved plans */
     *r = (struct runner){.step_ms = INFINITY};
+    for (int n = 0; n < HYBRID_MARKS; n++)
+        r->played.curve[n] = NAN;
+    r->is_cut_short = stop_asked(o.stop);
+    if (r->is_cut_short) {
+        free(h);
+        return 0;
+    }
     int rc = hybrid_new(p, &o, h, e);
     if (!rc) {
         r->played = h->played;
@@ -49,6 +58,7 @@ static int run_one(const struct problem *p, const struct hybrid_options *asked,
         hybrid_release(h);
     }
     free(h);
+    r->is_cut_short = rc && stop_asked(o.stop);
     return rc == ERR_INFEASIBLE || rc == ERR_LIMIT ? 0 : rc;
 }
 
@@ -86,7 +96,8 @@ static void print_lines(const struct runner *r, uint64_t most)
                    (unsigned long long)p->evaluations, (unsigned long long)p->best_evaluation,
                    p->seconds, p->best_seconds, r[k].stages, r[k].micro_batches);
         else
-            printf("  %-8s %10s\n", hybrid_algorithm_names[runners[k]], "no plan");
+            printf("  %-8s %10s\n", hybrid_algorithm_names[runners[k]],
+                   r[k].is_cut_short ? "stopped" : "no plan");
     }
     printf(
         "\n  seconds on a processor, tables and bound among them; plans that are not interleaved, "
@@ -115,6 +126,7 @@ static void print_json(const struct runner *r, uint64_t seed)
         cJSON *j = cJSON_CreateObject();
         cJSON_AddStringToObject(j, "algo", hybrid_algorithm_names[runners[k]]);
         cJSON_AddNumberToObject(j, "step_time_ms", r[k].step_ms); /* null when there is none */
+        cJSON_AddBoolToObject(j, "stopped", r[k].is_cut_short);
         cJSON_AddNumberToObject(j, "stages", r[k].stages);
         cJSON_AddNumberToObject(j, "micro_batches", r[k].micro_batches);
         cJSON_AddNumberToObject(j, "evaluations", (double)p->evaluations);
