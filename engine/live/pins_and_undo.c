@@ -221,11 +221,14 @@ int act_push(struct search_state *c, struct act *next, struct err *e)
         return err_no_memory(e, MEMORY_FOR);
     }
     struct replay_before replay, again;
+    struct live_run run_before = c->run_before;
     int rc = enforce(c, next, &replay, e);
     if (rc) {
         struct err ignored;
+        c->anew = false; /* back to the search there was, not to another like it */
         if (enforce(c, &c->acts[c->act], &again, &ignored))
             c->state = LIVE_FAILED;
+        c->run_before = run_before;
         act_release(next); /* the search has left its problem by now */
         return rc;
     }

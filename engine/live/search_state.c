@@ -213,7 +213,7 @@ static struct live_run run_so_far(const struct search_state *c)
 {
     struct live_run r = {.began = c->past_episodes, .ended = search_state_episodes(c)};
 
-    r.rl = c->options.rl;
+    r.rl = c->options.rl_set ? c->options.rl : *search_preset(&c->options);
     if (c->best && c->best->episode >= r.began) {
         r.best_ms = c->best->cost.step_ms;
         r.best_episode = c->best->episode - r.began;

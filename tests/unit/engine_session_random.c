@@ -192,6 +192,32 @@ static void test_pins_hold_at_once(void **state)
     free(c);
 }
 
+/* An act that is refused leaves the search as it was: its episodes, its learner. */
+static void test_refused_again(void **state)
+{
+    struct search_options o = {.algorithm = SEARCH_DQN, .seed = 1};
+    struct search_state *c = mem_alloc(sizeof *c);
+    struct live_command command;
+    struct err e;
+
+    (void)state;
+    assert_int_equal(search_state_new(&problem, &o, c, &e), 0);
+    assert_int_equal(live_command_parse("episode 5", &command, &e), 0);
+    assert_int_equal(search_state_apply(c, &command, &e), 0);
+    while (search_state_wants_step(c))
+        search_state_step(c);
+    const struct search *search = c->search;
+    uint64_t episodes = search_episodes(search);
+    assert_int_equal(episodes, 5);
+    assert_int_equal(live_command_parse("again candidates paper", &command, &e), 0);
+    assert_int_not_equal(search_state_apply(c, &command, &e), 0);
+    assert_ptr_equal(c->search, search);
+    assert_int_equal(search_episodes(c->search), episodes);
+    assert_int_equal(c->run_before.ended, 0);
+    search_state_release(c);
+    free(c);
+}
+
 /* Saved, and gone on with as another state. */
 static void change_cores(struct search_state **c, struct search_state **other,
                          const struct search_options *o)
@@ -272,6 +298,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pins_hold_at_once),
+        cmocka_unit_test(test_refused_again),
         cmocka_unit_test(test_random_commands),
         cmocka_unit_test(test_replayed_commands),
     };
