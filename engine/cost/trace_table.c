@@ -154,7 +154,12 @@ static int read_line(struct table *k)
     char field[FIELD_ROOM], name[FIELD_ROOM] = "";
     double ms = -1;
     int column = 0;
+    const char *begin = k->at + (k->at < k->end && *k->at == '\r');
 
+    if (begin == k->end || *begin == '\n') { /* an empty line */
+        k->at = begin + (begin < k->end);
+        return 0;
+    }
     do {
         const char *place = k->at;
         char *end;

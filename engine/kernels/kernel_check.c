@@ -466,6 +466,9 @@ int kernel_attention_check(const struct yaml_doc *d, const struct yaml *attentio
                               y->key);
         if (y->kind == YAML_LIST)
             return yaml_wrong(d, y->mark, e, "a list, expected a reach or reaches by device");
+        if (y->kind == YAML_MAP && !yaml_get(y, "default"))
+            return yaml_wrong(d, y->key_mark, e,
+                              "attention: %.40s has no default: for devices not named", y->key);
         for (const struct yaml *in = y->kind == YAML_MAP ? y->first : y; in && !rc;
              in = y->kind == YAML_MAP ? in->next : NULL)
             rc = check_reach(&c, in, e);

@@ -413,7 +413,7 @@ static int seek_large(struct seeking *s, uint32_t *order, struct err *e)
                 return rc;
         }
     }
-    return is_stopped(s->a) ? 0 : try_moves(s, e);
+    return is_stopped(s->a) || s->a->dpl_only ? 0 : try_moves(s, e); /* dpl builds, and moves not */
 }
 
 /* ---- a tree of cuts ---- */

@@ -57,14 +57,26 @@ static void add_question(const struct place_document *d, cJSON *o)
 static void add_answer(const struct place_job *job, const struct placement *p, bool with_seconds,
                        cJSON *o)
 {
-    char scope[120];
+    char scope[160];
+    bool counts = job->target_ms > 0; /* what is proven is how few accelerators reach it */
 
-    snprintf(scope, sizeof scope,
-             "%s of %s placements of this graph, under the rules and pins here",
-             objectives[job->latency], job->any_sets ? "all" : "contiguous");
+    if (counts)
+        snprintf(scope, sizeof scope,
+                 "fewest accelerators of contiguous placements that reach %g ms, under the rules "
+                 "and pins here",
+                 job->target_ms);
+    else if (job->latency)
+        snprintf(scope, sizeof scope,
+                 "latency of placements with at most %u pieces an accelerator, under the rules and "
+                 "pins here",
+                 job->pieces);
+    else
+        snprintf(scope, sizeof scope,
+                 "throughput of %s placements of this graph, under the rules and pins here",
+                 job->any_sets ? "all" : "contiguous");
     cJSON_AddNumberToObject(o, "value_ms", p->value_ms);
     cJSON_AddNumberToObject(o, "bound_ms", p->bound_ms);
-    if (p->bound_ms > 0)
+    if (p->bound_ms > 0 && !counts)
         cJSON_AddNumberToObject(o, "gap", p->proven ? 0 : p->value_ms / p->bound_ms - 1);
     cJSON_AddBoolToObject(o, "proven", p->proven);
     cJSON_AddStringToObject(o, "proven_scope", scope);

@@ -390,8 +390,9 @@ static void add_proof(struct str *out, const struct plan *plan)
     if (!(bound > 0))
         return;
     add_card(out, units_percent(text, over > 1e-9 ? over : 0),
-             !x && plan->memory_limit > 0    ? "over the best strict plan within the limit, proven"
-             : !x                            ? "over the best strict plan, proven"
+             !x && plan->memory_limit > 0
+                 ? "over the best strict plan it may choose from within the limit, proven"
+             : !x ? "over the best strict plan it may choose from, proven"
              : x->bound_kind == RELAXED_TIED ? "over the proven bound, equal layers alike"
                                              : "over the proven bound of all plans");
 }

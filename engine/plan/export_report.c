@@ -105,7 +105,7 @@ static void write_head(const struct report *r)
     else if (plan->bound_ms > 0 && plan->cost.step_ms <= plan->bound_ms * (1 + 1e-9))
         str_add(r->out, "; of the strict plans the search may choose from none is faster (proven)");
     else if (plan->bound_ms > 0)
-        str_format(r->out, "; %s over the proven bound of the strict plans on this mesh, %s",
+        str_format(r->out, "; %s over the proven bound of the strict plans it may choose from, %s",
                    units_percent(text, plan->cost.step_ms / plan->bound_ms - 1),
                    units_ms(ms, plan->bound_ms));
     if (plan->batching.micro_batches > 1)

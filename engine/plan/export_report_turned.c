@@ -234,7 +234,10 @@ static void write_turn(const struct report *r, const struct report_turn *t)
     else if (fabs(more) <= 1e-4 * plan->cost.step_ms)
         str_add(r->out, "nothing depends on it: otherwise the step takes as long");
     else
-        str_format(r->out, more > 0 ? "saves %s a step" : "costs %s a step: the search missed it",
+        str_format(r->out,
+                   more > 0 ? "saves %s a step"
+                            : "costs %s a step: a limit or decisions given rule the other out, or "
+                              "the search missed it",
                    units_ms(ms, fabs(more)));
     str_format(r->out, " | dim %u %s %s", t->pin.dim,
                t->pin.kind == RELAXED_WHOLE ? "whole along" : "split over",

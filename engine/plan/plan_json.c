@@ -325,8 +325,9 @@ static void add_bound(const struct plan *p, cJSON *o)
     bool is_tied = p->relaxed && p->relaxed->bound_kind == RELAXED_TIED && p->memory_limit <= 0;
     char scope[160];
 
-    snprintf(scope, sizeof scope, "%s plans on this mesh with the %s given%s%s",
-             p->relaxed ? "relaxed" : "strict", p->relaxed ? "pins" : "decisions",
+    snprintf(scope, sizeof scope, "%s%s%s",
+             p->relaxed ? "relaxed plans on this mesh with the pins given"
+                        : "strict plans on this mesh that it may choose from",
              is_tied ? ", that treat equal layers alike" : "",
              p->memory_limit > 0 ? ", within the memory limit" : "");
     cJSON_AddNumberToObject(o, "bound_ms", p->bound_ms);

@@ -345,6 +345,18 @@ static int read_lists(struct reading *r, const cJSON *root)
     return rc;
 }
 
+/* What no plan is below, as the file has it: a bound above its own plan is none. */
+static void read_bound(const cJSON *root, struct relaxed_plan *plan)
+{
+    const cJSON *bound = json_get(root, "bound_ms"), *kind = json_get(root, "bound_kind");
+    double ms = cJSON_IsNumber(bound) ? bound->valuedouble : 0;
+    bool is_tied = kind && !strcmp(kind->valuestring, relaxed_bound_names[RELAXED_TIED]);
+
+    plan->bound_ms = ms > 0 && ms <= plan->cost.step_ms * (1 + 1e-9) ? ms : 0;
+    plan->bound_kind = is_tied ? RELAXED_TIED : RELAXED_GLOBAL;
+    plan->gap = plan->bound_ms > 0 ? fmax(0, plan->cost.step_ms / plan->bound_ms - 1) : 0;
+}
+
 int relaxed_read_json(const struct problem *p, const cJSON *root, struct plan *out, struct err *e)
 {
     size_t values = p->m->value_count;
@@ -372,6 +384,7 @@ int relaxed_read_json(const struct problem *p, const cJSON *root, struct plan *o
     const cJSON *strict = json_get(root, "strict_ms");
     plan.strict_ms = strict ? strict->valuedouble : 0;
     plan.strict_proven = cJSON_IsTrue(json_get(root, "strict_proven"));
+    read_bound(root, &plan);
     rc = plan_from_relaxed(&plan, out, e);
 out:
     free(r.choice);

@@ -91,10 +91,12 @@ static int clash_error(const struct problem *p, uint32_t param, uint32_t dim, ui
 {
     const char *name = p->roles.params[param].name;
     const struct class_info *info = &p->classes.info[clash->class];
-    int64_t axis_size = p->mesh.devices;
+    int64_t axis_size = p->mesh.axis[axis].size;
 
-    for (uint32_t x = 0; x < p->mesh.axes; x++)
-        axis_size = p->mesh.axis[x].size < axis_size ? p->mesh.axis[x].size : axis_size;
+    if (axis_size < 2)
+        return err_set(e, ERR_INFEASIBLE,
+                       "%.120s dim %u cannot be split over %s: it has one device", name, dim,
+                       p->mesh.axis[axis].name);
     if (clash->other != CLASS_NONE)
         return err_set(e, ERR_INFEASIBLE,
                        "%.120s dim %u cannot be split: it meets another split class at %.120s",
@@ -110,8 +112,9 @@ static int clash_error(const struct problem *p, uint32_t param, uint32_t dim, ui
     if (!can_split_along(&p->labels, clash->class, axis))
         return err_set(e, ERR_INFEASIBLE,
                        "%.120s dim %u cannot be split over %s: %u does not divide all that is "
-                       "split with it; --divisibility pad pads",
-                       name, dim, p->mesh.axis[axis].name, p->mesh.axis[axis].size);
+                       "split with it%s",
+                       name, dim, p->mesh.axis[axis].name, p->mesh.axis[axis].size,
+                       p->options.exact_divisibility ? "; --divisibility pad pads" : "");
     return err_set(e, ERR_INFEASIBLE,
                    "%.120s dim %u cannot be set so: an earlier decision says otherwise", name, dim);
 }

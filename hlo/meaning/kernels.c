@@ -27,6 +27,7 @@ static int aliased_operand(const struct hlo_module *m, hlo_id id, uint32_t leaf)
     const struct hlo_attr *a = hlo_attr(m, id, HLO_ATTR_OUTPUT_TO_OPERAND_ALIASING);
     char text[1024], wanted[32];
     unsigned operand;
+    int end = 0;
 
     if (!a || a->size >= sizeof text)
         return -1;
@@ -36,8 +37,10 @@ static int aliased_operand(const struct hlo_module *m, hlo_id id, uint32_t leaf)
     else
         snprintf(wanted, sizeof wanted, "{}: (");
     const char *at = strstr(text, wanted);
-    if (!at || sscanf(at + strlen(wanted), "%u, {}", &operand) != 1 ||
-        operand >= hlo_at(m, id)->operand_count)
+    if (!at || sscanf(at + strlen(wanted), "%u, {}%n", &operand, &end) != 1 || !end ||
+        operand >= hlo_at(m, id)->operand_count ||
+        hlo_shape(m, hlo_operand(m, id, operand))->type ==
+            HLO_TUPLE) /* a part of one is no place */
         return -1;
     return (int)operand;
 }

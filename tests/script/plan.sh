@@ -22,6 +22,12 @@ expect 0 'all-reduces +103 +3\.1 GB' plan "$t5" --devices 4 --set "$stream" --op
 expect 0 'all-reduces +168 +773 MB' plan "$t5" --devices 16 --optimum --reduce-at-once
 expect 0 'paper reward +10\.4' plan "$vgg" --devices 8 --rules paper --optimum --reward paper
 expect 0 'all-reduces +0 ' plan "$tiny" --no-reductions add,maximum --optimum
+# a bound of plans that treat equal layers alike does not become one of all when the file is read
+tied=$(mktemp)
+"$automap" plan "$tiny" v100-1x4 --folding on --mode relaxed -o "$tied" --force > /dev/null
+"$automap" export "$tiny" v100-1x4 --plan "$tied" --format json | grep -q '"bound_kind":.*"tied"' || { echo "a tied bound became global"; exit 1; }
+rm -f "$tied"
+
 expect 0 'proven optimal' plan "$tiny" --devices 16 --mesh 4x4 --optimum
 
 expect 0 'batch +64  the module has' plan "$tiny" --optimum --batch 64

@@ -330,10 +330,10 @@ static const struct option own[] = {
      "weak: only running into a conflict reveals it, and ends the episode", .is_kept = true,
      .sort = SORT_SEARCH, .take = take_same_name, NAMES(propagations)},
     {"preset", "default|paper",
-     "paper: Auto-MAP as published: its reward, weak propagation, state, candidates, --rules "
-     "paper, "
-     "and a dqn with double and prioritized replay alone, on its schedules; options behind it "
-     "change one thing each. default: ours (README of engine/search has the differences)",
+     "paper: Auto-MAP as published: its reward, weak propagation, state, candidates, and "
+     "a dqn with double and prioritized replay alone, on its schedules; options behind it "
+     "change one thing each; --rules paper is asked for apart. default: ours (README of "
+     "engine/search has the differences)",
      .is_kept = true, .take = take_preset, NAMES(presets)},
     {"candidates", "data|paper",
      "adp, weak: what is decided. data (default): the inputs recognised as data; paper: dims of "
