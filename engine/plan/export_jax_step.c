@@ -290,11 +290,10 @@ static const char *location_end(const char *p, const char *end)
     return end;
 }
 
-/* [p, end) as JAX prints it without locations, with single blanks. */
-static void add_plain_line(const char *p, const char *end, struct str *out)
+/* [p, end) as JAX prints it without locations, with single blanks; `is_text`: p is within quotes,
+ * as the name of an operation in generic form is. */
+static void add_plain_line(const char *p, const char *end, bool is_text, struct str *out)
 {
-    bool is_text = false;
-
     while (p < end) {
         bool is_blank = *p == ' ' || *p == '\t';
         if (is_blank && !is_text && end - p > 5 && !memcmp(p, " loc(", 5)) {
@@ -329,7 +328,7 @@ static int add_operation(struct listing *l, const char *op, size_t size, const c
         l->counts[l->kinds++] = (struct count){op, size, 0};
     l->counts[k].times++;
     str_clear(&l->line);
-    add_plain_line(op, end, &l->line);
+    add_plain_line(op, end, op[size] == '"', &l->line);
     uint32_t digest = (uint32_t)crc32(0, (const Bytef *)l->line.text, (uInt)l->line.size) & 0xffff;
     if (strstr(l->line.text, "__elided__") || strstr(l->line.text, "dense<...>"))
         digest = 0;

@@ -22,6 +22,23 @@ expect 0 'all-reduces +103 +3\.1 GB' plan "$t5" --devices 4 --set "$stream" --op
 expect 0 'all-reduces +168 +773 MB' plan "$t5" --devices 16 --optimum --reduce-at-once
 expect 0 'paper reward +10\.4' plan "$vgg" --devices 8 --rules paper --optimum --reward paper
 expect 0 'all-reduces +0 ' plan "$tiny" --no-reductions add,maximum --optimum
+# a program printed with locations is the same program: the Python file knows its operations again
+lines=$(mktemp -d)
+cat > "$lines/a.mlir" << 'M'
+module @m {
+  func.func public @main(%arg0: tensor<256x128xf32>, %arg1: tensor<16x1xi32>) -> tensor<16x128xf32> {
+    %0 = "stablehlo.gather"(%arg0, %arg1) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, indices_are_sorted = false, slice_sizes = array<i64: 1, 128>}> : (tensor<256x128xf32>, tensor<16x1xi32>) -> tensor<16x128xf32>
+    return %0 : tensor<16x128xf32>
+  }
+}
+M
+sed '3s/$/ loc(#loc1)/; $a #loc1 = loc("jit(f)/gather")' "$lines/a.mlir" > "$lines/b.mlir"
+for n in a b; do
+    "$automap" plan "$lines/$n.mlir" --devices 4 -o "$lines/$n.json" > /dev/null
+    "$automap" export "$lines/$n.mlir" --devices 4 --plan "$lines/$n.json" --format jax | grep -A2 '^LINES' > "$lines/$n"
+done
+[ -s "$lines/a" ] && cmp "$lines/a" "$lines/b" || { echo "locations change what an operation is"; exit 1; }
+rm -r "$lines"
 # a bound of plans that treat equal layers alike does not become one of all when the file is read
 tied=$(mktemp)
 "$automap" plan "$tiny" v100-1x4 --folding on --mode relaxed -o "$tied" --force > /dev/null
