@@ -263,7 +263,7 @@ static int look_closer(struct look *k, const struct candidate *one)
         rc = look_at_relaxed(k, one);
     if (!rc && k->q->pipeline && c.devices > 1 && !stop_asked(k->on.stop))
         rc = look_at_pipeline(k, one);
-    return rc;
+    return rc == ERR_MEMORY ? rc : 0; /* devices that no such plan divides over are no answer */
 }
 
 static double arithmetic_of(const struct look *k, const struct candidate *one)

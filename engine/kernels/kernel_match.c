@@ -111,7 +111,7 @@ static bool fit_leaf(struct kernel_match *k, const char *pattern, const char *en
     return true;
 }
 
-enum { TRIES_MOST = 4096 }; /* of one side of a rule */
+enum { TRIES_MOST = 4096, PATTERNS_MOST = 256 }; /* of one side of a rule */
 
 struct side {
     struct kernel_match *k;
@@ -121,21 +121,22 @@ struct side {
 
 /* Fits the patterns from `at` on onto leaves leaf .. last - 1. What may be missing takes a leaf
  * where the rest fits behind it. */
-static bool fit_rest(struct side *s, const char *at, uint32_t leaf)
+static bool fit_rest(struct side *s, const char *at, uint32_t leaf, uint32_t patterns)
 {
     const char *comma = memchr(at, ',', (size_t)(s->end - at)), *stop = comma ? comma : s->end,
                *tail = stop, *next = comma ? comma + 1 : s->end;
 
-    if (at >= s->end || ++s->tries > TRIES_MOST)
+    if (at >= s->end || ++s->tries > TRIES_MOST || patterns == PATTERNS_MOST)
         return at >= s->end && leaf == s->last;
     while (tail > at && isspace((unsigned char)tail[-1]))
         tail--;
     bool optional = tail > at && tail[-1] == '?';
     struct kernel_match before = *s->k;
-    if (leaf < s->last && fit_leaf(s->k, at, tail - optional, leaf) && fit_rest(s, next, leaf + 1))
+    if (leaf < s->last && fit_leaf(s->k, at, tail - optional, leaf) &&
+        fit_rest(s, next, leaf + 1, patterns + 1))
         return true;
     *s->k = before;
-    return optional && fit_rest(s, next, leaf);
+    return optional && fit_rest(s, next, leaf, patterns + 1);
 }
 
 static bool fit_side(struct kernel_match *k, const char *at, const char *end, uint32_t first,
@@ -145,7 +146,7 @@ static bool fit_side(struct kernel_match *k, const char *at, const char *end, ui
     size_t size;
     const char *from = at;
 
-    return kernel_word(&from, end, &size) ? fit_rest(&s, at, first) : first == last;
+    return kernel_word(&from, end, &size) ? fit_rest(&s, at, first, 0) : first == last;
 }
 
 bool kernel_fit(struct kernel_match *k, const char *dims)
