@@ -48,7 +48,7 @@ matches "2 +0 +batch 32 to 64 +[0-9.]+ +[0-9.]+ +\+[0-9.]+ .*proven now"
 key g; key Enter; see "back to row 0"; took "and back" 3; back; see "go back to row 0"
 
 # One update, part by part; the same seed without double beside it; and back.
-key C; key .; see "The update, row 1 of the sample"; key ,; see "comes with part 5"; key ,
+key C; key .; see "The update, row 1 of the sample"; key ,; gone "The update, row 1 of the sample"; key ,
 matches "(greedy|explored): draw 0\.[0-9]+ (over|under)"; key 1
 see "1 double      off    on"; see "─ before"; took "single step and ablation" 6
 key u; gone "1 double      off"; key Escape; see "1 Graph"; keys=0
