@@ -15,7 +15,7 @@ struct writer {
     bool failed;
 };
 
-static void add(struct writer *w, const char *form, ...)
+__attribute__((format(printf, 2, 3))) static void add(struct writer *w, const char *form, ...)
 {
     va_list list;
 
