@@ -41,6 +41,32 @@ void rl_run_release(struct rl_run *r)
     *r = (struct rl_run){0};
 }
 
+int rl_run_new(struct rl_run *r, const struct rl_env *env, const struct rl_settings *settings,
+               uint64_t seed)
+{
+    struct rl_shape shape = {env->observation_size, env->action_count, env->context_count};
+    struct rl_agent *agent = NULL;
+
+    *r = (struct rl_run){0};
+    int rc = rl_agent_new(&agent, &shape, settings, seed);
+    if (rc)
+        return rc;
+    rc = rl_run_init(r, env, agent, seed);
+    if (rc) {
+        rl_agent_free(agent);
+        *r = (struct rl_run){0};
+    }
+    return rc;
+}
+
+void rl_run_free(struct rl_run *r)
+{
+    struct rl_agent *agent = r->agent;
+
+    rl_run_release(r);
+    rl_agent_free(agent);
+}
+
 static void look(struct rl_run *r)
 {
     r->legal = legal_now(&r->env);

@@ -14,6 +14,7 @@
 #include "rl/error.h"
 #include "rl/learner.h"
 #include "rl/rng.h"
+#include "rl/settings.h"
 
 struct rl_run {
     struct rl_env env;
@@ -42,6 +43,12 @@ struct rl_step {
 int rl_run_init(struct rl_run *r, const struct rl_env *env, struct rl_agent *agent,
                 uint64_t seed) RL_MUST_CHECK;
 void rl_run_release(struct rl_run *r);
+
+/* A new agent of the environment's shape, and a run of it, both from `seed`: rl_run_free ends both.
+ * On an error there is nothing to free, and r->agent is NULL. */
+int rl_run_new(struct rl_run *r, const struct rl_env *env, const struct rl_settings *settings,
+               uint64_t seed) RL_MUST_CHECK;
+void rl_run_free(struct rl_run *r); /* also of zeroes */
 
 /* Begins an episode if none is under way. Afterwards r->now, r->legal and r->context describe the
  * position to decide next. */

@@ -89,6 +89,7 @@ struct hybrid_played {
     double curve[HYBRID_MARKS]; /* the best step after so many plans; NAN: no plan yet */
     double table_seconds;       /* of all, for the tables and the bound */
     double seconds, best_seconds;
+    bool diverged; /* the learner ended early */
 };
 
 struct hybrid {

@@ -4,8 +4,6 @@
 #include "engine/hybrid/hybrid_search_ops.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
-#include "rl/agent.h"
-#include "rl/agent_state.h"
 #include "rl/env.h"
 #include "rl/error.h"
 #include "rl/rng.h"
@@ -15,16 +13,13 @@
 static const char MEMORY_FOR[] = "for the search";
 
 struct dqn {
-    struct rl_agent *agent;
-    struct rl_run run;
-    bool running;
+    struct rl_run run; /* no agent: there is nothing to decide */
 };
 
 static int dqn_start(struct hybrid_search *s, struct err *e)
 {
     struct dqn *d = mem_try(1, sizeof *d);
     struct rl_env env = hybrid_game_env(&s->game);
-    struct rl_shape shape = {env.observation_size, env.action_count, env.context_count};
 
     s->self = d;
     if (!d)
@@ -33,12 +28,7 @@ static int dqn_start(struct hybrid_search *s, struct err *e)
         s->options.rl = *rl_preset("planner");
     if (hybrid_game_is_over(&s->game))
         return 0;
-    int rc = rl_agent_new(&d->agent, &shape, &s->options.rl, s->options.seed);
-    if (rc)
-        goto out;
-    rc = rl_run_init(&d->run, &env, d->agent, s->options.seed);
-out:
-    d->running = !rc;
+    int rc = rl_run_new(&d->run, &env, &s->options.rl, s->options.seed);
     return rc ? err_set(e, rc == RL_E_MEMORY ? ERR_MEMORY : ERR_INPUT,
                         "the learner cannot be made: %s", rl_error_text(rc))
               : 0;
@@ -48,9 +38,8 @@ static void dqn_stop(struct hybrid_search *s)
 {
     struct dqn *d = s->self;
 
-    if (d->running)
-        rl_run_release(&d->run);
-    rl_agent_free(d->agent);
+    if (d)
+        rl_run_free(&d->run);
     free(d);
 }
 
@@ -72,13 +61,15 @@ static void dqn_step(struct hybrid_search *s)
     struct dqn *d = s->self;
     struct rl_step step;
 
-    if (!d->running) {
+    if (!d->run.agent) {
         hybrid_search_is_decided(s);
         return;
     }
     rl_run_ready(&d->run);
-    if (rl_run_step(&d->run, lead(s), &step) < 0) { /* it diverged */
-        s->done = true;
+    int rc = rl_run_step(&d->run, lead(s), &step);
+    BUG_ON(rc == RL_E_SHAPE); /* lead() and the environment name legal actions alone */
+    if (rc) {
+        s->done = s->diverged = true;
         return;
     }
     if (hybrid_game_is_over(&s->game))

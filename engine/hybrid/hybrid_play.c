@@ -68,6 +68,7 @@ static void run_game(struct hybrid_run *s, struct hybrid_search *game, double st
             break;
     }
     p->evaluations = hybrid_search_evaluations(game);
+    p->diverged = hybrid_search_diverged(game);
     for (; mark < HYBRID_MARKS; mark++)
         p->curve[mark] = p->evaluations ? hybrid_search_best(game)->step_ms : NAN;
 }

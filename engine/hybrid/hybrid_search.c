@@ -68,6 +68,11 @@ void hybrid_search_free(struct hybrid_search *s)
     free(s);
 }
 
+bool hybrid_search_diverged(const struct hybrid_search *s)
+{
+    return s->diverged;
+}
+
 bool hybrid_search_step(struct hybrid_search *s)
 {
     if (!s->done)

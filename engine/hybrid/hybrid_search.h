@@ -76,5 +76,7 @@ void hybrid_search_free(struct hybrid_search *s); /* NULL ok */
 bool hybrid_search_step(struct hybrid_search *s);
 const struct hybrid_search_best *hybrid_search_best(const struct hybrid_search *s);
 uint64_t hybrid_search_evaluations(const struct hybrid_search *s); /* plans priced */
+/* The learner ended because its loss was not finite. */
+bool hybrid_search_diverged(const struct hybrid_search *s);
 
 #endif

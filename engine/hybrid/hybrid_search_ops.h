@@ -22,7 +22,7 @@ struct hybrid_search {
     void *self; /* of the algorithm; NULL: it needs nothing */
     struct hybrid_search_best best;
     uint64_t evaluations;
-    bool done;
+    bool done, diverged; /* the learner's loss is not finite, and it ended */
 };
 
 struct hybrid_search_ops {

@@ -16,9 +16,7 @@
 #include <string.h>
 
 struct dqn {
-    struct rl_agent *agent;
-    struct rl_run run;
-    bool running;
+    struct rl_run run; /* no agent: there is nothing to decide */
 };
 
 /* One candidate: nothing to decide. */
@@ -31,7 +29,6 @@ static int dqn_start(struct pipe_search *s, struct err *e)
 {
     struct dqn *d = mem_try(1, sizeof *d);
     struct rl_env env = pipe_game_env(&s->game);
-    struct rl_shape shape = {env.observation_size, env.action_count, env.context_count};
     int rc;
 
     s->self = d;
@@ -41,12 +38,7 @@ static int dqn_start(struct pipe_search *s, struct err *e)
         s->options.rl = *rl_preset(s->options.paper ? "paper-pp" : "rainbow-pp");
     if (is_decided(s))
         return 0;
-    rc = rl_agent_new(&d->agent, &shape, &s->options.rl, s->options.seed);
-    if (rc)
-        goto out;
-    rc = rl_run_init(&d->run, &env, d->agent, s->options.seed);
-out:
-    d->running = !rc;
+    rc = rl_run_new(&d->run, &env, &s->options.rl, s->options.seed);
     return rc ? err_set(e, rc == RL_E_MEMORY ? ERR_MEMORY : ERR_INPUT,
                         "the learner cannot be made: %s", rl_error_text(rc))
               : 0;
@@ -56,9 +48,8 @@ static void dqn_stop(struct pipe_search *s)
 {
     struct dqn *d = s->self;
 
-    if (d->running)
-        rl_run_release(&d->run);
-    rl_agent_free(d->agent);
+    if (d)
+        rl_run_free(&d->run);
     free(d);
 }
 
@@ -95,7 +86,7 @@ static bool dqn_step(struct pipe_search *s, struct pipe_event *out)
 
 struct rl_agent *pipe_search_agent(struct pipe_search *s)
 {
-    return s->options.algorithm == PIPE_SEARCH_DQN ? ((struct dqn *)s->self)->agent : NULL;
+    return s->options.algorithm == PIPE_SEARCH_DQN ? ((struct dqn *)s->self)->run.agent : NULL;
 }
 
 const struct pipe_search_ops pipe_ops_dqn = {

@@ -22,9 +22,7 @@ enum { EPISODES = 300 };
 struct learning {
     const struct place_asking *a;
     struct place_game *game;
-    struct rl_agent *agent;
     struct rl_run run;
-    bool running;
     uint32_t *best; /* by position */
     double best_ms;
 };
@@ -44,12 +42,9 @@ static struct rl_settings settings_of(uint64_t episodes)
 static int begin(struct learning *w, uint64_t episodes, struct err *e)
 {
     struct rl_env env = place_game_env(w->game);
-    struct rl_shape shape = {env.observation_size, env.action_count, env.context_count};
     struct rl_settings s = settings_of(episodes);
-    int rc = rl_agent_new(&w->agent, &shape, &s, w->a->seed);
+    int rc = rl_run_new(&w->run, &env, &s, w->a->seed);
 
-    rc = rc ? rc : rl_run_init(&w->run, &env, w->agent, w->a->seed);
-    w->running = !rc;
     return rc ? err_set(e, rc == RL_E_MEMORY ? ERR_MEMORY : ERR_INPUT,
                         "the learner cannot be made: %s", rl_error_text(rc))
               : 0;
@@ -122,9 +117,7 @@ int place_learn(const struct place_graph *g, const struct place_asking *a, bool 
         goto out;
     rc = make_plan(&w, g, out, e);
 out:
-    if (w.running)
-        rl_run_release(&w.run);
-    rl_agent_free(w.agent);
+    rl_run_free(&w.run);
     free(w.best);
     place_game_free(w.game);
     return rc;

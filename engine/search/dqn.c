@@ -45,7 +45,6 @@ struct held {
 };
 
 struct dqn {
-    struct rl_agent *agent;
     struct rl_run run;
     bool tuning;           /* stage 2: episodes start from the best plan, groups set back */
     uint32_t tuned_move;   /* the first of those this episode set back */
@@ -165,7 +164,7 @@ static void set_tuning(struct dqn *d, bool on)
 {
     d->tuning = on;
     d->without_gain = 0;
-    rl_agent_hold_epsilon(d->agent, -1);
+    rl_agent_hold_epsilon(d->run.agent, -1);
 }
 
 /* Stage 1 is stable when so many episodes brought nothing better and exploration has come down to
@@ -173,7 +172,7 @@ static void set_tuning(struct dqn *d, bool on)
 static void choose_stage(struct search *s, struct dqn *d)
 {
     bool stable = s->since_better >= s->options.stable_episodes && s->game.move_count &&
-                  rl_agent_epsilon(d->agent) <= s->options.rl.epsilon_end + 1e-9;
+                  rl_agent_epsilon(d->run.agent) <= s->options.rl.epsilon_end + 1e-9;
 
     if (!d->tuning && stable) {
         hold(s, d, s->best.on, s->best.score);
@@ -191,7 +190,7 @@ static void open_game(struct search *s, struct dqn *d)
     game_reset_from(&s->game, &d->opening);
     if (d->tuning)
         rl_agent_hold_epsilon(
-            d->agent, fmin(TUNING_EPSILON, TUNING_RANDOM / fmax(1, game_open_count(&s->game))));
+            d->run.agent, fmin(TUNING_EPSILON, TUNING_RANDOM / fmax(1, game_open_count(&s->game))));
 }
 
 /* ---- the game as the learner asks for it ---- */
@@ -262,7 +261,6 @@ static int dqn_start(struct search *s, struct err *e)
 {
     struct dqn *d = mem_try(1, sizeof *d);
     struct rl_env env = game_env(s);
-    struct rl_shape shape = {env.observation_size, env.action_count, env.context_count};
 
     s->self = d;
     if (!d)
@@ -280,11 +278,7 @@ static int dqn_start(struct search *s, struct err *e)
         return err_no_memory(e, "for the learner");
     d->opening.on = d->from_on;
     rl_rng_seed(&d->lead, s->options.seed, LEAD_STREAM);
-    int rc = rl_agent_new(&d->agent, &shape, &s->options.rl, s->options.seed);
-    if (rc)
-        goto out;
-    rc = rl_run_init(&d->run, &env, d->agent, s->options.seed);
-out:
+    int rc = rl_run_new(&d->run, &env, &s->options.rl, s->options.seed);
     if (rc)
         return err_set(e, rc == RL_E_MEMORY ? ERR_MEMORY : ERR_INPUT,
                        "the learner cannot be made: %s", rl_error_text(rc));
@@ -296,8 +290,7 @@ static void dqn_stop(struct search *s)
 {
     struct dqn *d = s->self;
 
-    rl_run_release(&d->run);
-    rl_agent_free(d->agent);
+    rl_run_free(&d->run);
     free(d->from_on);
     free(d->played);
     free(d->spare);
@@ -392,7 +385,7 @@ static void dqn_pins_changed(struct search *s)
     struct dqn *d = s->self;
 
     rl_run_cut(&d->run);
-    dqn_replay_again(&s->game, d->agent, KEPT_MOST, &d->kept);
+    dqn_replay_again(&s->game, d->run.agent, KEPT_MOST, &d->kept);
     set_tuning(d, false);
     d->held[0].score = d->held[1].score = -INFINITY;
     d->opening.count = 0;
@@ -409,10 +402,10 @@ void search_dqn_backtrack(struct search *s, uint32_t move)
     memcpy(d->from_on, s->best.on, s->game.problem->classes.count * sizeof *d->from_on);
     d->opening = (struct game_opening){.on = d->from_on, .move = {move}, .count = 1};
     d->asked = true;
-    if (rl_agent_epsilon(d->agent) < BACKTRACK_EPSILON &&
-        rl_agent_explore(d->agent, BACKTRACK_EPSILON, s->options.rl.epsilon_end,
+    if (rl_agent_epsilon(d->run.agent) < BACKTRACK_EPSILON &&
+        rl_agent_explore(d->run.agent, BACKTRACK_EPSILON, s->options.rl.epsilon_end,
                          BACKTRACK_DECISIONS) == 0)
-        s->options.rl = *rl_agent_settings(d->agent);
+        s->options.rl = *rl_agent_settings(d->run.agent);
     s->since_better = 0;
     rl_run_ready(&d->run);
 }
@@ -424,12 +417,12 @@ bool search_dqn_force(struct search *s, bool split, struct search_event *out)
 
 bool search_dqn_configure(struct search *s, const struct rl_settings *rl)
 {
-    return rl_agent_configure(((struct dqn *)s->self)->agent, rl) == 0;
+    return rl_agent_configure(((struct dqn *)s->self)->run.agent, rl) == 0;
 }
 
 struct rl_agent *search_dqn_agent(struct search *s)
 {
-    return ((struct dqn *)s->self)->agent;
+    return ((struct dqn *)s->self)->run.agent;
 }
 
 struct dqn_replay_note search_dqn_kept(const struct search *s)
@@ -441,7 +434,7 @@ bool search_dqn_q(struct search *s, float q[2])
 {
     struct dqn *d = s->self;
 
-    rl_agent_q(d->agent, d->run.now, game_legal(&s->game), q);
+    rl_agent_q(d->run.agent, d->run.now, game_legal(&s->game), q);
     return true;
 }
 
@@ -459,7 +452,7 @@ double search_dqn_greedy(struct search *s, label *on)
     while (!game_is_over(g)) {
         uint64_t legal = game_legal(g);
         game_observe(g, seen);
-        rl_agent_q(d->agent, seen, legal, q);
+        rl_agent_q(d->run.agent, seen, legal, q);
         game_play(g, rl_net_argmax(q, 2, legal) == 1);
     }
     free(seen);
@@ -502,13 +495,13 @@ static bool is_agent_for(const struct rl_agent *a, const struct game *g)
 
 static void serialize_agent(struct dqn *d, const struct search *s, struct rl_serializer *w)
 {
-    struct rl_agent *a = d->agent;
+    struct rl_agent *a = d->run.agent;
 
     rl_agent_serialize(w, &a);
     if (w->failed || w->pass != RL_READ)
         return;
-    rl_agent_free(d->agent);
-    d->agent = d->run.agent = a;
+    rl_agent_free(d->run.agent);
+    d->run.agent = a;
     w->failed = !is_agent_for(a, &s->game);
 }
 

@@ -81,11 +81,13 @@ static void print_head(const struct hybrid *h, double seconds)
     printf("  ZeRO            %12u  overlap %.0f %% of the gradient all-reduces\n", h->zero,
            100 * h->options.overlap);
     if (seconds > 0 && h->played.evaluations)
-        printf("  %-8s        %12llu plans played, this one at %llu; %.2f s, %.2f s of them for "
+        printf("  %-8s        %12llu plans played, this one at %llu%s; %.2f s, %.2f s of them for "
                "tables and bound\n",
                hybrid_algorithm_names[h->options.algorithm],
                (unsigned long long)h->played.evaluations,
-               (unsigned long long)h->played.best_evaluation, seconds, h->played.table_seconds);
+               (unsigned long long)h->played.best_evaluation,
+               h->played.diverged ? ", then the learner diverged" : "", seconds,
+               h->played.table_seconds);
     else if (seconds > 0)
         printf("  search          %12.2f s  %u points, %llu transitions\n", seconds, h->points,
                (unsigned long long)h->transitions);

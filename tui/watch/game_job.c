@@ -20,7 +20,6 @@ enum { SEED = 1, PLAYED_AT_ONCE = 3000, LESSON_EVERY = 256 };
 struct game_job {
     uint64_t memory[RL_GAME_SIZE_MAX / sizeof(uint64_t)]; /* the game's state */
     struct rl_run run;                                    /* the thread's own, as the agent is */
-    struct rl_agent *agent;
     struct rl_lesson lesson;
     double ring[GAME_LAST], sum; /* rewards of the last episodes */
     bool has_hand;               /* in this episode */
@@ -39,24 +38,17 @@ struct game_job {
 
 /* ---- begin ---- */
 
-static void release_run(struct game_job *j)
-{
-    rl_run_release(&j->run);
-    rl_agent_free(j->agent);
-    j->agent = NULL;
-}
-
 static void look_at_game(struct game_job *j, struct game_look *k)
 {
     uint32_t seen =
         j->run.env.observation_size < GAME_SEEN ? j->run.env.observation_size : GAME_SEEN;
-    struct rl_counts counts = rl_agent_counts(j->agent);
+    struct rl_counts counts = rl_agent_counts(j->run.agent);
 
     memcpy(k->seen, j->run.now, seen * sizeof *k->seen);
     k->decisions = counts.decisions;
     k->episodes = counts.episodes;
     k->updates = counts.updates;
-    k->epsilon = rl_agent_epsilon(j->agent);
+    k->epsilon = rl_agent_epsilon(j->run.agent);
     k->length = j->run.length;
     k->reward_sum = j->run.reward_sum;
 }
@@ -70,15 +62,9 @@ static int begin(struct game_job *j, const struct rl_settings *s)
 
     memset(j->memory, 0, sizeof j->memory);
     g->begin(j->memory, g->variant, &env);
-    struct rl_shape shape = {env.observation_size, env.action_count, env.context_count};
-    rc = rl_agent_new(&j->agent, &shape, s, SEED);
+    rc = rl_run_new(&j->run, &env, s, SEED);
     if (rc)
         return rc;
-    rc = rl_run_init(&j->run, &env, j->agent, SEED);
-    if (rc) {
-        release_run(j);
-        return rc;
-    }
     rl_run_ready(&j->run);
     j->sum = 0;
     j->has_hand = false;
@@ -138,7 +124,7 @@ static void find_push(struct game_job *j, uint8_t push[GAME_SPINS][GAME_ANGLES])
         for (int x = 0; x < GAME_ANGLES; x++) {
             double angle = widest * (2 * (x + 0.5) / GAME_ANGLES - 1);
             double spin = fastest * (1 - 2 * (y + 0.5) / GAME_SPINS);
-            rl_agent_q(j->agent, (float[]){0, 0, (float)angle, (float)spin}, 3, q);
+            rl_agent_q(j->run.agent, (float[]){0, 0, (float)angle, (float)spin}, 3, q);
             push[y][x] = (uint8_t)(1 + rl_net_argmax(q, 2, 3));
         }
     }
@@ -156,11 +142,11 @@ static void decide(struct game_job *j, int forced, bool calm)
 {
     uint8_t push[GAME_SPINS][GAME_ANGLES];
     struct rl_step step;
-    bool taught = calm || rl_agent_counts(j->agent).decisions % LESSON_EVERY == 0;
+    bool taught = calm || rl_agent_counts(j->run.agent).decisions % LESSON_EVERY == 0;
     bool is_cartpole = j->run.env.reset && j->look.game->begin == rl_cartpole_begin;
     bool maps = is_cartpole && (!j->in_thread || clock_seconds() > j->drawn_s + 0.3);
 
-    rl_agent_teach(j->agent, taught ? &j->lesson : NULL);
+    rl_agent_teach(j->run.agent, taught ? &j->lesson : NULL);
     int rc = rl_run_step(&j->run, forced, &step);
     rl_run_ready(&j->run);
     if (maps) {
@@ -221,7 +207,7 @@ static struct task take_task(struct game_job *j)
 static void do_again(struct game_job *j, const struct rl_settings *s)
 {
     pthread_mutex_lock(&j->lock);
-    release_run(j);
+    rl_run_free(&j->run);
     if (j->look.now.count)
         j->look.before = j->look.now;
     j->look.failed = begin(j, s) != 0;
@@ -312,7 +298,7 @@ void game_job_free(struct game_job *j)
     pthread_mutex_unlock(&j->lock);
     if (j->in_thread)
         pthread_join(j->thread, NULL);
-    release_run(j);
+    rl_run_free(&j->run);
     pthread_cond_destroy(&j->changed);
     pthread_mutex_destroy(&j->lock);
     free(j);
