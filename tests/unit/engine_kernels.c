@@ -104,58 +104,59 @@ static void write_file(const char *path, const char *text)
 
 #define RULE "kernels:\n  - target: nobody\n    dims: a b -> a b\n"
 
-/* A file's rules come first; what is wrong in one has its place; the rule to start from is one. */
+static const struct {
+    const char *text, *what;
+    uint32_t line;
+} wrong[] = {
+    {"kernels:\n  - target: a\n", "without dims", 2},
+    {"kernels:\n  - target: a\n    like: sum\n", "like: sum, expected dot", 3},
+    {"kernels:\n  - target: a\n    like: dot\n", "without numbers", 3},
+    {"kernels:\n  - target: a\n    like: convolution\n    numbers: here\n", "expected config.PATH",
+     4},
+    {RULE "    like: convolution\n", "like beside dims", 4},
+    {RULE "    effect: magic\n", "effect: magic, expected identity", 4},
+    {RULE "    inplace: {0: x}\n", "expected a result and the operand", 4},
+    {RULE "    workspace: lots\n", "lots, expected a number", 4},
+    {RULE "    partial: {a..: add}\n", "partial: a.., expected an index", 4},
+    {"attention: {forward: 2}\n", "a reach of 2", 1},
+    {"attention:\n  forward: {a100: 0.7}\n", "has no default", 2},
+    {"attention: {sideways: 0.5}\n", "unknown key sideways", 1},
+    {"kernels:\n  - target: a\n    dims: 'a b'\n", "without ->", 3},
+    {"kernels:\n  - target: a\n    dims: a -> a\n    flips: 1\n", "unknown key", 4},
+    {"kernels:\n  - target: my_kernel\n    dims: a b -> a b\n    flops: a *\n", "expected a num",
+     4},
+    {"kernels:\n  - target: my_kernel\n    dims: a b -> a b\n    reach: [0.5]\n", "a list", 4},
+    {"kernels:\n  - target: my_kernel\n    dims: a b -> a b\n    let: {x: "
+     "'y+y+y+y+y+y+y+y+y+y', "
+     "y: 'z+z+z+z+z+z+z+z+z+z', z: 'u+u+u+u+u+u+u+u+u+u', u: 'v+v+v+v+v+v+v+v+v+v', v: a}\n"
+     "    flops: x\n",
+     "too many others", 4},
+    {"kernels:\n  - target: my_kernel\n    dims: a b -> a b\n    reach: 2\n", "a reach of 2", 4},
+    {"rules: []\n", "expected a list kernels", 1},
+    /* of rules that no instruction here meets */
+    {RULE "    partial: {b: sum}\n", "partial: sum, expected add, maximum or minimum", 4},
+    {RULE "    partial: {c: add}\n", "partial: c, expected an index", 4},
+    {RULE "    when: {operand: 3}\n", "when: unknown key operand", 4},
+    {RULE "    when: {operands: three}\n", "operands: three, expected a number", 4},
+    {RULE "    when: {results: 3.}\n", "results: 3., expected a number", 4},
+    {RULE "    whole: [c]\n", "whole: c, expected an index", 4},
+    {RULE "    whole: ['a if mask']\n", "mask, expected a number", 4},
+    {RULE "    sizes: {a: c * r}\n", "sizes: c * r, expected an index", 4},
+    {RULE "    flops: 2 * rows\n", "rows, expected a number", 4},
+    {RULE "    flops: many\n", "many, expected a number", 4},
+    {RULE "    flops: 'masked ? a : b'\n", "masked, expected a number", 4},
+    {RULE "    bytes: a < few\n", "few, expected a number", 4},
+    {RULE "    let: {n: a *}\n", "expected a number", 4},
+    {RULE "    flops: a * n\n    let: {m: 1, n: b +}\n", "expected a number", 5},
+    {RULE "    flops: n\n    let: {m: n, n: m}\n", "is said by itself", 5},
+    {RULE "    flops: product(a)\n", "expected bytes(), elements() or product()", 4},
+    {RULE "    reach: {a100: fast}\n", "a reach of fast", 4},
+    {"kernels:\n  - target: t\n    dims: a very_long_name_of -> a\n", "at most 12 letters", 3},
+};
+
+/* A file's rules come first; the rule to start from is one. */
 static void test_file(void **state)
 {
-    static const struct {
-        const char *text, *what;
-        uint32_t line;
-    } wrong[] = {
-        {"kernels:\n  - target: a\n", "without dims", 2},
-        {"kernels:\n  - target: a\n    like: sum\n", "like: sum, expected dot", 3},
-        {"kernels:\n  - target: a\n    like: dot\n", "without numbers", 3},
-        {"kernels:\n  - target: a\n    like: convolution\n    numbers: here\n",
-         "expected config.PATH", 4},
-        {RULE "    like: convolution\n", "like beside dims", 4},
-        {RULE "    effect: magic\n", "effect: magic, expected identity", 4},
-        {RULE "    inplace: {0: x}\n", "expected a result and the operand", 4},
-        {RULE "    workspace: lots\n", "lots, expected a number", 4},
-        {RULE "    partial: {a..: add}\n", "partial: a.., expected an index", 4},
-        {"attention: {forward: 2}\n", "a reach of 2", 1},
-        {"attention: {sideways: 0.5}\n", "unknown key sideways", 1},
-        {"kernels:\n  - target: a\n    dims: 'a b'\n", "without ->", 3},
-        {"kernels:\n  - target: a\n    dims: a -> a\n    flips: 1\n", "unknown key", 4},
-        {"kernels:\n  - target: my_kernel\n    dims: a b -> a b\n    flops: a *\n",
-         "expected a num", 4},
-        {"kernels:\n  - target: my_kernel\n    dims: a b -> a b\n    reach: [0.5]\n", "a list", 4},
-        {"kernels:\n  - target: my_kernel\n    dims: a b -> a b\n    let: {x: "
-         "'y+y+y+y+y+y+y+y+y+y', "
-         "y: 'z+z+z+z+z+z+z+z+z+z', z: 'u+u+u+u+u+u+u+u+u+u', u: 'v+v+v+v+v+v+v+v+v+v', v: a}\n"
-         "    flops: x\n",
-         "too many others", 4},
-        {"kernels:\n  - target: my_kernel\n    dims: a b -> a b\n    reach: 2\n", "a reach of 2",
-         4},
-        {"rules: []\n", "expected a list kernels", 1},
-        /* of rules that no instruction here meets */
-        {RULE "    partial: {b: sum}\n", "partial: sum, expected add, maximum or minimum", 4},
-        {RULE "    partial: {c: add}\n", "partial: c, expected an index", 4},
-        {RULE "    when: {operand: 3}\n", "when: unknown key operand", 4},
-        {RULE "    when: {operands: three}\n", "operands: three, expected a number", 4},
-        {RULE "    when: {results: 3.}\n", "results: 3., expected a number", 4},
-        {RULE "    whole: [c]\n", "whole: c, expected an index", 4},
-        {RULE "    whole: ['a if mask']\n", "mask, expected a number", 4},
-        {RULE "    sizes: {a: c * r}\n", "sizes: c * r, expected an index", 4},
-        {RULE "    flops: 2 * rows\n", "rows, expected a number", 4},
-        {RULE "    flops: many\n", "many, expected a number", 4},
-        {RULE "    flops: 'masked ? a : b'\n", "masked, expected a number", 4},
-        {RULE "    bytes: a < few\n", "few, expected a number", 4},
-        {RULE "    let: {n: a *}\n", "expected a number", 4},
-        {RULE "    flops: a * n\n    let: {m: 1, n: b +}\n", "expected a number", 5},
-        {RULE "    flops: n\n    let: {m: n, n: m}\n", "is said by itself", 5},
-        {RULE "    flops: product(a)\n", "expected bytes(), elements() or product()", 4},
-        {RULE "    reach: {a100: fast}\n", "a reach of fast", 4},
-        {"kernels:\n  - target: t\n    dims: a very_long_name_of -> a\n", "at most 12 letters", 3},
-    };
     char path[64];
     struct str text = {0};
 
@@ -175,6 +176,16 @@ static void test_file(void **state)
     assert_false(kernel_is_unknown(m, hlo_find(m, "mine")));
     hlo_free(m);
     str_release(&text);
+    unlink(path);
+}
+
+/* What is wrong in a file has its place. */
+static void test_wrong_file(void **state)
+{
+    char path[64];
+
+    (void)state;
+    snprintf(path, sizeof path, "/tmp/automap-kernels-%ld.yaml", (long)getpid());
     for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
         struct kernel_rules *rules;
         struct err e = {0};
@@ -298,8 +309,10 @@ static void test_texts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_builtin), cmocka_unit_test(test_file), cmocka_unit_test(test_absent),
-        cmocka_unit_test(test_derived), cmocka_unit_test(test_cost), cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_builtin),    cmocka_unit_test(test_file),
+        cmocka_unit_test(test_wrong_file), cmocka_unit_test(test_absent),
+        cmocka_unit_test(test_derived),    cmocka_unit_test(test_cost),
+        cmocka_unit_test(test_texts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

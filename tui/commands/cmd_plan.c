@@ -460,7 +460,7 @@ static void print_made_whole(const struct plan *plan)
 }
 
 /* Kernels that no rule describes, and a rule to start from for the one that moves most. */
-static void print_unknown_kernels(const struct problem *p)
+static int print_unknown_kernels(const struct problem *p, struct err *e)
 {
     struct kernel_targets targets;
     struct str text = {0};
@@ -477,34 +477,114 @@ static void print_unknown_kernels(const struct problem *p)
     if (most) {
         str_add(&text, "  a rule to start from, for --kernels FILE:\n\n");
         kernel_rule_write(p->m, most->first, &text);
-        printf("\n%s", text.text ? text.text : "");
     }
+    int rc = text.failed ? err_no_memory(e, "for a rule to start from") : 0;
+    if (!rc && most)
+        printf("\n%s", text.text);
     str_release(&text);
+    return rc;
 }
 
 static const double NEARLY_FULL = 0.7; /* of a device: the margin matters */
 
-/* `asked_bytes`: a memory limit in figures; 0: none, or what a device has. */
-static void print_plan(const struct plan *plan, bool given, double asked_bytes)
+/* The batch, where it is another than the module's, and what it is cut into. */
+static void print_batch(const struct plan *plan)
 {
     const struct problem *p = plan->problem;
-    struct plan_counts n = plan_count(plan);
+
+    if (p->options.batch_size)
+        printf("  batch           %12lld  the module has %lld\n", (long long)problem_batch_size(p),
+               (long long)p->training.batch_divisor);
+    if (plan->batching.micro_batches > 1 || plan->batching.zero)
+        printf("  micro-batches   %12u  ZeRO level %u\n", plan->batching.micro_batches,
+               plan->batching.zero);
+}
+
+static int print_all_reduces(const struct plan *plan, struct err *e)
+{
     struct plan_collective *list;
     size_t count;
-    struct err e;
     double bytes = 0;
     uint64_t reduced = 0;
-    char mesh[64], a[UNITS_ROOM], b[UNITS_ROOM], c[UNITS_ROOM];
+    char a[UNITS_ROOM], b[UNITS_ROOM];
 
-    struct memory_cost memory;
-
-    if (plan_memory(plan, &memory, &e) || plan_collectives(plan, &list, &count, &e))
-        return;
+    if (plan_collectives(plan, &list, &count, e))
+        return e->code;
     for (size_t k = 0; k < count; k++) {
         bytes += list[k].bytes;
         reduced += list[k].count;
     }
     free(list);
+    printf("  all-reduces     %12s  %s a step\n", units_count(a, (int64_t)reduced),
+           units_bytes(b, bytes));
+    return 0;
+}
+
+/* True: it fits. `asked_bytes`: a memory limit in figures; 0: none, or what a device has. */
+static bool print_memory(const struct plan *plan, const struct memory_cost *memory,
+                         double asked_bytes)
+{
+    double limit = plan->memory_limit > 0 ? plan->memory_limit
+                                          : cluster_weakest(&plan->problem->cluster).memory_bytes;
+    bool fits = memory->peak <= limit * (1 + 1e-9);
+    char a[UNITS_ROOM], b[UNITS_ROOM], c[UNITS_ROOM], d[UNITS_ROOM];
+
+    printf("  memory          %12s  of %s: %s; %s state, %s activations and gradients\n",
+           units_bytes(a, memory->peak), units_bytes(b, limit), fits ? "fits" : "does not fit",
+           units_bytes(c, memory->arguments), units_bytes(d, memory->temporaries));
+    if (asked_bytes <= 0 && (plan->memory_limit > 0 || memory->peak > NEARLY_FULL * limit))
+        plan_limit_print_margin(plan->relaxed ? PLAN_RELAXED : PLAN_STRICT);
+    return fits;
+}
+
+/* What else there is: fewer devices, a plan within the memory. */
+static void print_others(const struct plan *plan, bool given, bool fits, double asked_bytes)
+{
+    if (plan->bound_ms > 0 && !given) {
+        struct fewer_question q = {.step_ms = plan->cost.step_ms,
+                                   .does_not_fit = !fits,
+                                   .limit_bytes = asked_bytes,
+                                   .variables = true,
+                                   .inputs = true,
+                                   .relaxed = plan->relaxed != NULL};
+        fewer_print(plan->problem, &q);
+    }
+    if (!fits && plan->bound_ms > 0 && !plan->relaxed)
+        printf("                                the best plan without a limit; with one: "
+               "--memory-limit device\n");
+}
+
+static int print_params(const struct plan *plan, struct err *e)
+{
+    const struct hlo_roles *roles = &plan->problem->roles;
+    struct str shape = {0};
+
+    for (uint32_t k = 0; k < roles->param_count; k++) {
+        const struct hlo_param_role *r = &roles->params[k];
+        if (r->role != HLO_ROLE_VARIABLE && r->role != HLO_ROLE_INPUT)
+            continue;
+        str_clear(&shape);
+        if (plan->relaxed)
+            relaxed_write_shape(plan->relaxed, r->value, &shape);
+        else
+            plan_write_shape(plan, r->value, &shape);
+        if (shape.failed)
+            break;
+        printf("  %-8s %-48s %s\n", hlo_role_names[r->role], r->name, shape.text);
+    }
+    int rc = shape.failed ? err_no_memory(e, "for a shape") : 0;
+    str_release(&shape);
+    return rc;
+}
+
+static int print_plan(const struct plan *plan, bool given, double asked_bytes, struct err *e)
+{
+    struct plan_counts n = plan_count(plan);
+    struct memory_cost memory;
+    char a[UNITS_ROOM], b[UNITS_ROOM], c[UNITS_ROOM];
+
+    if (plan_memory(plan, &memory, e))
+        return e->code;
     print_head(plan);
     printf("  step            %12s  compute %s, communication %s\n",
            units_ms(a, plan->cost.step_ms), units_ms(b, plan->cost.compute_ms),
@@ -513,57 +593,20 @@ static void print_plan(const struct plan *plan, bool given, double asked_bytes)
         plan_relaxed_print_costs(plan->relaxed, plan->memory_limit > 0, given);
     else if (plan->bound_ms > 0)
         print_proof(plan, given);
-    if (plan->problem->options.batch_size)
-        printf("  batch           %12lld  the module has %lld\n",
-               (long long)problem_batch_size(plan->problem),
-               (long long)plan->problem->training.batch_divisor);
-    if (plan->batching.micro_batches > 1 || plan->batching.zero)
-        printf("  micro-batches   %12u  ZeRO level %u\n", plan->batching.micro_batches,
-               plan->batching.zero);
-    if (!plan->relaxed)
-        printf("  all-reduces     %12s  %s a step\n", units_count(a, (int64_t)reduced),
-               units_bytes(b, bytes));
-    double limit =
-        plan->memory_limit > 0 ? plan->memory_limit : cluster_weakest(&p->cluster).memory_bytes;
-    bool fits = memory.peak <= limit * (1 + 1e-9);
-    printf("  memory          %12s  of %s: %s; %s state, %s activations and gradients\n",
-           units_bytes(a, memory.peak), units_bytes(b, limit), fits ? "fits" : "does not fit",
-           units_bytes(c, memory.arguments), units_bytes(mesh, memory.temporaries));
-    if (asked_bytes <= 0 && (plan->memory_limit > 0 || memory.peak > NEARLY_FULL * limit))
-        plan_limit_print_margin(plan->relaxed ? PLAN_RELAXED : PLAN_STRICT);
+    print_batch(plan);
+    if (!plan->relaxed && print_all_reduces(plan, e))
+        return e->code;
+    bool fits = print_memory(plan, &memory, asked_bytes);
     print_made_whole(plan);
-    if (plan->bound_ms > 0 && !given) {
-        struct fewer_question q = {.step_ms = plan->cost.step_ms,
-                                   .does_not_fit = !fits,
-                                   .limit_bytes = asked_bytes,
-                                   .variables = true,
-                                   .inputs = true,
-                                   .relaxed = plan->relaxed != NULL};
-        fewer_print(p, &q);
-    }
-    if (!fits && plan->bound_ms > 0 && !plan->relaxed)
-        printf("                                the best plan without a limit; with one: "
-               "--memory-limit device\n");
+    print_others(plan, given, fits, asked_bytes);
     printf("  variable dims   %12s  %s partitioned, %s replicated, %u undecided\n",
            units_count(a, n.dims), units_count(b, n.partitioned), units_count(c, n.replicated),
            n.undecided);
     printf("  paper reward    %12s\n\n", units_number(a, n.paper_reward, 1));
     if (plan->relaxed && plan->relaxed->reshard_count)
         plan_relaxed_print_reshards(plan->relaxed);
-    struct str shape = {0};
-    for (uint32_t k = 0; k < p->roles.param_count; k++) {
-        const struct hlo_param_role *r = &p->roles.params[k];
-        if (r->role != HLO_ROLE_VARIABLE && r->role != HLO_ROLE_INPUT)
-            continue;
-        str_clear(&shape);
-        if (plan->relaxed)
-            relaxed_write_shape(plan->relaxed, r->value, &shape);
-        else
-            plan_write_shape(plan, r->value, &shape);
-        printf("  %-8s %-48s %s\n", hlo_role_names[r->role], r->name, shape.text);
-    }
-    str_release(&shape);
-    print_unknown_kernels(p);
+    int rc = print_params(plan, e);
+    return rc ? rc : print_unknown_kernels(plan->problem, e);
 }
 
 /* A pipeline plan is shown, and with other figures of the cluster priced again; it takes no
@@ -691,8 +734,9 @@ static int tell(struct plan_args *a, struct problem *p, const struct plan *plan,
     if (a->stability || a->memory)
         print_head(plan);
     else
-        print_plan(plan, a->start || a->settings.count || a->relaxed.stores.count, a->limit.bytes);
-    if (a->memory)
+        rc = print_plan(plan, a->start || a->settings.count || a->relaxed.stores.count,
+                        a->limit.bytes, e);
+    if (!rc && a->memory)
         rc = plan_peak_write(plan, 12, text, e);
     if (!rc && a->memory)
         fputs(text->text, stdout);
