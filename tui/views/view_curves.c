@@ -219,28 +219,35 @@ static uint32_t cut_best(struct curves *v, uint32_t *count, const struct part *p
     return first;
 }
 
+/* A series in view: its points or their band, and its mean as `line` says, which get their points
+ * here. `length`: of the whole, in its unit. Returns what part of it is shown. */
+static struct part show_series(struct curves *v, const struct series *s, uint64_t length, int width,
+                               struct plot_series line, struct plot_series series[static 3])
+{
+    copy_series(s, v->x, v->y);
+    plot_smooth(v->mean, v->y, s->count, weight_of(v, s->count));
+    struct part part = part_of(v, length > 1 ? (double)length : 1);
+    uint32_t from, count = points_in(v->x, s->count, &part, &from);
+
+    set_points(v, from, count, find_band(v, from, count, width - 8), series);
+    series[2] = line;
+    series[2].kind = PLOT_LINE;
+    series[2].y = v->mean + from;
+    series[2].x = v->x + from;
+    series[2].count = count;
+    return part;
+}
+
 /* How far propagation has come after each decision (Auto-MAP's figure 16). */
 static void draw_progress(struct panel *p, const struct pane *pane)
 {
     struct curves *v = p->state;
     const struct snapshot *s = p->scene->watch->shot;
 
-    copy_series(&s->progress, v->x, v->y);
-    plot_smooth(v->mean, v->y, s->progress.count, weight_of(v, s->progress.count));
-    struct part part = part_of(v, (double)s->decisions > 1 ? (double)s->decisions : 1);
-    uint32_t from, count = points_in(v->x, s->progress.count, &part, &from);
-    struct plot_series series[] = {
-        {0},
-        {0},
-        {.y = v->mean + from,
-         .x = v->x + from,
-         .count = count,
-         .kind = PLOT_LINE,
-         .role = ROLE_PLOT_3,
-         .sign = '*',
-         .name = "mean"},
-    };
-    set_points(v, from, count, find_band(v, from, count, pane->width - 8), series);
+    struct plot_series series[3];
+    struct part part =
+        show_series(v, &s->progress, s->decisions, pane->width,
+                    (struct plot_series){.role = ROLE_PLOT_3, .sign = '*', .name = "mean"}, series);
     struct plot plot = {.series = series,
                         .series_count = 3,
                         .first_x = part.first,
@@ -263,37 +270,24 @@ static void draw_reward(struct panel *p, const struct pane *pane)
         draw_progress(p, pane);
         return;
     }
-
     if (!w || w->shot->reward.count == 0) {
         say_empty(p, pane, "no episode has ended yet");
         return;
     }
     const struct snapshot *s = w->shot;
-    copy_series(&s->reward, v->x, v->y);
+    struct plot_series series[4];
     copy_series(&s->best_ms, v->best_x, v->best);
-    plot_smooth(v->mean, v->y, s->reward.count, weight_of(v, s->reward.count));
-    struct part part = part_of(v, (double)s->episodes > 1 ? (double)s->episodes : 1);
-    uint32_t from, count = points_in(v->x, s->reward.count, &part, &from);
+    struct part part =
+        show_series(v, &s->reward, s->episodes, pane->width,
+                    (struct plot_series){.role = ROLE_PLOT_0, .sign = '*', .name = "mean"}, series);
     uint32_t best_count = s->best_ms.count, best = cut_best(v, &best_count, &part);
-    struct plot_series series[] = {
-        {0},
-        {0},
-        {.y = v->mean + from,
-         .x = v->x + from,
-         .count = count,
-         .kind = PLOT_LINE,
-         .role = ROLE_PLOT_0,
-         .sign = '*',
-         .name = "mean"},
-        {.y = v->best + best,
-         .x = v->best_x + best,
-         .count = best_count,
-         .kind = PLOT_STEPS,
-         .role = ROLE_PLOT_2,
-         .sign = '+',
-         .name = "best"},
-    };
-    set_points(v, from, count, find_band(v, from, count, pane->width - 8), series);
+    series[3] = (struct plot_series){.y = v->best + best,
+                                     .x = v->best_x + best,
+                                     .count = best_count,
+                                     .kind = PLOT_STEPS,
+                                     .role = ROLE_PLOT_2,
+                                     .sign = '+',
+                                     .name = "best"};
     struct plot plot = {
         .series = series,
         .series_count = 4,
@@ -325,21 +319,9 @@ static void draw_loss(struct panel *p, const struct pane *pane)
         return;
     }
     const struct snapshot *s = w->shot;
-    copy_series(&s->loss_curve, v->x, v->y);
-    plot_smooth(v->mean, v->y, s->loss_curve.count, weight_of(v, s->loss_curve.count));
-    struct part part = part_of(v, (double)s->updates > 1 ? (double)s->updates : 1);
-    uint32_t from, count = points_in(v->x, s->loss_curve.count, &part, &from);
-    struct plot_series series[] = {
-        {0},
-        {0},
-        {.y = v->mean + from,
-         .x = v->x + from,
-         .count = count,
-         .kind = PLOT_LINE,
-         .role = ROLE_PLOT_1,
-         .sign = '*'},
-    };
-    set_points(v, from, count, find_band(v, from, count, pane->width - 8), series);
+    struct plot_series series[3];
+    struct part part = show_series(v, &s->loss_curve, s->updates, pane->width,
+                                   (struct plot_series){.role = ROLE_PLOT_1, .sign = '*'}, series);
     struct plot plot = {
         .series = series,
         .series_count = 3,
