@@ -245,7 +245,7 @@ static int derive(const struct problem *from, const struct live_command *command
     } else if (command->verb == COMMAND_ROLE) {
         rc = read_roles(from, command->text, roles, e);
         change.roles = roles;
-    } else if (!rc && (command->verb == COMMAND_MICRO || command->verb == COMMAND_ZERO)) {
+    } else if (command->verb == COMMAND_MICRO || command->verb == COMMAND_ZERO) {
         rc = read_batching(from, command, &batching, e);
         change.batching = &batching;
     } else if (command->verb == COMMAND_LOSS) {

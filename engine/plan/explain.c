@@ -306,9 +306,10 @@ static int explain_neighbour(const struct plan *plan, dim_id d, class_id k, bool
     size_t count;
     int rc = why_chain(&p->classes, d, is_beside_split, plan, &steps, &count, e);
 
-    *found = !rc && steps;
-    if (!*found)
+    *found = false;
+    if (rc || !steps)
         return rc;
+    *found = true;
     hlo_value v = p->classes.dim_value[steps[count - 1].dim];
     hlo_id id = p->m->value_instruction[v];
     str_format(out, ": another dim of %s (%s) is split", value_name(p, v),
@@ -421,10 +422,12 @@ int explain_pair(const struct plan *p, dim_id a, dim_id b, struct str *out, stru
         struct why_step *steps;
         size_t count;
         int rc = why_chain_to(c, a, b, &steps, &count, e);
-        if (!rc && steps)
+        if (rc)
+            return rc;
+        if (steps)
             add_chain(p, steps, count, '1', out);
         free(steps);
-        return rc;
+        return 0;
     }
     if (c->dim_value[a] == c->dim_value[b]) {
         str_format(out, "They cannot both be split along one axis: both are dims of %s.\n",

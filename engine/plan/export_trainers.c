@@ -359,16 +359,20 @@ int export_dtensor(const struct plan *p, struct str *out, struct err *e)
     for (uint32_t k = 0; parameters && k < p->problem->roles.param_count; k++)
         add_parameter(p, k, parameters);
     int rc = plan_settings_write(p, " --set ", &pins, e);
-    if (!rc)
-        rc = plan_settings_each(pins.text ? pins.text : "", pins.size, add_pin,
-                                cJSON_AddArrayToObject(o, "pins"), e);
-    text = rc ? NULL : cJSON_Print(o);
-    if (!rc && !text)
+    if (rc)
+        goto out;
+    rc = plan_settings_each(pins.text ? pins.text : "", pins.size, add_pin,
+                            cJSON_AddArrayToObject(o, "pins"), e);
+    if (rc)
+        goto out;
+    text = cJSON_Print(o);
+    if (!text) {
         rc = err_no_memory(e, "to export the plan");
-    if (!rc) {
-        str_add(out, text);
-        str_add_char(out, '\n');
+        goto out;
     }
+    str_add(out, text);
+    str_add_char(out, '\n');
+out:
     cJSON_free(text);
     cJSON_Delete(o);
     str_release(&pins);

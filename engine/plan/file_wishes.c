@@ -122,7 +122,9 @@ int file_wishes_settings(const struct problem *p, bool parameters_alone, struct 
     if (rc)
         return rc;
     rc = file_wishes_new(p->m, &list, &count, e);
-    for (size_t k = 0; k < count && !rc; k++) {
+    if (rc)
+        goto out;
+    for (size_t k = 0; k < count; k++) {
         label over = file_wish_label(p, &list[k]);
         char axes[MESH_AXES_MOST * (MESH_NAME_ROOM + 1) + 1];
         struct err why = {0};
@@ -132,16 +134,17 @@ int file_wishes_settings(const struct problem *p, bool parameters_alone, struct 
         mesh_set_format(&p->mesh, over, axes, sizeof axes);
         str_format(&one, ":%u=%s", list[k].dim, axes);
         if (one.failed)
-            rc = err_no_memory(e, "for the shardings of the file");
-        else if (!over || setting_apply(p, &s, one.text, &why))
+            break;
+        if (!over || setting_apply(p, &s, one.text, &why))
             (*refused)++;
         else {
             str_add_bytes(out, one.text, one.size + 1);
             (*kept)++;
         }
     }
-    if (!rc && out->failed)
+    if (one.failed || out->failed)
         rc = err_no_memory(e, "for the shardings of the file");
+out:
     str_release(&one);
     free(list);
     strict_release(&s);

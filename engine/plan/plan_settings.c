@@ -133,9 +133,11 @@ static int say_parameters(const struct plan *p, struct strict *s, const char *be
     struct str setting = {0};
     int rc = sort_names(q, all, at) ? 0 : err_no_memory(e, "for the plan");
 
-    for (uint32_t k = 0; !rc && k < q->roles.param_count; k++) {
+    if (rc)
+        goto out;
+    for (uint32_t k = 0; k < q->roles.param_count; k++) {
         uint32_t rank = hlo_value_shape(q->m, q->roles.params[k].value)->rank;
-        for (uint32_t d = 0; !rc && d < rank; d++) {
+        for (uint32_t d = 0; d < rank; d++) {
             class_id c = problem_param_class(q, k, d);
             if (c == CLASS_NONE || !p->on[c] || is_said(p, s, c))
                 continue;
@@ -145,6 +147,8 @@ static int say_parameters(const struct plan *p, struct strict *s, const char *be
             if (rc)
                 goto out;
             rc = apply(p, s, all, at[k], d, p->on[c], e);
+            if (rc)
+                goto out;
         }
     }
 out:

@@ -195,8 +195,9 @@ static int make_graph(const struct problem *p, struct plan_recompute *out, struc
         return rc;
     primal_release(&out->graph);
     rc = memory_new_listed(&p->memory, &out->listed, e);
-    if (!rc)
-        rc = primal_new(&out->listed, &p->roles, &p->costs, &p->attention, &out->graph, e);
+    if (rc)
+        return rc;
+    rc = primal_new(&out->listed, &p->roles, &p->costs, &p->attention, &out->graph, e);
     out->is_listed = !rc;
     return rc;
 }
@@ -211,35 +212,37 @@ int plan_recompute_new(const struct plan *plan, struct plan_recompute *out, stru
     memset(out, 0, sizeof *out);
     out->plan = plan;
     int rc = make_graph(p, out, e);
+    if (rc)
+        goto out;
     const struct memory_model *memory = out->is_listed ? &out->listed : &p->memory;
-    if (!rc) {
-        scratch = memory_scratch(memory);
-        rc = scratch ? memory_at(plan, memory, scratch, &out->engine_peak, e)
-                     : err_no_memory(e, FOR);
-    }
-    if (!rc && !node_prices_new(out, &n))
+    scratch = memory_scratch(memory);
+    if (!scratch || !node_prices_new(out, &n)) {
         rc = err_no_memory(e, FOR);
-    if (!rc) {
-        price_nodes(out, memory, scratch, &n);
-        struct recompute_prices prices = {
-            .bytes = n.bytes,
-            .piece_bytes = n.piece_bytes,
-            .gather_ms = n.gather_ms,
-            .work_ms = n.work_ms,
-            .reader_bytes = n.reader_bytes,
-            .bytes_per_ms = cluster_bandwidth(&p->step_tables.device) / 1e3,
-            .passes = plan->batching.micro_batches ? plan->batching.micro_batches : 1,
-            .memory = memory,
-            .range_bytes = scratch,
-        };
-        rc = recompute_new(&out->graph, &prices, &out->front, e);
+        goto out;
     }
-    if (!rc) {
-        const uint8_t *own = out->front.module.state;
-        out->free_ms = plan->cost.step_ms - out->front.module.ms;
-        out->module_peak = recompute_peak(&out->front, own, own, 0);
-        rc = out->module_peak < 0 ? err_no_memory(e, FOR) : 0;
-    }
+    rc = memory_at(plan, memory, scratch, &out->engine_peak, e);
+    if (rc)
+        goto out;
+    price_nodes(out, memory, scratch, &n);
+    struct recompute_prices prices = {
+        .bytes = n.bytes,
+        .piece_bytes = n.piece_bytes,
+        .gather_ms = n.gather_ms,
+        .work_ms = n.work_ms,
+        .reader_bytes = n.reader_bytes,
+        .bytes_per_ms = cluster_bandwidth(&p->step_tables.device) / 1e3,
+        .passes = plan->batching.micro_batches ? plan->batching.micro_batches : 1,
+        .memory = memory,
+        .range_bytes = scratch,
+    };
+    rc = recompute_new(&out->graph, &prices, &out->front, e);
+    if (rc)
+        goto out;
+    const uint8_t *own = out->front.module.state;
+    out->free_ms = plan->cost.step_ms - out->front.module.ms;
+    out->module_peak = recompute_peak(&out->front, own, own, 0);
+    rc = out->module_peak < 0 ? err_no_memory(e, FOR) : 0;
+out:
     free(scratch);
     node_prices_release(&n);
     if (rc)

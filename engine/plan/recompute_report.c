@@ -460,8 +460,9 @@ static int write_jax(const struct plan_recompute *r, const struct recompute_choi
     uint32_t count, policies;
     int rc = recompute_policies(r, list, &policies, e);
 
-    if (!rc)
-        rc = list_rows(r, c, &rows, &count, e);
+    if (rc)
+        return rc;
+    rc = list_rows(r, c, &rows, &count, e);
     if (rc)
         return rc;
     const struct recompute_policy *same = same_policy(r, c, list, policies);
@@ -527,10 +528,13 @@ int recompute_write(const struct plan_recompute *r, const struct recompute_choic
     write_choice(r, c, limit, out);
     write_rows(r, rows, count, out);
     rc = write_front(r, out, e);
-    if (!rc)
-        rc = write_policies(r, out, e);
-    if (!rc)
-        rc = write_jax(r, c, out, e);
+    if (rc)
+        goto out;
+    rc = write_policies(r, out, e);
+    if (rc)
+        goto out;
+    rc = write_jax(r, c, out, e);
+out:
     free(rows);
     return rc ? rc : out->failed ? err_no_memory(e, FOR) : 0;
 }
