@@ -306,13 +306,44 @@ static void test_texts(void **state)
     assert_false(kernel_glob(stars, letters));
 }
 
+/* Results that a call without a rule writes over an operand; a part of a tuple is no such place. */
+static void test_aliases(void **state)
+{
+    static const char text[] =
+        "HloModule aliases\nENTRY main {\n  a = f32[8] parameter(0)\n  b = f32[8] parameter(1)\n"
+        "  ab = (f32[8], f32[8]) tuple(a, b)\n"
+        "  one = f32[8] custom-call(a, b), custom_call_target=\"t\", "
+        "output_to_operand_aliasing={{}: (1, {})}\n"
+        "  two = (f32[8], f32[8]) custom-call(a, b), custom_call_target=\"t\", "
+        "output_to_operand_aliasing={{1}: (0, {})}\n"
+        "  part = (f32[8], f32[8]) custom-call(a, ab), custom_call_target=\"t\", "
+        "output_to_operand_aliasing={{0}: (1, {0}), {1}: (1, {})}\n"
+        "  ROOT r = (f32[8], (f32[8], f32[8]), (f32[8], f32[8])) tuple(one, two, part)\n}\n";
+    static const struct {
+        const char *name;
+        uint32_t leaf;
+        int operand;
+    } places[] = {{"one", 0, 1},   {"two", 0, -1},  {"two", 1, 0},
+                  {"part", 0, -1}, {"part", 1, -1}, {"a", 0, -1}};
+    struct hlo_module *m = NULL;
+    struct err e = {0};
+
+    (void)state;
+    if (hlo_load_memory("test", text, strlen(text), NULL, &m, &e))
+        fail_msg("%s", e.what);
+    for (size_t k = 0; k < sizeof places / sizeof *places; k++)
+        assert_int_equal(hlo_kernel_place(m, hlo_find(m, places[k].name), places[k].leaf),
+                         places[k].operand);
+    hlo_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_builtin),    cmocka_unit_test(test_file),
         cmocka_unit_test(test_wrong_file), cmocka_unit_test(test_absent),
         cmocka_unit_test(test_derived),    cmocka_unit_test(test_cost),
-        cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_texts),      cmocka_unit_test(test_aliases),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
