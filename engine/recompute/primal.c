@@ -1,4 +1,5 @@
 #include "engine/recompute/primal.h"
+#include "engine/recompute/primal_build.h"
 
 #include "engine/cost/fusion.h"
 #include "engine/recompute/numbering.h"
@@ -11,306 +12,13 @@
 
 #include <string.h>
 
-enum kind { KIND_NONE, KIND_WEIGHT, KIND_INPUT, KIND_PRIMAL, KIND_DERIVED };
 enum { FUSED_DEPTH_MOST = 64, VIEWS_MOST = 8 };
-
-struct build {
-    const struct hlo_module *m;
-    const struct memory_model *memory;
-    const struct hlo_roles *roles;
-    const struct hlo_costs *costs;
-    const struct attention *attention;
-    struct numbering n;
-    uint8_t *is_ancestor;          /* [values] of the loss */
-    uint8_t *is_forward;           /* [instructions] executed in the forward pass */
-    uint8_t *in_forward;           /* [numbers] made by one of those */
-    uint8_t *is_back;              /* [computations] body of a loop of the backward pass */
-    uint8_t *kind;                 /* [numbers] */
-    uint8_t *flags;                /* [numbers] enum number_flag */
-    hlo_value *maker;              /* [numbers] value that stands for it */
-    uint32_t *first, *last, *made; /* [numbers] positions */
-    uint32_t *node;                /* [numbers] node + 1 */
-    struct primal_graph *g;
-    size_t node_room, edge_room;
-};
-enum number_flag {
-    IS_NEEDED = 1,
-    IS_KEPT = 2,
-    IS_STORED = 4,
-    IS_STATE = 8,
-    CROSSES = 16,
-    LOOKED_AT = 32,       /* by mark_kept */
-    LOOKED_THROUGH = 128, /* by mark_kept, as a value that is made again */
-    LISTED = 64           /* by make_nodes */
-};
 
 static const char FOR[] = "for what the backward pass needs";
 
-static uint16_t opcode_of(const struct build *b, hlo_id id)
-{
-    return hlo_at(b->m, id)->opcode;
-}
-
-/* The number whose array is read where `v` is read: of a stack, its slices'. */
-static value_number number_at(const struct build *b, hlo_value v)
-{
-    value_number n = b->n.of[v];
-
-    return b->n.slice[n] ? b->n.slice[n] : n;
-}
-
-static bool is_product(uint16_t opcode)
-{
-    switch (opcode) {
-    case HLO_OP_DOT:
-    case HLO_OP_RAGGED_DOT:
-    case HLO_OP_SCALED_DOT:
-    case HLO_OP_CONVOLUTION:
-        return true;
-    default:
-        return false;
-    }
-}
-
-static bool is_work(uint16_t opcode)
-{
-    switch (opcode) {
-    case HLO_OP_CUSTOM_CALL:
-    case HLO_OP_FFT:
-    case HLO_OP_CHOLESKY:
-    case HLO_OP_TRIANGULAR_SOLVE:
-    case HLO_OP_SORT:
-    case HLO_OP_FUSION:
-        return true;
-    default:
-        return is_product(opcode);
-    }
-}
-
-static bool is_random(uint16_t opcode)
-{
-    return opcode == HLO_OP_RNG || opcode == HLO_OP_RNG_BIT_GENERATOR ||
-           opcode == HLO_OP_RNG_GET_AND_UPDATE_STATE;
-}
-
-/* ---- the forward pass ---- */
-
-static void push_value(const struct build *b, hlo_value *queue, uint32_t *count, hlo_value v)
-{
-    if (b->is_ancestor[v])
-        return;
-    b->is_ancestor[v] = 1;
-    queue[(*count)++] = v;
-}
-
-static void push_operands(const struct build *b, hlo_value *queue, uint32_t *count, hlo_id id)
-{
-    for (uint32_t k = 0; k < hlo_at(b->m, id)->operand_count; k++) {
-        hlo_id o = hlo_operand(b->m, id, k);
-        for (hlo_value v = b->m->leaf_base[o]; v < b->m->leaf_base[o + 1]; v++)
-            push_value(b, queue, count, v);
-    }
-}
-
-/* Where a leaf of a tuple, element, loop or parameter of a body comes from. */
-static void push_sources(const struct build *b, hlo_value *queue, uint32_t *count, hlo_value v)
-{
-    const struct hlo_module *m = b->m;
-    hlo_id id = m->value_instruction[v];
-    uint32_t leaf = hlo_value_leaf(m, v), parts;
-    hlo_id loop = b->n.loop[hlo_at(m, id)->computation];
-
-    switch (opcode_of(b, id)) {
-    case HLO_OP_TUPLE:
-        for (uint32_t k = 0; k < hlo_at(m, id)->operand_count; k++) {
-            hlo_id o = hlo_operand(m, id, k);
-            uint32_t leaves = m->leaf_base[o + 1] - m->leaf_base[o];
-            if (leaf < leaves) {
-                push_value(b, queue, count, m->leaf_base[o] + leaf);
-                return;
-            }
-            leaf -= leaves;
-        }
-        return;
-    case HLO_OP_GET_TUPLE_ELEMENT:
-        push_value(b, queue, count,
-                   hlo_part_values(m, hlo_operand(m, id, 0), hlo_at(m, id)->number, &parts) + leaf);
-        return;
-    case HLO_OP_WHILE:
-        if (b->n.loop[hlo_called(m, id, 0)] != id) {
-            push_operands(b, queue, count, id);
-            return;
-        }
-        push_value(b, queue, count,
-                   m->leaf_base[m->computations[hlo_called(m, id, 0)].root] + leaf);
-        push_value(b, queue, count, m->leaf_base[hlo_operand(m, id, 0)] + leaf);
-        return;
-    case HLO_OP_PARAMETER:
-        if (loop == HLO_NONE)
-            return;
-        push_value(b, queue, count, m->leaf_base[hlo_operand(m, loop, 0)] + leaf);
-        push_value(b, queue, count,
-                   m->leaf_base[m->computations[hlo_called(m, loop, 0)].root] + leaf);
-        return;
-    default:
-        push_operands(b, queue, count, id);
-    }
-}
-
-static bool has_ancestor(const struct build *b, hlo_id id)
-{
-    for (hlo_value v = b->m->leaf_base[id]; v < b->m->leaf_base[id + 1]; v++) {
-        if (b->is_ancestor[v])
-            return true;
-    }
-    return false;
-}
-
-/* Ancestors of the loss; in the body of a loop that has some, all but what is known to be of the
- * backward pass. Without a loss the phases found otherwise. */
-static bool find_forward(struct build *b)
-{
-    const struct hlo_module *m = b->m;
-    hlo_value *queue = mem_try((size_t)m->value_count + 1, sizeof *queue);
-    uint8_t *is_forward_body = mem_try((size_t)m->computation_count + 1, 1);
-    bool known = b->roles->loss != HLO_NONE, ok = queue && is_forward_body;
-    uint32_t count = 0;
-
-    if (ok && known)
-        push_value(b, queue, &count, b->roles->loss);
-    for (uint32_t k = 0; ok && k < count; k++)
-        push_sources(b, queue, &count, queue[k]);
-    for (hlo_comp c = m->computation_count; ok && c--;) {
-        hlo_id loop = b->n.loop[c];
-        if (loop == HLO_NONE)
-            continue;
-        bool around = is_forward_body[hlo_at(m, loop)->computation] &&
-                      b->roles->phase[loop] == HLO_PHASE_FORWARD;
-        is_forward_body[c] =
-            known ? has_ancestor(b, loop) || around : b->roles->phase[loop] == HLO_PHASE_FORWARD;
-        b->is_back[c] = !is_forward_body[c];
-    }
-    for (hlo_id id = 0; ok && id < m->count; id++) {
-        bool late =
-            b->roles->phase[id] == HLO_PHASE_BACKWARD || b->roles->phase[id] == HLO_PHASE_UPDATE;
-        b->is_forward[id] =
-            known ? has_ancestor(b, id) || (is_forward_body[hlo_at(m, id)->computation] && !late)
-                  : b->roles->phase[id] == HLO_PHASE_FORWARD;
-    }
-    for (uint32_t k = 0; ok && k < b->n.order_count; k++) {
-        hlo_id id = b->n.order[k];
-        for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++)
-            b->in_forward[b->n.of[v]] |= b->is_forward[id];
-    }
-    free(queue);
-    free(is_forward_body);
-    return ok;
-}
-
-/* ---- kinds ---- */
-
-static void set_kind(struct build *b, hlo_value v, enum kind kind)
-{
-    value_number n = b->n.of[v];
-
-    if (b->kind[n] == KIND_NONE)
-        b->kind[n] = (uint8_t)kind;
-    if (b->maker[n] == HLO_NONE || (b->is_forward[b->m->value_instruction[v]] &&
-                                    !b->is_forward[b->m->value_instruction[b->maker[n]]]))
-        b->maker[n] = v;
-}
-
-static enum kind operand_kind(const struct build *b, hlo_id id)
-{
-    enum kind most = KIND_WEIGHT;
-
-    for (uint32_t k = 0; k < hlo_at(b->m, id)->operand_count; k++) {
-        hlo_id o = hlo_operand(b->m, id, k);
-        for (hlo_value v = b->m->leaf_base[o]; v < b->m->leaf_base[o + 1]; v++) {
-            enum kind kind = (enum kind)b->kind[number_at(b, v)];
-            most = kind > most ? kind : most;
-        }
-    }
-    return most;
-}
-
-static void set_parameter_kinds(struct build *b)
-{
-    for (uint32_t k = 0; k < b->roles->param_count; k++) {
-        const struct hlo_param_role *r = &b->roles->params[k];
-        set_kind(b, r->value, r->role == HLO_ROLE_INPUT ? KIND_INPUT : KIND_WEIGHT);
-    }
-}
-
-/* State of a loop, before its body is looked at. */
-static void set_state_kinds(struct build *b, hlo_id loop)
-{
-    const struct hlo_module *m = b->m;
-    hlo_comp body = hlo_called(m, loop, 0);
-    hlo_id p = m->computations[body].params[0];
-
-    for (hlo_value v = m->leaf_base[p]; v < m->leaf_base[p + 1]; v++) {
-        if (!b->n.is_changed[v])
-            continue;
-        bool counter = b->n.is_counter[b->n.of[v]];
-        set_kind(b, v, counter ? KIND_WEIGHT : b->is_back[body] ? KIND_DERIVED : KIND_PRIMAL);
-        if (!counter)
-            b->flags[b->n.of[v]] |= IS_STATE;
-    }
-}
-
-static void set_loop_kinds(struct build *b, hlo_id loop)
-{
-    const struct hlo_module *m = b->m;
-    hlo_comp body = hlo_called(m, loop, 0);
-    hlo_value p = m->leaf_base[m->computations[body].params[0]];
-
-    for (hlo_value v = m->leaf_base[loop]; v < m->leaf_base[loop + 1]; v++) {
-        if (!b->n.is_changed[p + hlo_value_leaf(m, v)])
-            continue;
-        set_kind(b, v, b->is_back[body] ? KIND_DERIVED : KIND_PRIMAL);
-        b->flags[b->n.of[v]] |= IS_STATE;
-    }
-}
-
-static void set_operation_kinds(struct build *b, hlo_id id)
-{
-    enum kind from = operand_kind(b, id), kind = from;
-
-    if (is_random(opcode_of(b, id)))
-        kind = from == KIND_DERIVED ? from : KIND_PRIMAL;
-    else if (from == KIND_INPUT)
-        kind = KIND_PRIMAL;
-    if (kind == KIND_PRIMAL && is_work(opcode_of(b, id)) &&
-        !b->is_back[hlo_at(b->m, id)->computation] && !b->is_forward[id])
-        kind = KIND_DERIVED;
-    for (hlo_value v = b->m->leaf_base[id]; v < b->m->leaf_base[id + 1]; v++)
-        set_kind(b, v, b->in_forward[b->n.of[v]] && kind == KIND_DERIVED ? KIND_PRIMAL : kind);
-}
-
-/* In order of execution: bodies come before their loops, whose state must be known by then. */
-static void find_kinds(struct build *b)
-{
-    const struct hlo_module *m = b->m;
-
-    set_parameter_kinds(b);
-    for (uint32_t k = 0; k < b->n.order_count; k++) {
-        hlo_id id = b->n.order[k];
-        hlo_id around = b->n.loop[hlo_at(m, id)->computation];
-        if (around != HLO_NONE && id == m->computations[hlo_at(m, id)->computation].first)
-            set_state_kinds(b, around);
-        if (numbering_is_alias(m, id) || opcode_of(b, id) == HLO_OP_PARAMETER)
-            continue;
-        if (opcode_of(b, id) == HLO_OP_WHILE && b->n.loop[hlo_called(m, id, 0)] == id)
-            set_loop_kinds(b, id);
-        else
-            set_operation_kinds(b, id);
-    }
-}
-
 /* ---- who reads what ---- */
 
-static uint32_t position_of(const struct build *b, hlo_id id)
+static uint32_t position_of(const struct primal_build *b, hlo_id id)
 {
     return b->memory->schedule.position[numbering_in_entry(&b->n, id)];
 }
@@ -322,24 +30,24 @@ static bool is_view(uint16_t opcode)
 }
 
 /* What a product or another kernel reads is in memory. */
-static void mark_stored(struct build *b, value_number n)
+static void mark_stored(struct primal_build *b, value_number n)
 {
     for (int depth = 0; depth < VIEWS_MOST; depth++) {
         hlo_value v = b->maker[n];
         if (v == HLO_NONE || b->kind[n] != KIND_PRIMAL)
             return;
         hlo_id id = b->m->value_instruction[v];
-        if (!is_view(opcode_of(b, id)) || hlo_at(b->m, id)->operand_count != 1) {
+        if (!is_view(primal_opcode(b, id)) || hlo_at(b->m, id)->operand_count != 1) {
             b->flags[n] |= IS_STORED;
             return;
         }
-        n = number_at(b, b->m->leaf_base[hlo_operand(b->m, id, 0)]);
+        n = primal_number(b, b->m->leaf_base[hlo_operand(b->m, id, 0)]);
     }
 }
 
-static void note_read(struct build *b, hlo_id id, hlo_value v)
+static void note_read(struct primal_build *b, hlo_id id, hlo_value v)
 {
-    value_number n = number_at(b, v);
+    value_number n = primal_number(b, v);
     uint32_t at = position_of(b, id);
 
     if (b->kind[n] != KIND_PRIMAL)
@@ -351,7 +59,7 @@ static void note_read(struct build *b, hlo_id id, hlo_value v)
         b->last[n] = at;
 }
 
-static bool is_derived(const struct build *b, hlo_id id)
+static bool is_derived(const struct primal_build *b, hlo_id id)
 {
     for (hlo_value v = b->m->leaf_base[id]; v < b->m->leaf_base[id + 1]; v++) {
         if (b->kind[b->n.of[v]] == KIND_DERIVED)
@@ -360,7 +68,7 @@ static bool is_derived(const struct build *b, hlo_id id)
     return false;
 }
 
-static void note_loop_reads(struct build *b, hlo_id loop)
+static void note_loop_reads(struct primal_build *b, hlo_id loop)
 {
     const struct hlo_module *m = b->m;
     hlo_comp body = hlo_called(m, loop, 0);
@@ -376,10 +84,10 @@ static void note_loop_reads(struct build *b, hlo_id loop)
 
 /* The forward pass's array that value `v`, operand `made` of `reader` outside of it, is or is made
  * from on the fly. */
-static void mark_kept(struct build *b, hlo_id reader, hlo_id made, hlo_value v, int depth)
+static void mark_kept(struct primal_build *b, hlo_id reader, hlo_id made, hlo_value v, int depth)
 {
     const struct hlo_module *m = b->m;
-    value_number n = number_at(b, v);
+    value_number n = primal_number(b, v);
     hlo_value buffer = b->memory->fusion->buffer[v];
     hlo_id id = m->value_instruction[buffer];
 
@@ -404,13 +112,13 @@ static void mark_kept(struct build *b, hlo_id reader, hlo_id made, hlo_value v, 
     }
 }
 
-static void find_reads(struct build *b)
+static void find_reads(struct primal_build *b)
 {
     const struct hlo_module *m = b->m;
 
     for (uint32_t k = 0; k < b->n.order_count; k++) {
         hlo_id id = b->n.order[k];
-        uint16_t opcode = opcode_of(b, id);
+        uint16_t opcode = primal_opcode(b, id);
         if (numbering_is_alias(m, id) || opcode == HLO_OP_PARAMETER)
             continue;
         if (opcode == HLO_OP_WHILE && b->n.loop[hlo_called(m, id, 0)] == id) {
@@ -428,11 +136,11 @@ static void find_reads(struct build *b)
                 if (!loops && !fusion_absorbs(m, id, o) &&
                     !(b->is_forward[id] &&
                       b->memory->fusion->is_remade[b->memory->fusion->buffer[v]]))
-                    mark_stored(b, number_at(b, v));
+                    mark_stored(b, primal_number(b, v));
                 if (!b->is_forward[id])
                     mark_kept(b, id, o, v, 0);
-                else if (b->made[number_at(b, v)] < position_of(b, id))
-                    b->made[number_at(b, v)] = position_of(b, id);
+                else if (b->made[primal_number(b, v)] < position_of(b, id))
+                    b->made[primal_number(b, v)] = position_of(b, id);
             }
         }
     }
@@ -440,17 +148,18 @@ static void find_reads(struct build *b)
 
 /* ---- nodes ---- */
 
-static enum primal_rule rule_of(const struct build *b, value_number n)
+static enum primal_rule rule_of(const struct primal_build *b, value_number n)
 {
     hlo_id id = b->m->value_instruction[b->maker[n]];
-    uint16_t opcode = opcode_of(b, id);
+    uint16_t opcode = primal_opcode(b, id);
 
-    if ((b->flags[n] & (IS_STATE | CROSSES)) || is_random(opcode) || opcode == HLO_OP_PARAMETER ||
-        opcode == HLO_OP_WHILE || opcode == HLO_OP_CONDITIONAL || opcode == HLO_OP_INFEED ||
+    if ((b->flags[n] & (IS_STATE | CROSSES)) || primal_is_random(opcode) ||
+        opcode == HLO_OP_PARAMETER || opcode == HLO_OP_WHILE || opcode == HLO_OP_CONDITIONAL ||
+        opcode == HLO_OP_INFEED ||
         hlo_attr_bool(b->m, id, HLO_ATTR_CUSTOM_CALL_HAS_SIDE_EFFECT, false) ||
         (opcode < HLO_OP_UNKNOWN && (hlo_op_info[opcode].flags & HLO_OP_IS_COLLECTIVE)))
         return PRIMAL_NEVER;
-    if (is_work(opcode))
+    if (primal_is_work(opcode))
         return PRIMAL_WORK;
     if (b->flags[n] & IS_STORED)
         return PRIMAL_KERNEL;
@@ -460,7 +169,7 @@ static enum primal_rule rule_of(const struct build *b, value_number n)
 }
 
 /* Values read by forward code of another written-out layer. */
-static void find_crossings(struct build *b)
+static void find_crossings(struct primal_build *b)
 {
     const struct hlo_module *m = b->m;
 
@@ -472,7 +181,7 @@ static void find_crossings(struct build *b)
         for (uint32_t n = 0; n < hlo_at(m, id)->operand_count; n++) {
             hlo_id o = hlo_operand(m, id, n);
             for (hlo_value v = m->leaf_base[o]; v < m->leaf_base[o + 1]; v++) {
-                value_number at = number_at(b, v);
+                value_number at = primal_number(b, v);
                 hlo_value from = b->maker[at];
                 if (b->kind[at] != KIND_PRIMAL || from == HLO_NONE)
                     continue;
@@ -485,7 +194,7 @@ static void find_crossings(struct build *b)
 }
 
 /* Numbers of the primal values that the node of `n` is computed from; new ones are listed. */
-static bool add_edges(struct build *b, value_number n, uint32_t *stack, uint32_t *depth)
+static bool add_edges(struct primal_build *b, value_number n, uint32_t *stack, uint32_t *depth)
 {
     hlo_id id = b->m->value_instruction[b->maker[n]];
     struct primal *p = &b->g->nodes[b->node[n] - 1];
@@ -494,7 +203,7 @@ static bool add_edges(struct build *b, value_number n, uint32_t *stack, uint32_t
     for (uint32_t k = 0; k < hlo_at(b->m, id)->operand_count && p->rule != PRIMAL_NEVER; k++) {
         hlo_id o = hlo_operand(b->m, id, k);
         for (hlo_value v = b->m->leaf_base[o]; v < b->m->leaf_base[o + 1]; v++) {
-            value_number from = number_at(b, v);
+            value_number from = primal_number(b, v);
             if (b->kind[from] != KIND_PRIMAL || b->maker[from] == HLO_NONE)
                 continue;
             if (!mem_grow(&b->g->edges, &b->edge_room, b->g->edge_count, 1))
@@ -507,12 +216,12 @@ static bool add_edges(struct build *b, value_number n, uint32_t *stack, uint32_t
         }
     }
     p->read_count = b->g->edge_count - p->reads;
-    if (opcode_of(b, id) == HLO_OP_GATHER)
+    if (primal_opcode(b, id) == HLO_OP_GATHER)
         p->given_bytes = (double)hlo_shape(b->m, id)->bytes;
     return true;
 }
 
-static bool add_node(struct build *b, value_number n)
+static bool add_node(struct primal_build *b, value_number n)
 {
     if (!mem_grow(&b->g->nodes, &b->node_room, b->g->count, 1))
         return false;
@@ -544,7 +253,7 @@ static bool add_node(struct build *b, value_number n)
 }
 
 /* Values that stand inside a fused attention are not there to keep; its result takes its time. */
-static void mind_attention(struct build *b)
+static void mind_attention(struct primal_build *b)
 {
     for (uint32_t k = 0; k < b->g->count; k++) {
         struct primal *p = &b->g->nodes[k];
@@ -556,7 +265,7 @@ static void mind_attention(struct build *b)
 }
 
 /* Everything that needed values could be made from. */
-static bool make_nodes(struct build *b)
+static bool make_nodes(struct primal_build *b)
 {
     uint32_t *stack = mem_try((size_t)b->n.count + 1, sizeof *stack), depth = 0;
     bool ok = stack != NULL;
@@ -578,7 +287,7 @@ static bool make_nodes(struct build *b)
 }
 
 /* Operands first: by the order of execution of who makes them. */
-static bool sort_nodes(struct build *b)
+static bool sort_nodes(struct primal_build *b)
 {
     struct primal_graph *g = b->g;
     uint32_t *when = mem_try((size_t)b->m->count + 1, sizeof *when),
@@ -632,7 +341,7 @@ static void move_to_forward(struct primal_graph *g)
     }
 }
 
-static bool is_passing_back(const struct build *b, hlo_id id)
+static bool is_passing_back(const struct primal_build *b, hlo_id id)
 {
     return hlo_at(b->m, id)->computation == b->m->entry && !numbering_is_alias(b->m, id) &&
            !b->memory->training->is_once[id] && is_derived(b, id);
@@ -646,7 +355,7 @@ static int by_start(const void *x, const void *y)
 }
 
 /* rank[layer of the roles]: its number + 1 here. */
-static bool find_windows(struct build *b, const uint32_t *rank)
+static bool find_windows(struct primal_build *b, const uint32_t *rank)
 {
     struct primal_graph *g = b->g;
     struct primal_window **order = mem_try((size_t)g->layers + 1, sizeof *order);
@@ -682,7 +391,7 @@ static bool find_windows(struct build *b, const uint32_t *rank)
 }
 
 /* Products of the entry's backward pass that read nodes. */
-static bool find_readers(struct build *b)
+static bool find_readers(struct primal_build *b)
 {
     struct primal_graph *g = b->g;
     size_t room = 0;
@@ -690,13 +399,13 @@ static bool find_readers(struct build *b)
     for (uint32_t k = 0; k < b->n.order_count; k++) {
         hlo_id id = b->n.order[k];
         struct primal_reader r = {.id = id, .nodes = g->edge_count};
-        if (!is_product(opcode_of(b, id)) || !is_passing_back(b, id))
+        if (!primal_is_product(primal_opcode(b, id)) || !is_passing_back(b, id))
             continue;
         r.position = b->memory->schedule.position[id];
         for (uint32_t n = 0; n < hlo_at(b->m, id)->operand_count; n++) {
             hlo_id o = hlo_operand(b->m, id, n);
             uint32_t node = b->m->leaf_base[o] < b->m->leaf_base[o + 1]
-                                ? b->node[number_at(b, b->m->leaf_base[o])]
+                                ? b->node[primal_number(b, b->m->leaf_base[o])]
                                 : 0;
             if (!node)
                 continue;
@@ -715,7 +424,7 @@ static bool find_readers(struct build *b)
 }
 
 /* Layers by the order in which they come; buffers to nodes. */
-static bool finish(struct build *b)
+static bool finish(struct primal_build *b)
 {
     struct primal_graph *g = b->g;
     uint32_t *rank = mem_try((size_t)b->roles->layer_count + 1, sizeof *rank);
@@ -737,7 +446,7 @@ static bool finish(struct build *b)
 }
 
 /* Stored nodes that the kernel of each node reads, through fused ones. */
-static bool find_whole(struct build *b)
+static bool find_whole(struct primal_build *b)
 {
     struct primal_graph *g = b->g;
     uint32_t *seen = mem_try((size_t)g->count + 1, sizeof *seen),
@@ -776,7 +485,7 @@ static bool find_whole(struct build *b)
     return ok;
 }
 
-static bool make_room(struct build *b)
+static bool make_room(struct primal_build *b)
 {
     size_t values = (size_t)b->m->value_count + 1, numbers = (size_t)b->n.count + 1;
 
@@ -805,19 +514,19 @@ int primal_new(const struct memory_model *memory, const struct hlo_roles *roles,
                const struct hlo_costs *costs, const struct attention *attention,
                struct primal_graph *out, struct err *e)
 {
-    struct build b = {.m = memory->m,
-                      .memory = memory,
-                      .roles = roles,
-                      .costs = costs,
-                      .attention = attention,
-                      .g = out};
+    struct primal_build b = {.m = memory->m,
+                             .memory = memory,
+                             .roles = roles,
+                             .costs = costs,
+                             .attention = attention,
+                             .g = out};
 
     memset(out, 0, sizeof *out);
     out->loop_trips = 1;
     int rc = numbering_new(memory->m, &b.n, e);
-    bool ok = !rc && make_room(&b) && find_forward(&b);
+    bool ok = !rc && make_room(&b) && primal_find_forward(&b);
     if (ok) {
-        find_kinds(&b);
+        primal_find_kinds(&b);
         find_reads(&b);
         find_crossings(&b);
         ok = make_nodes(&b) && sort_nodes(&b) && finish(&b);
