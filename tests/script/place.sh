@@ -62,6 +62,11 @@ scored=$("$automap" place "$bert" --devices 5 --pin '6 apart from 28' --split "$
 expect 0 'proven' place "$bert" --passes apart --communication max
 expect 0 'contiguous' place "$bert" --target 60
 expect 4 'no contiguous plan reaches' place "$bert" --target 20
+# what is proven says of what: how few accelerators, how many pieces, which placements
+expect 0 'proven_scope":."fewest accelerators of contiguous placements that reach 60 ms' place "$bert" --target 60 --json
+expect 0 'proven_scope":."latency of placements with at most 2 pieces' place "$data/latency-inputs/layergraphs/bert24_inference.json.gz" --objective latency --pieces 2 --moves 100 --json
+expect 0 'proven_scope":."throughput of contiguous placements' place "$bert" --json
+expect 0 'proven_scope":."throughput of all placements' place "$bert" --contiguous off --moves 100 --json
 expect 4 '6 accelerators of 735 MB would do' place "$bert" --memory-limit '0.5 GB' --cpus 0
 expect 4 'no contiguous plan keeps' place "$bert" --devices 0 --cpus 0
 expect 0 '41\.[0-9]* ms per sample +proven|4[0-9.]+ ms per sample' place "$bert" --pin '6 apart from 7' --pin '9 off host'

@@ -33,6 +33,8 @@ stops TERM search "$model" "$cluster" --kind pp --algo exact --points all --stag
 stops TERM search "$model" "$cluster" --kind pp --algo race --points all --episodes 100000000
 stops HUP search "$model" "$cluster" --kind pp --algo dqn --episodes 100000000
 stops TERM search "$model" "$cluster" --algo race --episodes 100000000
+stops TERM search "$model" "$cluster" --kind hybrid --algo race --episodes 100000000
+stops HUP search "$model" "$cluster" --kind hybrid --algo dqn --episodes 100000000
 stops TERM search "$model" "$cluster" --episodes 100000000
 stops HUP search "$model" "$cluster" --episodes 100000000 --seeds 3
 # solvers, between two plans

@@ -510,6 +510,13 @@ static void test_again(void **state)
     shot = session_look(s);
     assert_true(!shot->lesson && !shot->run_before.ended);
     snapshot_release(shot);
+    tell(s, "again seed 6"); /* but a run there is, with the settings in force */
+    tell(s, "episode 2");
+    assert_true(session_wait_idle(s, 60));
+    shot = session_look(s);
+    assert_true(!shot->lesson && shot->run_before.ended > 0 && shot->run_before.best_ms > 0);
+    assert_string_equal(shot->run_before.what, "seed 6");
+    snapshot_release(shot);
     session_free(s);
 }
 
