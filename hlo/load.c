@@ -32,7 +32,8 @@ static int reserve(struct bytes *b, size_t room, struct err *e)
 {
     if (room <= b->room)
         return 0;
-    char *grown = room > SIZE_MAX - HLO_INPUT_PAD ? NULL : realloc(b->data, room + HLO_INPUT_PAD);
+    char *grown =
+        room > SIZE_MAX - HLO_INPUT_PAD ? NULL : mem_resize(b->data, room + HLO_INPUT_PAD);
     if (!grown)
         return err_no_memory(e, "for %zu bytes of input", room);
     b->data = grown;

@@ -433,10 +433,12 @@ static struct hlo_cost cost_of(const struct hlo_module *m, hlo_id id,
     return k.cost;
 }
 
-/* Bodies as often as they run; a condition runs once more. */
-static struct hlo_cost with_trips(const struct hlo_module *m, hlo_id id,
+/* Bodies as often as they run; a condition runs once more. `once`: with each body run once. */
+static struct hlo_cost with_trips(const struct hlo_module *m, hlo_id id, struct hlo_cost once,
                                   const struct hlo_cost *computations)
 {
+    if (!hlo_at(m, id)->called_count)
+        return once;
     int64_t trips = hlo_at(m, id)->opcode == HLO_OP_WHILE ? hlo_trip_count(m, id) : -1;
 
     if (trips < 0)
@@ -458,7 +460,7 @@ static void sum_up(const struct hlo_module *m, struct hlo_costs *out, struct hlo
             if (out->instruction[id].bytes < 0)
                 continue; /* unknown is not added */
             add(&once[c], out->instruction[id], 1);
-            add(&often[c], with_trips(m, id, often), 1);
+            add(&often[c], with_trips(m, id, out->instruction[id], often), 1);
         }
     }
     out->total = once[m->entry];

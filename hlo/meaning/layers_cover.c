@@ -47,36 +47,40 @@ static bool set_flops(struct layering *l)
     return true;
 }
 
+/* Up to the first '/'. */
+static struct hlo_text first_part(const char *scope)
+{
+    return (struct hlo_text){scope, (uint32_t)strcspn(scope, "/")};
+}
+
+static bool is_same(const struct hlo_text *a, const struct hlo_text *b)
+{
+    return a->size == b->size && (a->text == b->text || !memcmp(a->text, b->text, a->size));
+}
+
 /* The module that most scopes begin with: the model itself, jvp(BertForMaskedLM)/... Boyer and
  * Moore's majority vote by FLOP. */
-static bool find_model(const struct covering *c, struct str *scope, struct str *model)
+static struct hlo_text find_model(const struct covering *c)
 {
     const struct hlo_module *m = c->l->w->m;
+    struct hlo_text model = {"", 0};
     double votes = 0;
 
-    str_clear(model);
-    str_add(model, "");
-    for (hlo_id id = 0; id < m->count && !scope->failed; id++) {
-        struct hlo_scope_marks marks;
+    for (hlo_id id = 0; id < m->count; id++) {
         double flops = c->l->flops[id];
         if (flops <= 0)
             continue;
-        str_clear(scope);
-        str_add(scope, "");
-        hlo_scope_of_op_name(hlo_meta(m, id)->op_name, scope, &marks);
-        size_t size = strcspn(scope->text, "/");
-        if (model->size == size && !strncmp(model->text, scope->text, size)) {
+        struct hlo_text first = first_part(hlo_scope_of(&c->l->w->scopes, hlo_at(m, id)->meta));
+        if (is_same(&model, &first)) {
             votes += flops;
         } else if (votes < flops) {
-            str_clear(model);
-            str_add(model, "");
-            str_add_bytes(model, scope->text, size);
+            model = first;
             votes = flops - votes;
         } else {
             votes -= flops;
         }
     }
-    return !scope->failed && !model->failed;
+    return model;
 }
 
 /* The place of the variable that `id` reads a view of: the transposed table of a head, in the
@@ -105,31 +109,22 @@ static bool name_by_scope(struct covering *c)
 {
     struct layering *l = c->l;
     const struct hlo_module *m = l->w->m;
-    struct str scope = {0}, model = {0};
-    bool ok = find_model(c, &scope, &model);
+    struct hlo_text model = find_model(c);
+    bool ok = true;
 
     for (hlo_id id = 0; ok && id < m->count; id++) {
         uint32_t *place = &c->by_meta[hlo_at(m, id)->meta];
-        struct hlo_scope_marks marks;
         if (l->of[id] > PLACE_OUTSIDE || c->l->flops[id] <= 0)
             continue;
         if (!*place) {
-            str_clear(&scope);
-            str_add(&scope, "");
-            hlo_scope_of_op_name(hlo_meta(m, id)->op_name, &scope, &marks);
-            const char *name = scope.failed ? "" : scope.text;
-            size_t size = strcspn(name, "/");
-            if (size && name[size] && size == model.size && !strncmp(name, model.text, size)) {
-                name += size + 1;
-                size = strcspn(name, "/");
-            }
-            *place = size ? hlo_place(l, name, size, false) : PLACE_OUTSIDE;
+            struct hlo_text name = first_part(hlo_scope_of(&l->w->scopes, hlo_at(m, id)->meta));
+            if (name.size && name.text[name.size] && is_same(&name, &model))
+                name = first_part(name.text + name.size + 1);
+            *place = name.size ? hlo_place(l, name.text, name.size, false) : PLACE_OUTSIDE;
         }
-        ok = !scope.failed && *place;
+        ok = *place != PLACE_UNKNOWN;
         l->of[id] = *place > PLACE_OUTSIDE ? *place : place_by_weight(l, id);
     }
-    str_release(&scope);
-    str_release(&model);
     return ok;
 }
 

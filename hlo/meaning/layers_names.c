@@ -369,34 +369,30 @@ static uint32_t numbered_place(struct layering *l, const char *scope, size_t siz
 
 /* TensorFlow numbers whole models: functional_2_1/dense_1. A numbered module that nearly all scopes
  * of the backward pass are in is not a layer. False when there is none. */
-static bool common_module(const struct hlo_module *m, struct str *name)
+static bool common_module(const struct hlo_roles_work *w, struct str *name)
 {
-    struct str scope = {0};
     size_t votes = 0, count = 0, all = 0;
 
     for (int pass = 0; pass < 2; pass++) {
-        for (uint32_t n = 1; n < m->meta_count && !scope.failed; n++) {
-            struct hlo_scope_marks marks;
-            str_clear(&scope);
-            str_add(&scope, "");
-            hlo_scope_of_op_name(m->metas[n].op_name, &scope, &marks);
-            size_t size = strcspn(scope.text ? scope.text : "", "/");
+        for (uint32_t n = 1; n < w->m->meta_count; n++) {
+            struct hlo_scope_marks marks = w->scopes.marks[n];
+            const char *scope = hlo_scope_of(&w->scopes, n);
+            size_t size = strcspn(scope, "/");
             if (!(marks.is_gradient || marks.is_transposed) || !size)
                 continue;
-            bool is_same = name->size == size && !strncmp(name->text, scope.text, size);
+            bool is_same = name->size == size && !strncmp(name->text, scope, size);
             if (pass) {
                 all++;
                 count += is_same;
             } else if (!votes || is_same) { /* majority vote (Boyer and Moore) */
                 votes++;
                 str_clear(name);
-                str_add_bytes(name, scope.text, size);
+                str_add_bytes(name, scope, size);
             } else {
                 votes--;
             }
         }
     }
-    str_release(&scope);
     bool is_module =
         all > 1 && count * 4 >= all * 3 && hlo_layer_of_path(name->text, name->size) == name->size;
     return is_module;
@@ -419,7 +415,8 @@ bool hlo_layers_by_scope(struct layering *l, bool *found)
 {
     const struct hlo_module *m = l->w->m;
     uint32_t *by_meta = mem_try(m->meta_count, sizeof *by_meta);
-    struct str scope = {0}, common = {0};
+    const struct hlo_scopes *scopes = &l->w->scopes;
+    struct str common = {0};
     struct known known;
     bool has_marks = false;
 
@@ -428,19 +425,16 @@ bool hlo_layers_by_scope(struct layering *l, bool *found)
         free(by_meta);
         return false;
     }
-    bool has_common = !known.any && common_module(m, &common);
+    bool has_common = !known.any && common_module(l->w, &common);
     *found = false;
-    for (uint32_t n = 1; n < m->meta_count && !scope.failed; n++) {
-        struct hlo_scope_marks marks;
-        str_clear(&scope);
-        str_add(&scope, "");
-        hlo_scope_of_op_name(m->metas[n].op_name, &scope, &marks);
-        const char *text = scope.failed ? "" : scope.text;
+    for (uint32_t n = 1; n < m->meta_count; n++) {
+        struct hlo_scope_marks marks = scopes->marks[n];
+        const char *text = hlo_scope_of(scopes, n);
         bool is_common = has_common && !strncmp(text, common.text, common.size) &&
                          (text[common.size] == '/' || !text[common.size]);
         if (is_common)
             text += common.size + (text[common.size] == '/');
-        by_meta[n] = scope.failed ? 0 : place_of_scope(l, m->metas[n].op_name, text, &known);
+        by_meta[n] = place_of_scope(l, m->metas[n].op_name, text, &known);
         has_marks |= marks.is_transposed || marks.is_gradient;
         if (marks.is_derived || marks.is_transposed || marks.is_gradient)
             l->places.items[by_meta[n]].is_derived = true;
@@ -454,8 +448,7 @@ bool hlo_layers_by_scope(struct layering *l, bool *found)
         if (place && (place != PLACE_OUTSIDE || !l->of[id]))
             l->of[id] = place;
     }
-    bool ok = !scope.failed && !common.failed;
-    str_release(&scope);
+    bool ok = !common.failed;
     str_release(&common);
     free(known.unnumbered);
     free(by_meta);

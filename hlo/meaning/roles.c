@@ -1,5 +1,6 @@
 #include "hlo/meaning/roles.h"
 #include "hlo/meaning/roles_internal.h"
+#include "hlo/meaning/scope.h"
 #include "hlo/module/graph.h"
 #include "hlo/module/hlo.h"
 #include "hlo/module/inline.h"
@@ -336,7 +337,7 @@ static int work_init(struct hlo_roles_work *w, const struct hlo_module *m, struc
         !w->is_read || !w->has_moments || !w->param_of || !w->is_free || !w->single ||
         !w->outputs || !w->output_param || !w->claims || !w->claim_of ||
         !hlo_reach_init(&w->forward, &w->g) || !hlo_reach_init(&w->backward, &w->g) ||
-        !hlo_reach_init(&w->scratch, &w->g))
+        !hlo_reach_init(&w->scratch, &w->g) || !hlo_scopes_init(&w->scopes, m))
         return err_no_memory(e, MEMORY_FOR);
     memset(w->param_of, 0xff, m->value_count * sizeof *w->param_of);
     for (uint32_t o = 0; o < w->output_count; o++)
@@ -363,6 +364,7 @@ static void work_release(struct hlo_roles_work *w)
     hlo_reach_release(&w->forward);
     hlo_reach_release(&w->backward);
     hlo_reach_release(&w->scratch);
+    hlo_scopes_release(&w->scopes);
 }
 
 /* The instruction of the file's name, also when calls were inlined. */
@@ -511,13 +513,14 @@ static int make_roles(const struct hlo_module *m, const struct hlo_vars *vars,
     struct hlo_module *inlined = NULL;
     struct hlo_roles_work w = {0};
     hlo_id *image = NULL;
-    bool is_joined = false;
+    bool is_joined = false, by_name = (vars && vars->loss) || (before && before->loss_by_person);
     int code = 0;
 
     *out = (struct hlo_roles){.loss = HLO_NONE};
     if (hlo_inline_needed(m)) {
         image = mem_try(m->count, sizeof *image);
-        code = image ? hlo_inline_mapped(m, &inlined, image, e) : err_no_memory(e, MEMORY_FOR);
+        code = image ? hlo_inline_mapped(m, by_name, &inlined, image, e)
+                     : err_no_memory(e, MEMORY_FOR);
         if (code == ERR_LIMIT) { /* calls of calls of calls: what is called by several is one */
             code = 0;
             is_joined = true;

@@ -4,6 +4,7 @@
 #define AUTOMAP_HLO_MEANING_ROLES_INTERNAL_H
 
 #include "hlo/meaning/roles.h"
+#include "hlo/meaning/scope.h"
 #include "hlo/module/graph.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
@@ -59,6 +60,7 @@ struct hlo_roles_work {
     struct hlo_reach forward;  /* what the loss is computed from */
     struct hlo_reach backward; /* what gradients are computed from */
     struct hlo_reach scratch;
+    struct hlo_scopes scopes;
     uint8_t *phase; /* [m->count] */
     const char *phase_source, *layer_source;
     uint16_t *layer; /* [m->count] */

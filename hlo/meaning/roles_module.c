@@ -81,12 +81,11 @@ static const char *kind_of(const struct hlo_roles_work *w, uint32_t p, hlo_id re
 static bool name_param(struct hlo_roles_work *w, uint32_t p, struct str *s)
 {
     hlo_id reader = first_reader(w, p);
-    struct hlo_scope_marks marks;
 
     if (reader == HLO_NONE)
         return true;
     str_clear(s);
-    hlo_scope_of_op_name(hlo_meta(w->m, reader)->op_name, s, &marks);
+    str_add(s, hlo_scope_of(&w->scopes, hlo_at(w->m, reader)->meta));
     if (!s->size && w->layer[reader])
         str_add(s, w->layer_names[w->layer[reader]]);
     if (s->size)

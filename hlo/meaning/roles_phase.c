@@ -115,26 +115,21 @@ static enum hlo_phase phase_by_flow(const struct phases *s, hlo_id id)
 
 /* ---- by marks ---- */
 
-/* Phases by meta; HLO_PHASE_OTHER: no mark. Returns false when out of memory. */
-static bool read_marks(const struct hlo_module *m, uint8_t *by_meta, bool *has_backward)
+/* Phases by meta; HLO_PHASE_OTHER: no mark. True: some are marked as backward. */
+static bool read_marks(const struct hlo_roles_work *w, uint8_t *by_meta)
 {
-    struct str scope = {0};
+    bool has_backward = false;
 
-    *has_backward = false;
-    for (uint32_t n = 0; n < m->meta_count; n++) {
-        struct hlo_scope_marks marks;
-        str_clear(&scope);
-        hlo_scope_of_op_name(m->metas[n].op_name, &scope, &marks);
+    for (uint32_t n = 0; n < w->m->meta_count; n++) {
+        struct hlo_scope_marks marks = w->scopes.marks[n];
         by_meta[n] = HLO_PHASE_OTHER;
         if (marks.is_transposed || marks.is_recomputed || marks.is_gradient)
             by_meta[n] = HLO_PHASE_BACKWARD;
         else if (marks.is_derived)
             by_meta[n] = HLO_PHASE_FORWARD;
-        *has_backward |= marks.is_transposed || marks.is_gradient;
+        has_backward |= marks.is_transposed || marks.is_gradient;
     }
-    bool ok = !scope.failed;
-    str_release(&scope);
-    return ok;
+    return has_backward;
 }
 
 /* ---- the rest ---- */
@@ -171,12 +166,12 @@ int hlo_roles_phases(struct hlo_roles_work *w, struct err *e)
     const struct hlo_module *m = w->m;
     struct phases s = {.w = w};
     uint8_t *by_meta = mem_try(m->meta_count, 1);
-    bool has_marks = false;
 
     s.is_forward_comp = mem_try(m->computation_count, 1);
     bool ok = by_meta && s.is_forward_comp && hlo_reach_init(&s.after, &w->g) &&
-              hlo_reach_init(&s.data, &w->g) && read_marks(m, by_meta, &has_marks);
+              hlo_reach_init(&s.data, &w->g);
     if (ok) {
+        bool has_marks = read_marks(w, by_meta);
         close_sets(&s);
         find_forward_loops(&s);
         for (hlo_id id = 0; id < m->count; id++) {

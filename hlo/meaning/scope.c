@@ -1,7 +1,11 @@
 /* Layers and scopes in the names that frameworks give to operations and arguments. */
 #include "hlo/meaning/scope.h"
 
+#include "hlo/module/hlo.h"
+#include "hlo/support/mem.h"
+
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What JAX puts around a scope. All else, like jit(f), is a function's name and no scope. */
@@ -63,6 +67,15 @@ static bool is_word(const char *part, size_t size, const char *word)
     return is_one_of(&word, 1, part, size);
 }
 
+static size_t part_size(const char *part)
+{
+    size_t size = 0;
+
+    while (part[size] && part[size] != '/' && part[size] != '(' && part[size] != ')')
+        size++;
+    return size;
+}
+
 void hlo_scope_of_op_name(const char *op_name, struct str *out, struct hlo_scope_marks *marks)
 {
     const char *end = strrchr(op_name, '/'); /* behind it: the operation's own name */
@@ -71,7 +84,7 @@ void hlo_scope_of_op_name(const char *op_name, struct str *out, struct hlo_scope
     *marks = (struct hlo_scope_marks){0};
     for (size_t i = 0; op_name[i];) {
         const char *part = op_name + i;
-        size_t size = strcspn(part, "/()");
+        size_t size = part_size(part);
         i += size;
         if (op_name[i] == '(') { /* a wrapper: go on inside, or behind it */
             i++;
@@ -91,6 +104,26 @@ void hlo_scope_of_op_name(const char *op_name, struct str *out, struct hlo_scope
         }
         i += op_name[i] != '\0';
     }
+}
+
+bool hlo_scopes_init(struct hlo_scopes *s, const struct hlo_module *m)
+{
+    *s = (struct hlo_scopes){.at = mem_try(m->meta_count, sizeof *s->at),
+                             .marks = mem_try(m->meta_count, sizeof *s->marks)};
+    for (uint32_t n = 0; s->at && s->marks && n < m->meta_count; n++) {
+        s->at[n] = s->text.size;
+        hlo_scope_of_op_name(m->metas[n].op_name, &s->text, &s->marks[n]);
+        str_add_bytes(&s->text, "", 1);
+    }
+    return s->at && s->marks && !s->text.failed;
+}
+
+void hlo_scopes_release(struct hlo_scopes *s)
+{
+    str_release(&s->text);
+    free(s->at);
+    free(s->marks);
+    *s = (struct hlo_scopes){0};
 }
 
 /* Numbered containers that nest: stage1/block_2, layers_0/blocks/3. All else inside a layer, like

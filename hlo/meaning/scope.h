@@ -6,6 +6,7 @@
 #ifndef AUTOMAP_HLO_MEANING_SCOPE_H
 #define AUTOMAP_HLO_MEANING_SCOPE_H
 
+#include "hlo/module/hlo.h"
 #include "hlo/support/mem.h"
 
 struct hlo_scope_marks {
@@ -17,6 +18,19 @@ struct hlo_scope_marks {
 
 /* Appends the scope ("" at the top) to `out`. */
 void hlo_scope_of_op_name(const char *op_name, struct str *out, struct hlo_scope_marks *marks);
+
+/* Scope and marks of every meta of a module, read once. */
+struct hlo_scopes {
+    struct str text;               /* all scopes, each with a NUL behind it */
+    size_t *at;                    /* [meta_count] where its scope begins in `text` */
+    struct hlo_scope_marks *marks; /* [meta_count] */
+};
+bool hlo_scopes_init(struct hlo_scopes *s, const struct hlo_module *m); /* false: no memory */
+void hlo_scopes_release(struct hlo_scopes *s);
+static inline const char *hlo_scope_of(const struct hlo_scopes *s, uint32_t meta)
+{
+    return s->text.text + s->at[meta];
+}
 
 /* True for parts that name no module: while, body, branch_0_fun, closed_call. */
 bool hlo_scope_is_structural(const char *part, size_t size);

@@ -440,38 +440,41 @@ static int fill_callers(struct hlo_builder *b, struct err *e)
     return 0;
 }
 
+/* Of each instruction those that read it, each once, in order. */
 static int fill_users(struct hlo_builder *b, hlo_id **out, struct err *e)
 {
+    struct reader {
+        uint32_t last, at; /* the last one + 1; how many, then where the next goes */
+    } *readers = mem_try(b->instruction_count, sizeof *readers);
     hlo_id *pool = arena_get(&b->m->arena, b->operand_count + 1, sizeof *pool);
-    hlo_id *last = mem_try(b->instruction_count, sizeof *last);
-    uint32_t at = 0;
+    uint32_t count = (uint32_t)b->instruction_count, at = 0;
 
-    if (!pool || !last) {
-        free(last);
+    if (!pool || !readers) {
+        free(readers);
         return hlo_build_memory(e);
     }
     for (int pass = 0; pass < 2; pass++) {
-        memset(last, 0, b->instruction_count * sizeof *last);
-        for (uint32_t n = 0; n < b->instruction_count; n++) {
-            const struct hlo_instruction *i = &b->instructions[n];
-            for (uint32_t k = 0; k < i->operand_count; k++) {
-                hlo_id o = b->operands[i->operands + k];
-                struct hlo_instruction *operand = &b->instructions[o];
-                if (last[o] == n + 1)
+        for (uint32_t n = 0; n < count; n++) {
+            const hlo_id *o = b->operands + b->instructions[n].operands;
+            for (const hlo_id *end = o + b->instructions[n].operand_count; o < end; o++) {
+                struct reader *r = &readers[*o];
+                uint32_t mark = pass ? count + n + 1 : n + 1; /* each pass has its own */
+                if (r->last == mark)
                     continue;
-                last[o] = n + 1;
+                r->last = mark;
                 if (pass)
-                    pool[operand->users + operand->user_count] = n;
-                operand->user_count++;
+                    pool[r->at] = n;
+                r->at++;
             }
         }
-        for (uint32_t n = 0; !pass && n < b->instruction_count; n++) {
+        for (uint32_t n = 0; !pass && n < count; n++) {
             b->instructions[n].users = at;
+            b->instructions[n].user_count = readers[n].at;
+            readers[n].at = at;
             at += b->instructions[n].user_count;
-            b->instructions[n].user_count = 0;
         }
     }
-    free(last);
+    free(readers);
     *out = pool;
     return 0;
 }
@@ -573,7 +576,7 @@ static int finish(struct hlo_builder *b, hlo_comp entry, struct err *e)
     if (!b->computation_count)
         return err_set(e, ERR_INPUT, "no computation, expected at least one");
     if (!is_ordered(b)) { /* what is in order has no link out of its computation */
-        rc = check_links(b, e);
+        rc = b->source ? 0 : check_links(b, e); /* a copy's links are those of what was checked */
         if (rc)
             return rc;
         rc = sort_all(b, &entry, e);

@@ -78,6 +78,7 @@ struct inliner {
     hlo_id *origin;
     size_t origin_count, origin_room;
     struct str prefixes; /* NUL-terminated scopes, 0 = none */
+    bool fresh_names;    /* a name stands once */
     uint64_t *taken;     /* hashes of instruction names, open addressing, 0 empty */
     size_t taken_mask, taken_count;
     uint64_t fresh;
@@ -313,7 +314,8 @@ static int copy_instruction(struct inliner *in, const struct frame *f, hlo_comp 
         in->ids[n] = map[hlo_operand(in->m, id, n) - first];
     for (uint32_t n = 0; n < i->control_count; n++)
         in->ids[count + n] = map[in->m->operand_pool[i->controls + n] - first];
-    bool is_kept = f->from == in->m->entry && f->call == HLO_NONE, is_new = false;
+    bool is_kept = !in->fresh_names || (f->from == in->m->entry && f->call == HLO_NONE);
+    bool is_new = false;
     if (!is_kept && !name_fresh(in, hlo_name(in->m, id), &in->name, &is_new))
         return err_no_memory(e, MEMORY_FOR);
     struct hlo_copy c = {.of = i,
@@ -478,7 +480,7 @@ static int prepare(struct inliner *in, struct err *e)
     memset(in->shared, 0xff, m->computation_count * sizeof *in->shared);
     memset(in->first, 0xff, m->count * sizeof *in->first);
     in->fresh = m->count;
-    for (hlo_id id = entry->first; id < entry->first + entry->count; id++) {
+    for (hlo_id id = entry->first; in->fresh_names && id < entry->first + entry->count; id++) {
         if (name_take(in, hlo_name(m, id), strlen(hlo_name(m, id))) < 0)
             return err_no_memory(e, MEMORY_FOR);
     }
@@ -530,10 +532,10 @@ static int set_origin(struct inliner *in, struct hlo_module *to, hlo_id *image, 
     return 0;
 }
 
-int hlo_inline_mapped(const struct hlo_module *m, struct hlo_module **out, hlo_id *image,
-                      struct err *e)
+int hlo_inline_mapped(const struct hlo_module *m, bool fresh_names, struct hlo_module **out,
+                      hlo_id *image, struct err *e)
 {
-    struct inliner in = {.m = m};
+    struct inliner in = {.m = m, .fresh_names = fresh_names};
     struct hlo_module *to = NULL;
     hlo_comp entry;
     int code = check_growth(m, e);
@@ -566,7 +568,7 @@ int hlo_inline_mapped(const struct hlo_module *m, struct hlo_module **out, hlo_i
 
 int hlo_inline(const struct hlo_module *m, struct hlo_module **out, struct err *e)
 {
-    return hlo_inline_mapped(m, out, NULL, e);
+    return hlo_inline_mapped(m, true, out, NULL, e);
 }
 
 bool hlo_inline_needed(const struct hlo_module *m)

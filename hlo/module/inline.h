@@ -9,9 +9,10 @@
 /* As hlo_inline. `image` ([m->count], may be NULL) receives, for each instruction of `m`, the
  * instruction of the copy that computes its value: the first of several copies; a callee's root for
  * a call; the caller's argument for a callee's parameter; HLO_NONE where the entry does not reach
- * its computation. */
-int hlo_inline_mapped(const struct hlo_module *m, struct hlo_module **out, hlo_id *image,
-                      struct err *e) MUST_CHECK;
+ * its computation. Who looks nothing up by name saves a third of the time without `fresh_names`:
+ * then all copies of an instruction have its name. */
+int hlo_inline_mapped(const struct hlo_module *m, bool fresh_names, struct hlo_module **out,
+                      hlo_id *image, struct err *e) MUST_CHECK;
 
 /* True when hlo_inline would change something: there is a call, or a computation with several
  * callers that it would copy. */

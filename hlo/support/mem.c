@@ -50,6 +50,15 @@ void *mem_try(size_t count, size_t size)
     return p;
 }
 
+void *mem_resize(void *p, size_t size)
+{
+    void *grown = realloc(p, size);
+
+    if (grown)
+        prefer_large_pages(grown, size);
+    return grown;
+}
+
 struct arena_block {
     struct arena_block *before;
     void *adopted; /* a foreign block: size and used are 0 */
@@ -136,10 +145,9 @@ bool mem_grow_bytes(void **items, size_t *room, size_t count, size_t more, size_
         want = count + more;
     if (want > SIZE_MAX / size)
         return false;
-    void *grown = realloc(*items, want * size);
+    void *grown = mem_resize(*items, want * size);
     if (!grown)
         return false;
-    prefer_large_pages(grown, want * size);
     *items = grown;
     *room = want;
     return true;

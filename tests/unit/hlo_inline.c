@@ -127,7 +127,7 @@ static void test_image(void **state)
     struct err e = {0};
 
     (void)state;
-    assert_int_equal(hlo_inline_mapped(m, &c, image, &e), 0);
+    assert_int_equal(hlo_inline_mapped(m, true, &c, image, &e), 0);
     assert_int_equal(image[hlo_find(m, "o")], hlo_operand(c, hlo_find(c, "k"), 0));
     assert_int_equal(image[hlo_find(m, "e")], image[hlo_find(m, "d")]);
     assert_int_equal(image[hlo_find(m, "z")], hlo_find(c, "z"));
@@ -167,6 +167,29 @@ static void test_loops(void **state)
     for (hlo_comp k = 0; k < c->computation_count; k++)
         assert_true(c->computations[k].caller_count <= 1);
     assert_int_equal(hlo_trip_count(c, a), 5);
+    hlo_free(c);
+    hlo_free(m);
+}
+
+/* Without fresh names only the names differ: each is its original's. */
+static void test_names_kept(void **state)
+{
+    struct hlo_module *m = read_text(calls), *c = inlined(m), *kept = NULL;
+    uint32_t differ = 0;
+    struct err e = {0};
+
+    (void)state;
+    assert_int_equal(hlo_inline_mapped(m, false, &kept, NULL, &e), 0);
+    assert_int_equal(kept->count, c->count);
+    for (hlo_id id = 0; id < c->count; id++) {
+        assert_string_equal(hlo_name(kept, id), hlo_name(m, kept->origin[id]));
+        assert_int_equal(kept->origin[id], c->origin[id]);
+        assert_int_equal(hlo_at(kept, id)->opcode, hlo_at(c, id)->opcode);
+        assert_string_equal(hlo_meta(kept, id)->op_name, hlo_meta(c, id)->op_name);
+        differ += strcmp(hlo_name(kept, id), hlo_name(c, id)) != 0;
+    }
+    assert_true(differ > 0);
+    hlo_free(kept);
     hlo_free(c);
     hlo_free(m);
 }
@@ -250,9 +273,10 @@ static void test_examples(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_calls),  cmocka_unit_test(test_scopes),
-        cmocka_unit_test(test_image),  cmocka_unit_test(test_loops),
-        cmocka_unit_test(test_growth), cmocka_unit_test(test_examples),
+        cmocka_unit_test(test_calls),    cmocka_unit_test(test_scopes),
+        cmocka_unit_test(test_image),    cmocka_unit_test(test_names_kept),
+        cmocka_unit_test(test_loops),    cmocka_unit_test(test_growth),
+        cmocka_unit_test(test_examples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
