@@ -2,10 +2,9 @@
  * lines complete, another cluster and the start screen are one line away, figures read as typed. */
 #include "engine/live/options.h"
 #include "engine/pipeline/pipeline.h"
+#include "explorer.h"
 #include "rl/settings.h"
 #include "tui/app/colon.h"
-#include "tui/app/script.h"
-#include "tui/files/theme_file.h"
 #include "tui/watch/plan_load.h"
 #include "tui/watch/price.h"
 #include "tui/watch/watch.h"
@@ -20,41 +19,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct app *open_model(const char *name, const char *cluster)
-{
-    struct app_setup setup = {.data_dir = AUTOMAP_SOURCE_DIR, .seed = 3};
-    struct app *app;
-    struct err e = {0};
-
-    assert_int_equal(theme_load(&setup.theme, "default", &e), 0);
-    assert_int_equal(app_new(&app, &setup, &e), 0);
-    if (app_load(app, name, cluster, &e))
-        fail_msg("%s", e.what);
-    app_resize(app, 120, 40);
-    return app;
-}
-
 static const char *screen(struct app *app, const char *keys, struct str *out)
 {
     for (const char *k = keys; *k; k++) {
-        app_key(app, *k == '\r'     ? KEYC_ENTER
-                     : *k == '\t'   ? KEYC_TAB
-                     : *k == '\033' ? KEYC_ESC
-                                    : (uint32_t)*k);
+        explorer_key(app, *k);
         if (*k == '\r' || *k == 'u')
             app_settle(app, 5);
     }
     app_settle(app, 5);
-    app_touch(app);
-    str_clear(out);
-    grid_text(app_frame(app), out);
-    return out->text;
+    return explorer_text(app, out);
 }
 
 static void test_undo_says_what_it_did(void **state)
 {
     (void)state;
-    struct app *app = open_model("t5-tiny", NULL);
+    struct app *app = explorer_open("t5-tiny", NULL, 120, 40);
     struct str out = {0};
     struct err e;
 
@@ -73,7 +52,7 @@ static void test_undo_says_what_it_did(void **state)
 static void test_a_pin_is_not_set_back(void **state)
 {
     (void)state;
-    struct app *app = open_model("t5-tiny", NULL);
+    struct app *app = explorer_open("t5-tiny", NULL, 120, 40);
     struct str out = {0};
     struct err e;
 
@@ -90,7 +69,7 @@ static void test_a_pin_is_not_set_back(void **state)
 static void test_back_from_what_was_found(void **state)
 {
     (void)state;
-    struct app *app = open_model("t5-tiny", NULL);
+    struct app *app = explorer_open("t5-tiny", NULL, 120, 40);
     struct str out = {0};
     hlo_id here[3];
 
@@ -130,7 +109,7 @@ static void test_lines_complete(void **state)
         {"theme lig", "theme light"},
         {"set reward pa", "set reward paper"},
         {"star", "start"}};
-    struct app *app = open_model("t5-tiny", NULL);
+    struct app *app = explorer_open("t5-tiny", NULL, 120, 40);
     char most[600];
 
     (void)state;
@@ -145,7 +124,7 @@ static void test_lines_complete(void **state)
 static void test_another_cluster_and_the_start(void **state)
 {
     (void)state;
-    struct app *app = open_model("t5-tiny", "v100-1x4");
+    struct app *app = explorer_open("t5-tiny", "v100-1x4", 120, 40);
     struct str out = {0};
 
     assert_non_null(strstr(screen(app, ":start\r", &out), "Enter opens"));
@@ -187,7 +166,7 @@ static void test_figures_of_options(void **state)
 static void test_the_scope_of_no_plan_fits(void **state)
 {
     (void)state;
-    struct app *app = open_model("t5-base6", "v100-1x4");
+    struct app *app = explorer_open("t5-base6", "v100-1x4", 120, 40);
     struct str out = {0};
     struct err e;
 
@@ -215,7 +194,7 @@ static void test_the_scope_of_no_plan_fits(void **state)
 static void test_what_a_pipeline_is_compared_with(void **state)
 {
     (void)state;
-    struct app *app = open_model("t5-base6", "v100-1x4");
+    struct app *app = explorer_open("t5-base6", "v100-1x4", 120, 40);
     struct live_plan *plans[WATCH_PLANS_MOST];
     struct str out = {0};
     struct err e;
@@ -237,7 +216,7 @@ static void test_what_a_pipeline_is_compared_with(void **state)
 static void test_prices_say_why_not(void **state)
 {
     (void)state;
-    struct app *app = open_model("t5-tiny", NULL);
+    struct app *app = explorer_open("t5-tiny", NULL, 120, 40);
     struct err e;
 
     assert_int_equal(app_tell(app, "pin @0=1", &e), 0);
@@ -256,7 +235,7 @@ static void test_prices_say_why_not(void **state)
 static void test_long_curves_have_a_band(void **state)
 {
     (void)state;
-    struct app *app = open_model("t5-tiny", NULL);
+    struct app *app = explorer_open("t5-tiny", NULL, 120, 40);
     struct str out = {0};
     struct err e;
     int full = 0, any = 0;

@@ -1,9 +1,8 @@
 /* The classroom: a game in its thread is the game without one and that of rl/run.h; the same seed
  * with a part switched stands beside the run before; parts come one by one, and sums add up. */
+#include "explorer.h"
 #include "rl/games.h"
 #include "rl/run.h"
-#include "tui/app/script.h"
-#include "tui/files/theme_file.h"
 #include "tui/watch/game_job.h"
 
 #include <setjmp.h>
@@ -124,30 +123,13 @@ static void test_game_again(void **state)
 
 /* ---- the view ---- */
 
-static struct app *open_model(void)
-{
-    struct app_setup setup = {.data_dir = AUTOMAP_SOURCE_DIR, .seed = 3};
-    struct app *app;
-    struct err e = {0};
-
-    assert_int_equal(theme_load(&setup.theme, "default", &e), 0);
-    assert_int_equal(app_new(&app, &setup, &e), 0);
-    if (app_load(app, "t5-tiny", NULL, &e))
-        fail_msg("%s", e.what);
-    app_resize(app, 120, 40);
-    return app;
-}
-
 static const char *screen(struct app *app, const char *keys, struct str *out)
 {
     for (const char *k = keys; *k; k++) {
-        app_key(app, (uint32_t)*k);
+        explorer_key(app, *k);
         app_settle(app, 20);
     }
-    app_touch(app);
-    str_clear(out);
-    grid_text(app_frame(app), out);
-    return out->text;
+    return explorer_text(app, out);
 }
 
 /* "0.066 + 1 × 0.420 = 0.486": what stands on the screen adds up. */
@@ -181,7 +163,7 @@ static int expect_sums(const char *text)
 static void test_parts(void **state)
 {
     (void)state;
-    struct app *app = open_model();
+    struct app *app = explorer_open("t5-tiny", NULL, 120, 40);
     struct str out = {0};
     struct err e;
     int sums = 0;
@@ -218,7 +200,7 @@ static void test_parts(void **state)
 static void test_ablation(void **state)
 {
     (void)state;
-    struct app *app = open_model();
+    struct app *app = explorer_open("t5-tiny", NULL, 120, 40);
     struct str out = {0};
     struct err e;
 
@@ -240,7 +222,7 @@ static void test_ablation(void **state)
 static void test_games_in_the_view(void **state)
 {
     (void)state;
-    struct app *app = open_model();
+    struct app *app = explorer_open("t5-tiny", NULL, 120, 40);
     struct str out = {0};
 
     for (const struct rl_game *g = rl_game_table; g->name;

@@ -1,7 +1,6 @@
 /* The finder: every name, as it is printed anywhere, finds itself first, on models of many
  * frameworks; what a row's name is copied as, too; and words find what a person means by them. */
-#include "tui/app/script.h"
-#include "tui/files/theme_file.h"
+#include "explorer.h"
 #include "tui/screen/words.h"
 #include "tui/views/actions.h"
 #include "tui/watch/find.h"
@@ -17,22 +16,6 @@
 #include <string.h>
 
 enum { MODELS_MOST = 64, ZOO_BYTES = 400 << 10, NAMES_ASKED = 400 };
-
-static struct app *open_model(const char *path)
-{
-    struct app_setup setup = {.data_dir = AUTOMAP_SOURCE_DIR, .seed = 3};
-    struct app *app;
-    struct err e = {0};
-
-    assert_int_equal(theme_load(&setup.theme, "default", &e), 0);
-    assert_int_equal(app_new(&app, &setup, &e), 0);
-    if (app_load(app, path, NULL, &e)) {
-        app_free(app);
-        return NULL;
-    }
-    app_resize(app, 200, 60);
-    return app;
-}
 
 static void test_words(void **state)
 {
@@ -141,7 +124,7 @@ static void test_every_name_finds_itself(void **state)
     size_t asked = 0, missed = 0;
 
     for (size_t n = 0; n < count; n++) {
-        struct app *app = open_model(paths[n]);
+        struct app *app = explorer_try(paths[n], NULL, 200, 60, &(struct err){0});
         struct err e;
         if (!app)
             continue;
@@ -193,7 +176,8 @@ static void test_what_is_meant(void **state)
                  {"@embed", "vocab 96", FIND_ANY},
                  {"encoder self", "encoder self", FIND_ANY},
                  {"~encslf", "encoder self", FIND_GROUP}};
-    struct app *app = open_model(AUTOMAP_SOURCE_DIR "/examples/models/t5-tiny.hlo.txt.gz");
+    struct app *app = explorer_try(AUTOMAP_SOURCE_DIR "/examples/models/t5-tiny.hlo.txt.gz", NULL,
+                                   200, 60, &(struct err){0});
     struct find_index module = {0}, now = {0};
     char out[256];
     struct err e;
@@ -228,22 +212,16 @@ static void test_what_is_meant(void **state)
 
 static const char *screen(struct app *app, const char *keys, struct str *out)
 {
-    for (const char *k = keys; *k; k++)
-        app_key(app, *k == '\r'     ? KEYC_ENTER
-                     : *k == '\033' ? KEYC_ESC
-                     : *k == '\020' ? 16 /* C-p */
-                                    : (uint32_t)*k);
-    app_touch(app);
-    str_clear(out);
-    grid_text(app_frame(app), out);
-    return out->text;
+    explorer_type(app, keys);
+    return explorer_text(app, out);
 }
 
 /* / and \ take what the finder takes; Esc takes a filter away, one step at a time. */
 static void test_search_and_filter(void **state)
 {
     (void)state;
-    struct app *app = open_model(AUTOMAP_SOURCE_DIR "/examples/models/t5-tiny.hlo.txt.gz");
+    struct app *app = explorer_try(AUTOMAP_SOURCE_DIR "/examples/models/t5-tiny.hlo.txt.gz", NULL,
+                                   200, 60, &(struct err){0});
     struct str out = {0};
 
     assert_non_null(app);

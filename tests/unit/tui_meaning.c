@@ -4,8 +4,7 @@
 #include "engine/live/ledger.h"
 #include "engine/plan/explain.h"
 #include "engine/plan/plan.h"
-#include "tui/app/script.h"
-#include "tui/files/theme_file.h"
+#include "explorer.h"
 #include "tui/views/glossary.h"
 #include "tui/watch/flips.h"
 #include "tui/watch/watch.h"
@@ -21,32 +20,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct app *open_model(const char *name, const char *cluster)
-{
-    struct app_setup setup = {.data_dir = AUTOMAP_SOURCE_DIR, .seed = 3};
-    struct app *app;
-    struct err e = {0};
-
-    assert_int_equal(theme_load(&setup.theme, "default", &e), 0);
-    assert_int_equal(app_new(&app, &setup, &e), 0);
-    if (app_load(app, name, cluster, &e))
-        fail_msg("%s", e.what);
-    app_resize(app, 120, 40);
-    return app;
-}
-
 static const char *screen(struct app *app, const char *keys, struct str *out)
 {
     for (const char *k = keys; *k; k++) {
         app_touch(app);
         (void)app_frame(app);
-        app_key(app, *k == '\r' ? KEYC_ENTER : *k == '\033' ? KEYC_ESC : (uint32_t)*k);
+        explorer_key(app, *k);
         app_settle(app, 10);
     }
-    app_touch(app);
-    str_clear(out);
-    grid_text(app_frame(app), out);
-    return out->text;
+    return explorer_text(app, out);
 }
 
 /* The engine's own flip of a single class, the rest staying. -1: not possible. */
@@ -64,7 +46,7 @@ static void test_flips(void **state)
     int compared = 0, in_way = 0;
 
     for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
-        struct app *app = open_model(models[m], NULL);
+        struct app *app = explorer_open(models[m], NULL, 120, 40);
         struct flips *f = flips_new();
         struct err e;
         assert_int_equal(app_tell(app, "episode 400", &e), 0);
@@ -98,7 +80,7 @@ static void test_flips(void **state)
 static void test_words(void **state)
 {
     (void)state;
-    struct app *app = open_model("t5-tiny", NULL);
+    struct app *app = explorer_open("t5-tiny", NULL, 120, 40);
     struct str out = {0};
     struct err e;
 
@@ -139,7 +121,7 @@ static void test_glossary(void **state)
 static void test_options_say_before_and_after(void **state)
 {
     (void)state;
-    struct app *app = open_model("t5-base6", "v100-1x4");
+    struct app *app = explorer_open("t5-base6", "v100-1x4", 120, 40);
     struct str out = {0};
     char figures[128], ms[2][32];
     struct err e;

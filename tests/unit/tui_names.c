@@ -1,8 +1,7 @@
 /* Names a person reads, on models of many frameworks: no linkage group is told by a number alone,
  * no variable by the number of its parameter, where the file says who reads it; layers that are
  * alike stand together. Counted, and held to what was reached. */
-#include "tui/app/script.h"
-#include "tui/files/theme_file.h"
+#include "explorer.h"
 #include "tui/watch/tree.h"
 #include "tui/watch/watch.h"
 #include "zoo.h"
@@ -159,15 +158,12 @@ static void test_names(void **state)
     const char *paths[MODELS_MOST];
     glob_t found = {0};
     size_t count = zoo_models(&found, paths, MODELS_MOST, ZOO_BYTES);
-    struct app_setup setup = {.data_dir = AUTOMAP_SOURCE_DIR};
     struct counts c = {0};
     struct err e = {0};
 
-    assert_int_equal(theme_load(&setup.theme, "default", &e), 0);
     for (size_t n = 0; n < count; n++) {
-        struct app *app;
-        assert_int_equal(app_new(&app, &setup, &e), 0);
-        if (!app_load(app, paths[n], NULL, &e)) {
+        struct app *app = explorer_try(paths[n], NULL, 80, 24, &e);
+        if (app) {
             struct counts before = c;
             c.models++;
             count_groups(app_watch(app), &c);
@@ -179,8 +175,8 @@ static void test_names(void **state)
             if (c.numbered + c.raw + c.twice + c.long_lists >
                 before.numbered + before.raw + before.twice + before.long_lists)
                 printf("  %s\n", paths[n]);
+            app_free(app);
         }
-        app_free(app);
     }
     printf("%zu models: %zu groups, %zu told by a number, %zu with another's name; %zu variables, "
            "%zu called by number where their module is known; %zu lists of equal layers unfolded\n",

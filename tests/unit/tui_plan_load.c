@@ -3,8 +3,7 @@
 #include "engine/plan/plan_file.h"
 #include "engine/relaxed/relaxed.h"
 #include "engine/text/units.h"
-#include "tui/app/script.h"
-#include "tui/files/theme_file.h"
+#include "explorer.h"
 #include "tui/watch/plan_diff.h"
 #include "tui/watch/plan_load.h"
 #include "tui/watch/watch.h"
@@ -26,27 +25,18 @@
 
 static struct app *open_model(const char *path)
 {
-    struct app_setup setup = {.data_dir = AUTOMAP_SOURCE_DIR, .seed = 3};
-    struct app *app;
-    struct err e = {0};
+    struct app *app = explorer_open(path, NULL, 140, 44);
+    struct err e;
 
-    assert_int_equal(theme_load(&setup.theme, "default", &e), 0);
-    assert_int_equal(app_new(&app, &setup, &e), 0);
-    assert_int_equal(app_load(app, path, NULL, &e), 0);
     assert_int_equal(app_tell(app, "episode 3", &e), 0);
-    app_resize(app, 140, 44);
     return app;
 }
 
 static const char *screen(struct app *app, const char *keys, struct str *out)
 {
-    for (const char *k = keys; *k; k++)
-        app_key(app, *k == '\r' ? KEYC_ENTER : *k == '\033' ? KEYC_ESC : (uint32_t)*k);
+    explorer_type(app, keys);
     app_settle(app, 5);
-    app_touch(app);
-    str_clear(out);
-    grid_text(app_frame(app), out);
-    return out->text;
+    return explorer_text(app, out);
 }
 
 /* Splits one decision that the best plan keeps whole, and all that goes with it. */

@@ -1,8 +1,7 @@
 /* What the screens of a search are made of, against the engine's own sums. Random keys and
  * resizes are in tui_random.c. */
 #include "example.h"
-#include "tui/app/script.h"
-#include "tui/files/theme_file.h"
+#include "explorer.h"
 #include "tui/watch/class_look.h"
 #include "tui/watch/cost_split.h"
 #include "tui/watch/memory_look.h"
@@ -513,24 +512,11 @@ static void test_short_names(void **state)
 
 /* ---- the application ---- */
 
-static struct app *open_app(void)
-{
-    struct app_setup setup = {.data_dir = AUTOMAP_SOURCE_DIR, .seed = 3};
-    struct app *app;
-    struct err e;
-
-    assert_int_equal(theme_load(&setup.theme, "default", &e), 0);
-    assert_int_equal(app_new(&app, &setup, &e), 0);
-    assert_int_equal(app_load(app, MODELS "t5-tiny.hlo.txt.gz", NULL, &e), 0);
-    app_resize(app, 120, 40);
-    return app;
-}
-
 /* The hint row is a row of buttons for who has a mouse. */
 static void test_click_on_a_hint(void **state)
 {
     (void)state;
-    struct app *app = open_app();
+    struct app *app = explorer_open(MODELS "t5-tiny.hlo.txt.gz", NULL, 120, 40);
     struct str text = {0};
 
     const struct grid *g = app_frame(app);
@@ -556,7 +542,7 @@ static void test_click_on_a_hint(void **state)
 static void test_keys_over_a_view(void **state)
 {
     (void)state;
-    struct app *app = open_app();
+    struct app *app = explorer_open(MODELS "t5-tiny.hlo.txt.gz", NULL, 120, 40);
     struct str text = {0};
 
     app_key(app, 'V');

@@ -1,8 +1,7 @@
 /* Why and plans on a small model: every chain is checked step by step against the classes it speaks
  * of, figures and prices against the cost model of whole assignments. */
 #include "example.h"
-#include "tui/app/script.h"
-#include "tui/files/theme_file.h"
+#include "explorer.h"
 #include "tui/watch/plan_diff.h"
 #include "tui/watch/why_find.h"
 #include "tui/watch/why_of.h"
@@ -257,15 +256,10 @@ static const char *screen(struct app *app, const char *keys, struct str *out)
 static void test_keys(void **state)
 {
     (void)state;
-    struct app_setup setup = {.data_dir = AUTOMAP_SOURCE_DIR, .seed = 3};
+    struct app *app = explorer_open(MODEL, NULL, 120, 40);
     struct str out = {0};
-    struct app *app;
     struct err e;
 
-    assert_int_equal(theme_load(&setup.theme, "default", &e), 0);
-    assert_int_equal(app_new(&app, &setup, &e), 0);
-    assert_int_equal(app_load(app, MODEL, NULL, &e), 0);
-    app_resize(app, 120, 40);
     assert_int_equal(app_tell(app, "episode 5", &e), 0);
     assert_non_null(strstr(screen(app, "2w", &out), "in class"));
     assert_non_null(strstr(screen(app, "\r", &out), "1 Graph")); /* there, in the graph */
@@ -282,15 +276,10 @@ static void test_keys(void **state)
 static void test_why_is_of_the_headline(void **state)
 {
     (void)state;
-    struct app_setup setup = {.data_dir = AUTOMAP_SOURCE_DIR, .seed = 3};
+    struct app *app = explorer_open(MODEL, NULL, 160, 40);
     struct str out = {0};
-    struct app *app;
     struct err e;
 
-    assert_int_equal(theme_load(&setup.theme, "default", &e), 0);
-    assert_int_equal(app_new(&app, &setup, &e), 0);
-    assert_int_equal(app_load(app, MODEL, NULL, &e), 0);
-    app_resize(app, 160, 40);
     screen(app, "2w", &out); /* before a plan is in the headline only the episode can be asked */
     assert_non_null(strstr(out.text, app_watch(app)->best ? "of  best plan" : "of  episode"));
     assert_int_equal(app_tell(app, "episode 6", &e), 0);

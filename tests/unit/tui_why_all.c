@@ -1,11 +1,12 @@
 /* `w` in every view, at every moment of a run, on models of many frameworks: the answer is about
  * the plan of the headline, says its step, and is as that plan is. And what is asked of the relaxed
  * plan and of a pipeline is as they are. */
+#include "engine/plan/explain.h"
 #include "engine/plan/explain_reshard.h"
 #include "engine/text/units.h"
-#include "tui/app/script.h"
-#include "tui/files/theme_file.h"
+#include "explorer.h"
 #include "tui/watch/answer.h"
+#include "tui/watch/other_way.h"
 #include "tui/watch/pipeline_job.h"
 #include "tui/watch/plan_diff.h"
 #include "tui/watch/relaxed_job.h"
@@ -19,42 +20,18 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 enum { MODELS_MOST = 64, ZOO_BYTES = 400 << 10 };
 
-static void type(struct app *app, const char *keys)
-{
-    for (const char *k = keys; *k; k++)
-        app_key(app, *k == '\r' ? KEYC_ENTER : *k == '\033' ? KEYC_ESC : (uint32_t)*k);
-}
-
 static const char *screen(struct app *app, const char *keys, struct str *out)
 {
-    type(app, keys);
-    app_touch(app);
-    str_clear(out);
-    const struct grid *g = app_frame(app);
-    if (g)
-        grid_text(g, out);
-    return out->text ? out->text : "";
-}
-
-static struct app *open_model(const char *path)
-{
-    struct app_setup setup = {.data_dir = AUTOMAP_SOURCE_DIR, .seed = 3};
-    struct app *app;
-    struct err e = {0};
-
-    assert_int_equal(theme_load(&setup.theme, "default", &e), 0);
-    assert_int_equal(app_new(&app, &setup, &e), 0);
-    if (app_load(app, path, NULL, &e)) {
-        app_free(app);
-        return NULL;
-    }
-    app_resize(app, 200, 60);
-    return app;
+    explorer_type(app, keys);
+    return explorer_text(app, out);
 }
 
 /* The line that names whose splits are explained; NULL: no answer is on the screen. */
@@ -81,6 +58,53 @@ static void check_module(const struct watch *w, const char *text)
     }
 }
 
+/* The value a person reads so; HLO_NONE: none, or several. */
+static hlo_value value_named(const struct watch *w, const char *name, size_t size)
+{
+    const struct hlo_module *m = w->problem->m;
+    hlo_value found = HLO_NONE;
+    int count = 0;
+
+    for (hlo_id id = 0; id < m->count; id++) {
+        const char *own = watch_parameter_name(w, id);
+        own = own ? own : hlo_name(m, id);
+        if (strlen(own) != size || memcmp(own, name, size) != 0)
+            continue;
+        if (m->leaf_base[id + 1] - m->leaf_base[id] != 1)
+            return HLO_NONE; /* a leaf of a tuple has the tuple's name */
+        found = m->leaf_base[id];
+        count++;
+    }
+    return count == 1 ? found : HLO_NONE;
+}
+
+/* "Dim 1 of encoder/q is split over 4": as the plan has it. */
+static bool check_sentence(const struct watch *w, const char *text)
+{
+    static const char *const says[] = {" is whole", " is split over", " can never be split"};
+    const struct classes *c = &w->problem->classes;
+    const char *at = strstr(text, "\n Dim "), *end = NULL;
+    int dim, begin, say = 0;
+
+    if (!at || sscanf(at, " Dim %d of %n", &dim, &begin) != 1)
+        return false;
+    for (; say < 3 && !end; say++)
+        end = strstr(at, says[say]);
+    if (!end || end - at > 150)
+        return false;
+    hlo_value v = value_named(w, at + begin, (size_t)(end - at - begin));
+    if (v == HLO_NONE)
+        return false;
+    class_id k = c->class_of[c->dim_base[v] + (uint32_t)dim];
+    bool split = k != CLASS_NONE && w->best->on[k];
+    assert_int_equal(split, say == 2);
+    if (split)
+        assert_int_equal(atoi(end + strlen(says[1])), w->problem->labels.parts[w->best->on[k]]);
+    return true;
+}
+
+static int sentences;
+
 /* Whatever is on the screen: if it answers `why`, then about the best plan, with its step. */
 static bool check_answer(struct app *app, const char *text)
 {
@@ -95,6 +119,11 @@ static bool check_answer(struct app *app, const char *text)
     const char *ms = strstr(of, units_plain_ms(step, w->best->cost.step_ms));
     assert_true(ms && ms - of < 48);
     check_module(w, text);
+    sentences += check_sentence(w, text);
+    const char *as_it_is = strstr(text, "\n   as it is  ");
+    if (as_it_is) /* the first row of the other way: the headline's step */
+        assert_int_equal(strspn(as_it_is + 14, " ") + 14 + strlen(step),
+                         (size_t)(strstr(as_it_is, step) + strlen(step) - as_it_is));
     return true;
 }
 
@@ -139,7 +168,7 @@ static int ask_everywhere(struct app *app, double *now, struct str *out)
         app_woken(app);
         check_answer(app, screen(app, "", out));
     }
-    type(app, "\033\033\033");
+    explorer_type(app, "\033\033\033");
     return answers;
 }
 
@@ -154,7 +183,7 @@ static void test_every_view_of_every_model(void **state)
     int answers = 0, asked = 0;
 
     for (size_t n = 0; n < count; n++) {
-        struct app *app = open_model(paths[n]);
+        struct app *app = explorer_try(paths[n], NULL, 200, 60, &(struct err){0});
         double now = 1000;
         struct err e;
         if (!app)
@@ -172,10 +201,82 @@ static void test_every_view_of_every_model(void **state)
         }
         app_free(app);
     }
-    printf("%zu models, %d questions, %d answered by a page or a chain\n", opened, asked, answers);
-    assert_true(answers > asked / 2);
+    printf("%zu models, %d questions, %d answered by a page or a chain, %d sentences held to the "
+           "plan\n",
+           opened, asked, answers, sentences);
+    assert_true(answers > asked / 2 && sentences > (int)opened);
     globfree(&found);
     str_release(&out);
+}
+
+/* The other way round of every decision of the best plan: as it is, the figures of the plan; one
+ * class alone, what the engine says of that flip; anew, no shorter than the optimum and no longer
+ * than with the rest as it is. */
+static void check_other_ways(const struct watch *w, int *flips, int *anew)
+{
+    struct plan plan = {.problem = w->problem, .on = w->best->on, .cost = w->best->cost};
+    double eps = 1e-9 * (1 + w->best->cost.step_ms);
+
+    for (int n = 0; n < w->move_count && n < 8; n++) {
+        const struct game_move *m = &w->moves->items[n];
+        class_id k = w->moves->pool[m->classes];
+        struct other_ways o;
+        double beside = -1;
+        other_ways_begin(&o, w, w->best->on, k);
+        assert_true(o.count >= 2);
+        assert_true(fabs(o.step_ms - w->best->cost.step_ms) < eps);
+        assert_true(fabs(o.memory - w->memory.peak) < 1);
+        assert_int_equal(o.split, !(w->best->on[k] >> m->axis & 1));
+        while (other_ways_work(&o, w, w->best->on))
+            ;
+        for (int r = 0; r < o.count; r++) {
+            const struct other_way *row = &o.rows[r];
+            assert_true(row->known);
+            if (row->impossible)
+                continue;
+            if (!row->anew && row->count == 1 && row->only == CLASS_NONE)
+                beside = row->step_ms;
+            if (!row->anew && !row->in_way && (row->only == k || m->class_count == 1) &&
+                row->count == 1) {
+                double engine = explain_flip_ms(&plan, k, (label)(w->best->on[k] ^ 1u << m->axis));
+                assert_true(engine < 0 || fabs(engine - row->step_ms) < eps);
+                *flips += engine >= 0;
+            }
+            if (!row->anew || !row->proven)
+                continue;
+            assert_true(!w->exact || !w->exact->proven ||
+                        row->step_ms > w->exact->cost.step_ms - eps);
+            assert_true(beside < 0 || row->step_ms < beside + eps);
+            ++*anew;
+        }
+    }
+}
+
+static void test_the_other_way(void **state)
+{
+    (void)state;
+    const char *paths[MODELS_MOST] = {AUTOMAP_SOURCE_DIR "/examples/models/t5-tiny.hlo.txt.gz",
+                                      AUTOMAP_SOURCE_DIR "/examples/models/t5-base6.hlo.txt.gz",
+                                      AUTOMAP_SOURCE_DIR "/examples/models/mlp.hlo.txt.gz",
+                                      AUTOMAP_SOURCE_DIR "/examples/models/vgg19.hlo.txt.gz"};
+    glob_t found = {0};
+    size_t count = 4 + zoo_models(&found, paths + 4, MODELS_MOST - 4, ZOO_BYTES), opened = 0;
+    int flips = 0, anew = 0;
+
+    for (size_t n = 0; n < count; n++) {
+        struct app *app = explorer_try(paths[n], NULL, 120, 40, &(struct err){0});
+        struct err e;
+        if (!app)
+            continue;
+        if (!app_tell(app, "episode 15", &e) && app_watch(app)->best) {
+            check_other_ways(app_watch(app), &flips, &anew);
+            opened++;
+        }
+        app_free(app);
+    }
+    printf("%zu models: %d flips as the engine's, %d decided anew\n", opened, flips, anew);
+    assert_true(opened >= 4 && flips >= 8 && anew >= 8);
+    globfree(&found);
 }
 
 /* A value asked of the relaxed plan: the shape printed is that of the plan, and so is what each use
@@ -183,7 +284,8 @@ static void test_every_view_of_every_model(void **state)
 static void test_relaxed_values(void **state)
 {
     (void)state;
-    struct app *app = open_model(AUTOMAP_SOURCE_DIR "/examples/models/t5-tiny.hlo.txt.gz");
+    struct app *app = explorer_try(AUTOMAP_SOURCE_DIR "/examples/models/t5-tiny.hlo.txt.gz", NULL,
+                                   200, 60, &(struct err){0});
     struct answer a = {0};
     struct str made = {0}, out = {0};
     uint32_t checked = 0;
@@ -228,7 +330,8 @@ static void test_relaxed_values(void **state)
 static void test_stages(void **state)
 {
     (void)state;
-    struct app *app = open_model(AUTOMAP_SOURCE_DIR "/examples/models/t5-tiny.hlo.txt.gz");
+    struct app *app = explorer_try(AUTOMAP_SOURCE_DIR "/examples/models/t5-tiny.hlo.txt.gz", NULL,
+                                   200, 60, &(struct err){0});
     struct answer a = {0};
     struct str out = {0};
     struct pipeline_plan plan;
@@ -275,6 +378,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_view_of_every_model),
+        cmocka_unit_test(test_the_other_way),
         cmocka_unit_test(test_relaxed_values),
         cmocka_unit_test(test_stages),
     };

@@ -236,33 +236,44 @@ static void draw_prompt(struct app *a, const struct pane *p)
     a->grid.cursor_y = p->y;
 }
 
-/* The beginning of a sequence, and what may follow. */
-static void draw_typed(const struct app *a, const struct pane *p)
+/* The beginning of a sequence, and what may follow: in the last row, and in that of the hints where
+ * one is too little. */
+static void draw_typed(const struct app *a, const struct pane *above, const struct pane *p)
 {
     const struct panel *top = app_top(a);
     const struct key_table *own = top ? top->ops->keys : NULL;
     const struct action *next;
+    const struct pane *row = p;
     struct key_sequence s = {{0}};
     char text[KEYS_TEXT_ROOM], key[KEY_NAME_ROOM];
     int at = 0, all = 0, gap = 2;
 
     memcpy(s.keys, a->typed, (size_t)a->typed_count * sizeof *s.keys);
-    int x = pane_text(p, 0, 0, ROLE_TITLE | BOLD, key_sequence_name(text, &s)) + 2;
+    key_sequence_name(text, &s);
+    int begin = utf8_text_columns(text) + 2;
     while ((next = keymap_follows(a->keymap, own, a->typed, a->typed_count, &at, key)))
         all += utf8_text_columns(key) + 1 + utf8_text_columns(next->name) + gap;
-    if (x + all - gap > p->width)
-        gap = 1;
+    if (begin + all - gap > p->width) {
+        row = above;
+        pane_clear(row);
+    }
+    int x = pane_text(row, 0, 0, ROLE_TITLE | BOLD, text) + 2;
     for (at = 0; (next = keymap_follows(a->keymap, own, a->typed, a->typed_count, &at, key));) {
-        if (x + utf8_text_columns(key) + 1 + utf8_text_columns(next->name) > p->width) {
-            pane_text(p, x, 0, ROLE_DIM, "..");
+        bool fits = x + utf8_text_columns(key) + 1 + utf8_text_columns(next->name) <= row->width;
+        if (!fits && row == p) {
+            pane_text(row, x, 0, ROLE_DIM, "..");
             return;
         }
-        x = pane_text(p, x, 0, ROLE_KEY, key) + 1;
-        x = pane_text(p, x, 0, ROLE_DIM, next->name) + gap;
+        if (!fits) {
+            row = p;
+            x = begin;
+        }
+        x = pane_text(row, x, 0, ROLE_KEY, key) + 1;
+        x = pane_text(row, x, 0, ROLE_DIM, next->name) + gap;
     }
 }
 
-static void draw_message(struct app *a, struct rect r)
+static void draw_message(struct app *a, struct rect r, const struct pane *above)
 {
     struct panel *top = app_top(a);
     struct pane p = pane_of(a, r);
@@ -273,7 +284,7 @@ static void draw_message(struct app *a, struct rect r)
         return;
     }
     if (a->typed_count) {
-        draw_typed(a, &p);
+        draw_typed(a, above, &p);
         return;
     }
     if (a->message[0] &&
@@ -376,6 +387,9 @@ static void draw_over(struct app *a, struct panel *p)
         struct pane title = pane_of(a, (struct rect){1, 0, a->width - 2, 1});
         header_title(&a->scene, &title);
         top = a->height >= 18 ? 2 : 1;
+        struct pane headline = pane_of(a, (struct rect){1, 1, a->width - 2, top - 1});
+        if (p->ops->of_search)
+            header_headline(&a->scene, &headline);
     } else if (place == PLACE_DIALOG) {
         int rows = p->ops->dialog_rows ? p->ops->dialog_rows(p, r.width) : a->height / 2;
         top = a->height - 2 - (rows < a->height - 3 ? rows : a->height - 3);
@@ -472,5 +486,5 @@ static void draw_all(struct app *a)
         struct pane tabs = pane_of(a, a->layout.tabs);
         header_tabs(&a->scene, &tabs, a->placed, a->focus);
     }
-    draw_message(a, bare ? high : low);
+    draw_message(a, bare ? high : low, &hints);
 }

@@ -296,7 +296,7 @@ static void add_best(struct row *r, const struct watch *w)
 
     if (w->best) {
         add(r, 0, 0, ROLE_TITLE | BOLD, units_ms(text, w->best->cost.step_ms));
-        add(r, 2, 1, ROLE_TEXT, "best");
+        add(r, 3, 1, ROLE_TEXT, "best");
     } else {
         add(r, 0, 0, ROLE_DIM, "no plan yet");
     }
@@ -316,6 +316,15 @@ static void write_memory(char peak_text[static UNITS_ROOM], char *of, size_t roo
         units_number(peak_text, peak / unit, 1);
     snprintf(of, room, " of %.4g %s%s%s", limit / unit, unit == 1e9 ? "GB" : "MB",
              limited ? " limit" : "", peak > limit ? ", over" : "");
+}
+
+/* Columns that it takes without a word and without a bar. */
+static int memory_width(const struct watch *w)
+{
+    char of[48], figure[UNITS_ROOM];
+
+    write_memory(figure, of, sizeof of, w->memory.peak, watch_memory_limit(w), watch_is_limited(w));
+    return (int)strlen(figure) + utf8_text_columns(of);
 }
 
 /* Memory of a device under the best plan; at 110 columns with a bar. */
@@ -359,10 +368,10 @@ void header_headline(const struct scene *s, const struct pane *p)
     add_gap(&left, s->watch);
     add_fewer(&left, s->watch);
     add_elsewhere(&left, s->watch);
-    int memory = watch_is_limited(s->watch) ? 30 : 24;
-    int level = 9;
-    while (level > 0 &&
-           width_of(&left, level) + memory + (level > 4 && p->width >= 100 ? 11 : 0) > p->width)
+    int memory = 3 + memory_width(s->watch), level = 9;
+    while (level > 0 && width_of(&left, level) + memory + (level > 3 ? 7 : 0) +
+                                (level > 4 && p->width >= 100 ? 11 : 0) >
+                            p->width)
         level--; /* the bar goes before what is wanted more */
     draw_row(&left, p, 0, 0, level);
     struct row shown = {.count = 0};

@@ -205,7 +205,7 @@ static void draw_legend(const struct pane *p, int rows, const struct watch *w)
         int y;
     };
     static const struct legend items[] = {{"1", "split", ROLE_CHOICE_1 | BOLD, 0},
-                                          {"0", "repl.", ROLE_CHOICE_0, 0},
+                                          {"0", "whole", ROLE_CHOICE_0, 0},
                                           {"·", "open", ROLE_DIM, 0},
                                           {"▸", "next", ROLE_NEXT | REVERSE, 1},
                                           {"~", "wave", ROLE_CHANGED | BOLD, 1},

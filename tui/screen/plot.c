@@ -196,8 +196,11 @@ static void draw_limit(struct canvas *c)
     double limit = on_axis(c->plot->limit, c->plot->log_y);
     if (!isfinite(limit))
         return;
-    int y = row_of(c, limit), period = 2 * c->side_x;
-    for (int x = 0; x < c->dots_x; x++) {
+    int y = row_of(c, limit), period = 2 * c->side_x, from = column_of(c, c->plot->limit_x);
+    from = c->plot->limit_x <= c->plot->first_x           ? 0
+           : from < 0 || from > c->dots_x - c->dots_x / 8 ? c->dots_x - c->dots_x / 8
+                                                          : from;
+    for (int x = from; x < c->dots_x; x++) {
         if (x % period < c->side_x)
             dot(c, x, y, OWNER_LIMIT);
     }

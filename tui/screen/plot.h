@@ -41,6 +41,7 @@ struct plot {
     bool log_y, log_x;  /* values <= 0 are gaps */
     double low, high;   /* of y; NAN: from the values and the limit */
     double limit;       /* NAN: none; a dashed line */
+    double limit_x;     /* from there on, or over the last eighth where that is longer */
     unsigned limit_role;
     const char *limit_name; /* "optimum" */
     const struct plot_mark *marks;

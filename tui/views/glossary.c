@@ -23,7 +23,7 @@ const struct glossary_word glossary[] = {
     {"margin", "the distance between the two Q: how sure the learner is"},
     {"visits", "how often the learner has taken that answer here"},
     {"masked", "not legal here: what is decided already forbids it"},
-    {"replicated", "whole on every device"},
+    {"whole", "not split: every device has all of it"},
     {"stage 2", "decisions of the best plan are set back in turn and learned again"},
     {"stage 1", "decisions from nothing, episode by episode"},
     {"wave", "everything that followed from one decision, tie by tie"},

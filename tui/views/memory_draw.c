@@ -243,16 +243,18 @@ static void write_life(uint32_t first, uint32_t last, bool always, char *out, si
 /* Where columns end; 0: left out. */
 struct columns {
     int name, shape, source, count, gb, bar, life;
+    int wide; /* columns of a shape */
 };
 
-static struct columns columns_for(int width)
+/* `shape`, `life`: columns of the longest. */
+static struct columns columns_for(int width, int shape, int life)
 {
     struct columns c = {0};
     int x = width;
 
     if (width >= 66) {
         c.life = x;
-        x -= 14;
+        x -= life + 2;
     }
     if (width >= 90) {
         c.bar = x - 8;
@@ -266,11 +268,33 @@ static struct columns columns_for(int width)
         x -= 22;
     }
     if (width >= 50) {
-        c.shape = x - 22;
-        x -= 24;
+        c.shape = x - shape;
+        c.wide = shape;
+        x -= shape + 2;
     }
     c.name = x;
     return c;
+}
+
+enum { SHAPE_MOST = 22, LIFE_LEAST = 10 }; /* "first–last" */
+
+static struct columns group_columns(const struct memory_view *v, const struct watch *w, int width)
+{
+    int shape = 5, life = LIFE_LEAST; /* "shape" */
+    char text[192];
+
+    for (size_t n = 0; n < v->group_count; n++) {
+        const struct memory_group *g = &v->groups[n];
+        if (g->kind == MEMORY_PARAMETERS)
+            continue;
+        write_shape(w->problem->m, g->value, text, sizeof text);
+        int columns = utf8_text_columns(text);
+        shape = columns > shape ? columns : shape;
+        write_life(g->first, g->last, g->always, text, sizeof text);
+        columns = utf8_text_columns(text);
+        life = columns > life ? columns : life;
+    }
+    return columns_for(width, shape < SHAPE_MOST ? shape : SHAPE_MOST, life);
 }
 
 static void draw_selected(const struct panel *p, const struct pane *pane, int y, bool own)
@@ -292,7 +316,7 @@ static void draw_group(const struct watch *w, const struct pane *p, int y,
     pane_cut(p, 0, y, g->kind == MEMORY_PARAMETERS ? c->count - 8 : c->name, ROLE_TEXT, text);
     if (c->shape && g->kind != MEMORY_PARAMETERS) {
         write_shape(w->problem->m, g->value, text, sizeof text);
-        pane_cut(p, c->shape, y, 22, ROLE_DIM, text);
+        pane_cut(p, c->shape, y, c->wide, ROLE_DIM, text);
     }
     if (c->source && g->kind != MEMORY_PARAMETERS) {
         write_source(w->problem->m, g->value, text, sizeof text);
@@ -348,7 +372,7 @@ static void draw_titles(const struct pane *p, const struct columns *c, bool coun
 void memory_draw_groups(const struct panel *p, const struct pane *pane)
 {
     struct memory_view *v = p->state;
-    struct columns c = columns_for(pane->width);
+    struct columns c = group_columns(v, p->scene->watch, pane->width);
     struct list *l = &v->list[MEMORY_LIST_GROUPS];
     struct head h = {0, v->cursor == v->curve.peak ? "At the peak" : "Live there", "by shape",
                      v->shown == MEMORY_LIST_GROUPS};
@@ -369,7 +393,7 @@ void memory_draw_values(const struct panel *p, const struct pane *pane)
 {
     struct memory_view *v = p->state;
     const struct watch *w = p->scene->watch;
-    struct columns c = columns_for(pane->width);
+    struct columns c = columns_for(pane->width, SHAPE_MOST, 12);
     struct list *l = &v->list[MEMORY_LIST_VALUES];
     char text[192], note[64], count[UNITS_ROOM];
 

@@ -78,6 +78,7 @@ struct panel_ops {
                           ones; "=word" replaces the hint's word */
     bool types;        /* letters are text: hints show other keys */
     bool asks;         /* commands act on the view below it */
+    bool of_search;    /* PLACE_FULL: the headline of the search stands above it */
     bool stays;        /* its state holds nothing of the problem: it stays open when that changes */
     bool anew;   /* needs nothing to be opened with: it is opened anew when the problem changes */
     size_t size; /* of its state */

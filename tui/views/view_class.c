@@ -701,6 +701,7 @@ const struct panel_ops view_class = {
     .name = "class",
     .title = "Classroom",
     .place = PLACE_FULL,
+    .of_search = true,
     .keys = &class_keys,
     .hints = "part update run down=row switch-1 overlay page game why export=page help back",
     .size = sizeof(struct classroom),

@@ -150,6 +150,16 @@ static size_t find_marks(const struct live_log *log, bool by_update, const struc
     return count;
 }
 
+/* The episode of the last act: what is proven now is so under it, not of what was before. */
+static double last_act(const struct live_log *log)
+{
+    for (uint32_t i = log->count; i > 0; i--) {
+        if (log->block->lines[i - 1].act)
+            return (double)log->block->lines[i - 1].episode;
+    }
+    return 0;
+}
+
 /* Where several points fall into a column, they are told by the 10th and the 90th of 100 of them; a
  * cloud of all would be a filled block. Returns how many columns; 0: there is room for each point.
  */
@@ -297,6 +307,7 @@ static void draw_reward(struct panel *p, const struct pane *pane)
         .low = NAN,
         .high = NAN,
         .limit = w->exact && w->exact->fits ? w->exact->score : NAN,
+        .limit_x = last_act(&s->log),
         .limit_role = ROLE_OK,
         .limit_name = w->exact && w->exact->proven ? "optimum" : "exact",
         .marks = marks,

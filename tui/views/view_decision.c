@@ -92,7 +92,7 @@ static void draw_answer(const struct watch *w, const struct pane *p, int y, int 
     char text[UNITS_ROOM];
 
     int x = pane_text(p, 0, y, split ? ROLE_CHOICE_1 | BOLD : ROLE_CHOICE_0, split ? "1" : "0");
-    pane_text(p, x + 1, y, ROLE_TEXT, split ? "split" : p->width >= 60 ? "replicated" : "repl.");
+    pane_text(p, x + 1, y, ROLE_TEXT, split ? "split" : "whole");
     if (s->has_q)
         pane_right_number(p, c->q, y, ROLE_TEXT, (double)s->q[split], 3);
     else
@@ -250,7 +250,7 @@ static void draw_position(const struct watch *w, const struct pane *p)
 static const char *answer(uint32_t split, uint32_t of, char out[static 32])
 {
     if (split == 0 || split == of)
-        snprintf(out, 32, "%s", split ? "1 split" : "0 replicated");
+        snprintf(out, 32, "%s", split ? "1 split" : "0 whole");
     else
         snprintf(out, 32, "%u of %u split", split, of);
     return out;
@@ -287,7 +287,7 @@ static void draw_cursor(const struct decision *v, const struct watch *w, const s
     char text[160], a[32], change[UNITS_ROOM];
     int y = 0;
 
-    snprintf(text, sizeof text, "%s", m->now < 0 ? "open" : m->now ? "1 split" : "0 replicated");
+    snprintf(text, sizeof text, "%s", m->now < 0 ? "open" : m->now ? "1 split" : "0 whole");
     draw_fact(p, y++, m->pinned ? "pinned" : w->is_slow ? "now" : "last", text);
     if (w->best)
         draw_fact(p, y++, "best", answer(m->best, m->classes, a));

@@ -246,6 +246,31 @@ static void write_group(const struct watch *w, uint32_t n, char *what, char *now
         now[0] = 0;
 }
 
+static bool splits_value(const struct watch *w, const struct live_plan *plan, hlo_value v)
+{
+    const struct classes *c = &w->problem->classes;
+
+    for (dim_id d = c->dim_base[v]; d < c->dim_base[v + 1]; d++) {
+        if (c->class_of[d] != CLASS_NONE && plan->on[c->class_of[d]])
+            return true;
+    }
+    return false;
+}
+
+/* "1 best, 0 exact ^", of a value; "" before there is a best plan. */
+static void write_splits(const struct watch *w, hlo_value v, char *now, size_t room)
+{
+    bool best = w->best && splits_value(w, w->best, v),
+         exact = w->exact ? splits_value(w, w->exact, v) : best;
+
+    now[0] = 0;
+    if (w->best)
+        snprintf(now, room, "%d best%s", best,
+                 best == exact ? ""
+                 : exact       ? ", 1 exact ^"
+                               : ", 0 exact ^");
+}
+
 static void write_instruction(const struct watch *w, hlo_id id, char *what, char *now, size_t room)
 {
     struct str shape = {0};
@@ -277,7 +302,7 @@ static void write_about(const struct panel *p, const struct find_entry *e, char 
         write_instruction(w,
                           w->problem->m->value_instruction[w->problem->roles.params[e->id].value],
                           what, now, room);
-        snprintf(now, room, "%s", hlo_role_names[w->problem->roles.params[e->id].role]);
+        write_splits(w, w->problem->roles.params[e->id].value, now, room);
         return;
     case FIND_MODULE:
         snprintf(what, room, "%s", find_form(e, 1) ? find_form(e, 1) : "");
@@ -592,6 +617,7 @@ const struct panel_ops view_find = {
     .name = "find",
     .title = "Find",
     .place = PLACE_FULL,
+    .of_search = true,
     .keys = &find_keys,
     .hints = "choose kind do leave",
     .asks = true,

@@ -667,6 +667,11 @@ static void message_focus(const struct panel *p, char *out, size_t room)
         snprintf(run, sizeof run, "  one end of %u to %.80s", node->folded, hlo_name(m, node->far));
     if (meta->source_file[0])
         snprintf(place, sizeof place, "  %.100s:%u", meta->source_file, meta->source_line);
+    const char *variable = watch_parameter_name(p->scene->watch, id);
+    if (variable) {
+        snprintf(out, room, "%s  used by %u%s", variable, i->user_count, run);
+        return;
+    }
     snprintf(out, room, "%s  %s of %u, used by %u%s%s%s  %s", hlo_name(m, id),
              hlo_op_info[i->opcode].name, i->operand_count, i->user_count,
              kernel_is_unknown(m, id) ? UNKNOWN : "", run, place, meta->op_name);

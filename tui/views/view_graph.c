@@ -149,14 +149,13 @@ static bool has_shape(const struct hlo_module *m, hlo_id id)
     return m->leaf_base[id + 1] - m->leaf_base[id] == 1;
 }
 
-/* One column for all shapes in sight, so far left that they fit and that names keep 12 columns;
- * whatever is decided, it stays. */
-static int shapes_column(const struct graph *g, const struct watch *w, const struct columns *c,
-                         int height)
+/* One column for all shapes in sight: behind the names, which are cut only where a shape would be
+ * left fewer than 12 columns; whatever is decided, it stays. */
+static int shapes_column(const struct graph *g, const struct columns *c, int height)
 {
-    enum { NAME_LEAST = 12, NAME_MOST = 24, MS_ROOM = 8 };
+    enum { NAME_LEAST = 12, NAME_MOST = 40, SHAPE_LEAST = 12, MS_ROOM = 8 };
     const struct hlo_module *m = g->problem->m;
-    int names = 0, shapes = c->ms, least = 0;
+    int names = 0, shapes = c->ms - MS_ROOM - SHAPE_LEAST, least = 0;
     const struct tree_row *row;
 
     for (int y = 0; y < height && (row = row_at(g, g->list.top + y)); y++) {
@@ -164,10 +163,8 @@ static int shapes_column(const struct graph *g, const struct watch *w, const str
             continue;
         int x = 4 + c->indent * g->rows.tree->nodes[row->node].depth;
         int name = utf8_text_columns(tree_instruction_name(g->rows.tree, row->instruction));
-        int shape = c->ms - MS_ROOM - shape_plain_width(w, m->leaf_base[row->instruction]);
         name = x + (name < NAME_MOST ? name : NAME_MOST) + 2;
         names = name > names ? name : names;
-        shapes = shape < shapes ? shape : shapes;
         least = x + NAME_LEAST + 2 > least ? x + NAME_LEAST + 2 : least;
     }
     int column = names < shapes ? names : shapes;
@@ -266,7 +263,7 @@ static void draw_graph(struct panel *p, const struct pane *pane)
         tree_rows_fit(&g->rows, pane->height);
     list_fit(&g->list, (int64_t)g->rows.count, pane->height);
     if (pane->width >= 50)
-        c.shapes = shapes_column(g, w, &c, pane->height);
+        c.shapes = shapes_column(g, &c, pane->height);
     for (int y = 0; y < pane->height && (row = row_at(g, g->list.top + y)); y++) {
         if (row->more)
             draw_more(g, pane, y, row, &c);

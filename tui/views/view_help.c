@@ -43,7 +43,7 @@ static const struct {
     unsigned role;
 } signs[] = {
     {"1", "split", ROLE_CHOICE_1},
-    {"0", "replicated", ROLE_CHOICE_0},
+    {"0", "whole", ROLE_CHOICE_0},
     {"·", "undecided", ROLE_DIM},
     {"▸", "decided next", ROLE_NEXT},
     {"~", "in the last wave", ROLE_CHANGED},

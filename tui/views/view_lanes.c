@@ -140,6 +140,8 @@ static void draw_lanes_row(const struct lanes_view *v, const struct pane *p, int
     }
 }
 
+enum { SHAPE_LEAST = 7 }; /* "f32[..]" */
+
 static void draw_words(const struct lanes_view *v, const struct watch *w, const struct pane *p,
                        int y, hlo_id id, int lost)
 {
@@ -161,11 +163,9 @@ static void draw_words(const struct lanes_view *v, const struct watch *w, const 
     int room = end - x - 3, own = utf8_text_columns(name), shape = 0;
     if (m->leaf_base[id + 1] - m->leaf_base[id] == 1)
         shape = shape_width(w, m->leaf_base[id]);
-    int name_room = own + 2 + shape <= room       ? own
-                    : room - shape - 2 > room / 2 ? room - shape - 2
-                                                  : room / 2;
-    x = pane_cut(p, x + 2, y, own < name_room ? own : name_room, ROLE_TEXT, name) + 2;
-    if (shape)
+    int name_room = own < room ? own : room; /* names first: a shape is cut, or left out */
+    x = pane_cut(p, x + 2, y, name_room, ROLE_TEXT, name) + 2;
+    if (shape && end - 1 - x >= (shape < SHAPE_LEAST ? shape : SHAPE_LEAST))
         x = shape_draw(w, m->leaf_base[id], p, x, y, end - 1 - x);
     if (lost && x + 10 < end)
         pane_format(p, x + 2, y, ROLE_DIM, "+%d later", lost);
@@ -175,7 +175,8 @@ static void draw_lanes(struct panel *p, const struct pane *pane)
 {
     struct lanes_view *v = p->state;
     const struct watch *w = p->scene->watch;
-    int most = pane->width / 6 + 1 < LANES_MOST ? pane->width / 6 + 1 : LANES_MOST;
+    int most = pane->width / (pane->width < 50 ? 8 : 6) + 1;
+    most = most < LANES_MOST ? most : LANES_MOST;
 
     if (!w || !v->rows || !v->count || most < 2)
         return;
@@ -336,9 +337,13 @@ static void message_lanes(const struct panel *p, char *out, size_t room)
 
     if (id == HLO_NONE || !p->scene->problem)
         return;
-    const struct hlo_meta *meta = hlo_meta(p->scene->problem->m, id);
-    snprintf(out, room, "%s  used by %u  %s", hlo_name(p->scene->problem->m, id),
-             hlo_at(p->scene->problem->m, id)->user_count, meta->op_name);
+    uint32_t users = hlo_at(p->scene->problem->m, id)->user_count;
+    const char *variable = watch_parameter_name(p->scene->watch, id);
+    if (variable)
+        snprintf(out, room, "%s  used by %u", variable, users);
+    else
+        snprintf(out, room, "%s  used by %u  %s", hlo_name(p->scene->problem->m, id), users,
+                 hlo_meta(p->scene->problem->m, id)->op_name);
 }
 
 static const struct list *list_here(const struct panel *p)

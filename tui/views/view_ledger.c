@@ -163,6 +163,7 @@ const struct panel_ops view_ledger = {
     .name = "what-if",
     .title = "What if",
     .place = PLACE_FULL,
+    .of_search = true,
     .anew = true,
     .keys = &ledger_keys,
     .hints = "down=row go again mark batch undo options export=page back",

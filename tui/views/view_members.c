@@ -18,6 +18,7 @@
 #include "engine/decide/why.h"
 #include "engine/text/units.h"
 #include "tui/screen/theme.h"
+#include "tui/screen/utf8.h"
 #include "tui/views/host.h"
 #include "tui/watch/class_look.h"
 #include "tui/watch/shape_text.h"
@@ -35,6 +36,7 @@ struct members {
     struct class_reduces reduces;
     class_id *forbidden, forbidden_count;
     enum members_page page;
+    int name, use, source; /* columns of the longest */
     struct list list[PAGE_COUNT];
 };
 
@@ -52,6 +54,27 @@ static void close_members(struct panel *p)
     struct members *v = p->state;
     free(v->items);
     free(v->forbidden);
+}
+
+static int longer(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+static void measure_members(struct members *v, const struct watch *w)
+{
+    char text[256];
+
+    for (size_t n = 0; n < v->count; n++) {
+        const struct class_member *m = &v->items[n];
+        snprintf(text, sizeof text, "%.200s:%u", m->name, m->number);
+        v->name = longer(v->name, utf8_text_columns(text));
+        if (m->through == HLO_NONE)
+            continue;
+        v->use = longer(v->use, utf8_text_columns(tree_instruction_name(w->tree, m->through)));
+        v->source = longer(v->source, utf8_text_columns(instruction_source(
+                                          w->problem->m, m->through, text, sizeof text)));
+    }
 }
 
 static int open_members(struct panel *p, const void *arg, struct err *e)
@@ -77,14 +100,16 @@ static int open_members(struct panel *p, const void *arg, struct err *e)
     }
     v->reduces = all[v->class];
     free(all);
+    measure_members(v, w);
     return 0;
 }
 
 /* ---- rows ---- */
 
-/* "dot_general.495  rhs  models.py:8  attn", from column x to the right edge. */
+/* "dot_general.495  rhs  models.py:8  attn", from column x to the right edge; `place`: columns of
+ * the source. */
 static void draw_use(const struct watch *w, const struct pane *p, int x, int y, hlo_id id,
-                     uint32_t factor)
+                     uint32_t factor, int place)
 {
     char text[128], name[128], source[64];
 
@@ -96,10 +121,10 @@ static void draw_use(const struct watch *w, const struct pane *p, int x, int y, 
         pane_cut(p, end - 10, y, 10, ROLE_DIM, text);
         end -= 12;
     }
-    if (end - x >= 36) {
-        pane_cut(p, end - 14, y, 14, ROLE_DIM,
+    if (end - x >= 22 + place) {
+        pane_cut(p, end - place, y, place, ROLE_DIM,
                  instruction_source(w->problem->m, id, source, sizeof source));
-        end -= 16;
+        end -= place + 2;
     }
     if (end - x >= 26) {
         if (factor != UINT32_MAX)
@@ -113,8 +138,30 @@ static void draw_use(const struct watch *w, const struct pane *p, int x, int y, 
               text_cut_middle(name, sizeof name, tree_instruction_name(w->tree, id), end - x));
 }
 
+/* Where the columns of a row begin; 0: left out. Names have what the rest leaves. */
+struct member_columns {
+    int shape, ties, use, source;
+};
+
+static struct member_columns member_columns(const struct members *v, int width)
+{
+    enum { SOURCE = 14, FACTOR = 13 };
+    struct member_columns c = {.source = v->source < SOURCE ? v->source : SOURCE};
+    int shape = width >= 100 ? 24 : 0, ties = width >= 84 ? 6 : 0,
+        rest = width >= 60 ? v->use + 2 + FACTOR + c.source : 8;
+    int usual = width >= 60 ? width * 2 / 5 - shape / 2 + 2 : width - 8;
+    int name = 2 + v->name + 2, room = width - shape - ties - rest;
+
+    name = name < room ? name : room;
+    name = name > usual ? name : usual;
+    c.shape = shape ? name : 0;
+    c.ties = ties ? name + shape + 4 : 0;
+    c.use = name + shape + ties;
+    return c;
+}
+
 static void draw_member(const struct watch *w, const struct pane *p, int y,
-                        const struct class_member *m)
+                        const struct class_member *m, const struct member_columns *c)
 {
     static const struct {
         const char *sign;
@@ -123,40 +170,31 @@ static void draw_member(const struct watch *w, const struct pane *p, int y,
     int status = watch_on(w, m->dim)     ? 2
                  : watch_open(w, m->dim) ? 0
                                          : 1,
-        shape = p->width >= 100 ? 22 : 0;
-    int name = p->width >= 60 ? p->width * 2 / 5 - shape / 2 : p->width - 10;
-    char text[256];
+        name = c->shape ? c->shape : c->use - (c->ties ? 6 : 0);
+    char text[256], cut[256];
 
     pane_text(p, 0, y, marks[status].style, marks[status].sign);
     snprintf(text, sizeof text, "%.200s:%u", m->name, m->number);
-    char cut[256];
-    int x = pane_text(p, 2, y, ROLE_TEXT, text_cut_left(cut, sizeof cut, text, name - 2));
-    if (m->role != HLO_ROLE_VARIABLE && x + 9 < name)
+    int x = pane_text(p, 2, y, ROLE_TEXT, text_cut_left(cut, sizeof cut, text, name - 4));
+    if (m->role != HLO_ROLE_VARIABLE && x + 9 < name - 2)
         pane_text(p, x + 2, y, ROLE_DIM, m->role == HLO_ROLE_INPUT ? "input" : "state");
-    if (shape)
-        shape_draw(w, w->problem->classes.dim_value[m->dim], p, name + 2, y, shape);
-    x = name + 2 + (shape ? shape + 2 : 0);
-    if (p->width >= 84) {
-        pane_right_format(p, x + 4, y, ROLE_DIM, "%u", m->steps ? m->steps - 1u : 0u);
-        x += 6;
-    }
+    if (c->shape)
+        shape_draw(w, w->problem->classes.dim_value[m->dim], p, c->shape, y, 22);
+    if (c->ties)
+        pane_right_format(p, c->ties, y, ROLE_DIM, "%u", m->steps ? m->steps - 1u : 0u);
     if (p->width >= 60)
-        draw_use(w, p, x, y, m->through, m->factor);
+        draw_use(w, p, c->use, y, m->through, m->factor, c->source);
 }
 
-static void draw_member_titles(const struct pane *p, int y)
+static void draw_member_titles(const struct pane *p, int y, const struct member_columns *c)
 {
-    int shape = p->width >= 100 ? 22 : 0,
-        name = p->width >= 60 ? p->width * 2 / 5 - shape / 2 : p->width - 10;
-
     pane_text(p, 2, y, ROLE_DIM, "variable and dim");
-    if (shape)
-        pane_text(p, name + 2, y, ROLE_DIM, "shape");
-    if (p->width >= 84)
-        pane_right(p, name + 2 + (shape ? shape + 2 : 0) + 4, y, ROLE_DIM, "ties");
+    if (c->shape)
+        pane_text(p, c->shape, y, ROLE_DIM, "shape");
+    if (c->ties)
+        pane_right(p, c->ties, y, ROLE_DIM, "ties");
     if (p->width >= 60)
-        pane_text(p, name + 2 + (shape ? shape + 2 : 0) + (p->width >= 84 ? 6 : 0), y, ROLE_DIM,
-                  "used by, as");
+        pane_text(p, c->use, y, ROLE_DIM, "used by, as");
 }
 
 static void draw_conflict(const struct watch *w, const struct pane *p, int y,
@@ -172,7 +210,7 @@ static void draw_conflict(const struct watch *w, const struct pane *p, int y,
         pane_right(p, width + 8, y, ROLE_TEXT,
                    units_change(change, -w->move[move].saves_ms, pane_ms_decimals(p)));
     if (p->width >= 60)
-        draw_use(w, p, width + 10, y, meet->place, UINT32_MAX);
+        draw_use(w, p, width + 10, y, meet->place, UINT32_MAX, 14);
 }
 
 static void draw_forbidden(const struct watch *w, const struct pane *p, int y, class_id k)
@@ -216,8 +254,10 @@ static void draw_row(const struct members *v, const struct watch *w, const struc
 {
     const struct classes *c = &w->problem->classes;
 
+    struct member_columns columns = member_columns(v, p->width);
+
     if (v->page == PAGE_MEMBERS)
-        draw_member(w, p, y, &v->items[row]);
+        draw_member(w, p, y, &v->items[row], &columns);
     else if (v->page == PAGE_CONFLICTS)
         draw_conflict(w, p, y, &c->meets[c->info[v->class].meets + row]);
     else
@@ -229,7 +269,8 @@ static void draw_titles(const struct members *v, const struct pane *p, int y)
     int width = p->width >= 70 ? p->width / 4 : p->width / 2;
 
     if (v->page == PAGE_MEMBERS) {
-        draw_member_titles(p, y);
+        struct member_columns columns = member_columns(v, p->width);
+        draw_member_titles(p, y, &columns);
     } else if (v->page == PAGE_CONFLICTS) {
         width = p->width >= 60 ? p->width * 2 / 5 : p->width - 12;
         pane_text(p, 2, y, ROLE_DIM, "never together with");
@@ -381,6 +422,7 @@ const struct panel_ops view_members = {
     .name = "members",
     .title = "Members",
     .place = PLACE_FULL,
+    .of_search = true,
     .keys = &members_keys,
     .hints = "down=choose page go why back",
     .size = sizeof(struct members),
@@ -460,7 +502,7 @@ static void draw_ties(struct panel *p, const struct pane *pane)
         }
         snprintf(name, sizeof name, "%.120s:%u", v->items[n].name, v->items[n].number);
         pane_text(pane, 2, y, ROLE_TEXT, text_cut_left(cut, sizeof cut, name, width - 3));
-        draw_use(w, pane, width, y, v->items[n].through, v->items[n].factor);
+        draw_use(w, pane, width, y, v->items[n].through, v->items[n].factor, 14);
     }
     const struct class_reduces *r = &v->reduces[k];
     int x = pane_text(pane, 0, y, ROLE_DIM, "split costs ");

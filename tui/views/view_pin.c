@@ -33,7 +33,7 @@ struct asking {
 enum { PIN_SPLIT, PIN_WHOLE, PIN_OPEN, PIN_DO };
 static const struct action pin_actions[] = {
     [PIN_SPLIT] = {"split", "in this dialog", "split", NULL, "1", NULL},
-    [PIN_WHOLE] = {"whole", "in this dialog", "replicated", NULL, "0", NULL},
+    [PIN_WHOLE] = {"whole", "in this dialog", "whole", NULL, "0", NULL},
     [PIN_OPEN] = {"no-pin", "in this dialog", "no pin", NULL, "-", NULL},
     [PIN_DO] = {"do", "in this dialog", "do it", "pin", "Enter", NULL},
 };
@@ -115,7 +115,7 @@ static void draw_answers(const struct panel *p, const struct pane *pane, int y)
     char split[48];
 
     snprintf(split, sizeof split, "split over %u", w->problem->labels.parts[1u << g->axis]);
-    const char *words[] = {split, "replicated", "no pin"};
+    const char *words[] = {split, "whole", "no pin"};
     for (int i = 0; i < ANSWERS; i++) {
         bool best = w->best && i != ANSWER_OPEN &&
                     (i == ANSWER_SPLIT ? m->best == m->classes : m->best == 0);

@@ -479,6 +479,7 @@ const struct panel_ops view_plans = {
     .name = "plans",
     .title = "Plans",
     .place = PLACE_FULL,
+    .of_search = true,
     .anew = true,
     .keys = &plans_keys,
     .hints = "down=choose mark compare swap take-a take-all why export back",

@@ -18,6 +18,7 @@
 #include "tui/views/views.h"
 #include "tui/views/why_draw.h"
 #include "tui/watch/answer.h"
+#include "tui/watch/other_way.h"
 #include "tui/watch/price.h"
 #include "tui/watch/question.h"
 #include "tui/watch/removal_job.h"
@@ -57,8 +58,6 @@ static void look_ahead(struct why *v, const struct watch *w)
             if (move != MOVE_NONE)
                 v->keep[i] = price_at_best(w, move, 1);
         }
-    } else if (a->kind != WHY_NEVER && own != MOVE_NONE) {
-        v->keep[0] = price_at_best(w, own, a->kind != WHY_SPLIT);
     }
 }
 
@@ -76,6 +75,31 @@ static void look_at(struct why *v, const struct watch *w, struct why_of of)
     v->stale = false;
 }
 
+/* What stands below the chain: nothing of what is no plan, and of what nothing decides. */
+static void fill_below(struct why *v, const struct watch *w)
+{
+    answer_clear(&v->page);
+    if (!v->ways.count)
+        return;
+    answer_other_way(&v->page, &v->ways);
+    if (v->answer.kind == WHY_SPLIT)
+        answer_makes(&v->page, w, v->seen.on, v->answer.class);
+    answer_same(&v->page, w, v->of, v->seen.on, v->answer.class);
+}
+
+/* Row by row while a person looks; all at once without a clock. */
+static void work_below(struct panel *p)
+{
+    struct why *v = p->state;
+    const struct watch *w = p->scene->watch;
+
+    if (!other_ways_work(&v->ways, w, v->seen.on))
+        return;
+    while (!(p->scene->now_ms > 0) && other_ways_work(&v->ways, w, v->seen.on))
+        ;
+    fill_below(v, w);
+}
+
 /* Asks about a dim of the plan that is looked at. */
 static int ask(struct panel *p, dim_id d, struct err *e)
 {
@@ -90,6 +114,11 @@ static int ask(struct panel *p, dim_id d, struct err *e)
     v->cursor =
         answer.kind == WHY_SPLIT && answer.side[0].count ? (int)answer.side[0].count - 1 : 0;
     look_ahead(v, p->scene->watch);
+    v->scroll = 0;
+    v->ways = (struct other_ways){0};
+    if (v->of.kind != WHY_OF_EPISODE && answer.class != CLASS_NONE && answer.kind != WHY_NEVER)
+        other_ways_begin(&v->ways, p->scene->watch, v->seen.on, answer.class);
+    fill_below(v, p->scene->watch);
     return 0;
 }
 
@@ -381,8 +410,14 @@ static void draw_why(struct panel *p, const struct pane *pane)
     struct pane body = pane_part(pane, 0, y, pane->width, rows > 0 ? rows : 0);
     if (rows > 1)
         why_draw_chains(p, &body);
+    y += (rows > 0 ? rows : 0) + gap;
     if (facts)
-        why_draw_facts(p, pane, y + (rows > 0 ? rows : 0) + gap);
+        why_draw_facts(p, pane, y);
+    work_below(p);
+    if (y + facts + 3 > pane->height || !v->page.count)
+        return;
+    body = pane_part(pane, 0, y + facts, pane->width, pane->height - y - facts);
+    why_draw_below(p, &body);
 }
 
 /* ---- acts ---- */
@@ -413,9 +448,12 @@ static bool move_why(struct panel *p, enum list_move move)
 
     list_fit(&l, row_count(v), p->height > 10 ? p->height - 10 : 1);
     l.cursor = v->cursor;
+    int before = v->scroll;
     bool moved = list_move(&l, move);
     v->cursor = (int)l.cursor;
-    return moved;
+    if (!moved) /* no further step: the rest of what is below */
+        v->scroll += move == LIST_DOWN ? 1 : move == LIST_UP && before > 0 ? -1 : 0;
+    return moved || v->scroll != before;
 }
 
 static bool next_dim(struct panel *p)
@@ -559,13 +597,14 @@ static const struct relaxed_plan *relaxed_here(const struct panel *p)
 static bool is_live(const struct panel *p)
 {
     const struct why *v = p->state;
-    return v->removal && !v->removed.done;
+    return (v->removal && !v->removed.done) || (!v->is_page && v->ways.done < v->ways.count);
 }
 
 const struct panel_ops view_why = {
     .name = "why",
     .title = "Why",
     .place = PLACE_FULL,
+    .of_search = true,
     .keys = &why_keys,
     .hints = "down=step next-plan go side next-dim keep-1 pin copy=copy escape",
     .size = sizeof(struct why),

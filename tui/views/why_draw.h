@@ -12,6 +12,7 @@
 #include "tui/screen/list.h"
 #include "tui/views/panel.h"
 #include "tui/watch/answer.h"
+#include "tui/watch/other_way.h"
 #include "tui/watch/price.h"
 #include "tui/watch/question.h"
 #include "tui/watch/removal_job.h"
@@ -28,13 +29,13 @@ struct why {
     double step_ms;         /* of that plan or episode */
     struct watch seen;      /* problem, moves and the statuses asked about; the rest is not read */
     struct why_answer answer;
-    struct price
-        keep[2]; /* at best: SPLIT and others: with the class flipped; EXCLUDED: either split */
+    struct price keep[2];     /* EXCLUDED: at best with either split */
     struct question question; /* kind QUESTION_DIM: of `dim` */
     bool is_page;             /* the answer is `page`, no chain */
     struct answer page;
+    struct other_ways ways;      /* of a chain's class; what stands below the chain is `page` */
     struct list rows;            /* of the page: those the cursor stands on */
-    int scroll;                  /* lines of the page above the view */
+    int scroll;                  /* lines of the page above the view, or what is below a chain */
     struct removal_job *removal; /* of the reshard asked about; NULL: none */
     struct removal_look removed;
     bool stale; /* of an episode: it is decided otherwise by now */
@@ -63,6 +64,9 @@ void why_draw_of(const struct panel *p, const struct pane *pane, int y);
 void why_draw_page(struct panel *p, const struct pane *pane);
 const struct answer_row *why_page_row(const struct why *v);
 int why_page_rows(const struct why *v); /* on which the cursor may stand */
+
+/* What stands below a chain, from v->scroll on. */
+void why_draw_below(struct panel *p, const struct pane *pane);
 
 /* tui/views/why_draw_facts.c */
 /* Words that do not fit go to the next line, "\1" switches to the style `bold` and back. Returns

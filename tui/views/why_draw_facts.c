@@ -159,33 +159,7 @@ int why_draw_answer(const struct panel *p, const struct pane *pane, int y)
 
 /* ---- facts below ---- */
 
-static void draw_flip(const struct panel *p, const struct pane *pane, int y)
-{
-    const struct why *v = p->state;
-    const struct why_answer *a = &v->answer;
-    int x = pane_format(pane, 0, y, ROLE_DIM, "flip to %d", a->kind != WHY_SPLIT);
-    char ms[UNITS_ROOM];
-
-    x = x < 14 ? 14 : x + 2;
-    if (a->flip_ms >= 0) {
-        double change = a->flip_ms - a->step_ms;
-        x = pane_text(pane, x, y, ROLE_TEXT, units_plain_ms(ms, a->flip_ms)) + 1;
-        x = pane_text(pane, x, y, change > pane_ms_least(pane) ? ROLE_WARN : ROLE_TEXT,
-                      units_change(ms, change, pane_ms_decimals(pane)));
-        x = pane_text(pane, x, y, ROLE_DIM, " if the rest stays") + 3;
-    } else {
-        x = pane_text(pane, x, y, ROLE_DIM, "not beside the other splits") + 3;
-    }
-    if (v->keep[0].known && x + 16 <= pane->width) {
-        x = pane_text(pane, x, y, ROLE_TEXT, units_plain_ms(ms, v->keep[0].cost.step_ms));
-        x = pane_text(pane, x, y, ROLE_DIM,
-                      v->keep[0].proven ? " at best, proven over " : " at best");
-        if (v->keep[0].proven)
-            pane_text(pane, x, y, ROLE_DIM, game_decides[p->scene->watch->shot->options.game.kind]);
-    }
-}
-
-static int draw_split_facts(const struct panel *p, const struct pane *pane, int y)
+static void draw_split_facts(const struct panel *p, const struct pane *pane, int y)
 {
     const struct why_answer *a = &((const struct why *)p->state)->answer;
     char count[UNITS_ROOM], ms[UNITS_ROOM];
@@ -199,7 +173,6 @@ static int draw_split_facts(const struct panel *p, const struct pane *pane, int 
     x = pane_format(pane, 14, y + 1, ROLE_TEXT, "%s ", units_count(count, a->meets));
     pane_text(pane, x, y + 1, ROLE_DIM,
               a->meets == 1 ? "class along this axis" : "classes along this axis");
-    return y + 2;
 }
 
 static int draw_keep(const struct panel *p, const struct pane *pane, int y)
@@ -265,11 +238,8 @@ int why_fact_rows(const struct why *v)
 {
     switch (v->answer.kind) {
     case WHY_SPLIT:
-        return 3;
     case WHY_EXCLUDED:
         return 2;
-    case WHY_OPEN:
-    case WHY_WHOLE:
     case WHY_NEVER:
         return 1;
     default:
@@ -283,11 +253,7 @@ void why_draw_facts(const struct panel *p, const struct pane *pane, int y)
 
     switch (v->answer.kind) {
     case WHY_SPLIT:
-        draw_flip(p, pane, draw_split_facts(p, pane, y));
-        return;
-    case WHY_OPEN:
-    case WHY_WHOLE:
-        draw_flip(p, pane, y);
+        draw_split_facts(p, pane, y);
         return;
     case WHY_EXCLUDED:
         draw_keep(p, pane, y);

@@ -37,6 +37,10 @@ void why_draw_of(const struct panel *p, const struct pane *pane, int y)
         next = why_of_next(w, next, 1);
         write_of(w, next, text, sizeof text);
         int more = n + 1 < count ? 3 : 0; /* columns of " .." */
+        if (n == 1 && x + 14 <= pane->width && x + 2 + utf8_text_columns(text) > pane->width) {
+            pane_cut(pane, x + 2, y, pane->width - x - 2, ROLE_DIM, text);
+            return;
+        }
         if (x + 2 + utf8_text_columns(text) + more > pane->width) {
             if (x + 3 <= pane->width)
                 pane_text(pane, x, y, ROLE_DIM, " ..");

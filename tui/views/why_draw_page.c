@@ -101,11 +101,10 @@ static void draw_cells(const struct answer *a, const struct answer_row *r, const
 }
 
 /* Draws from line `y` on (above 0: passed over); returns the line behind. *seen: the line of the
- * row under the cursor. */
-static int draw_all(const struct why *v, const struct pane *p, int y, int gap, int *seen)
+ * row under the cursor, `here`. */
+static int draw_all(const struct answer *a, const struct answer_row *here, const struct pane *p,
+                    int y, int gap, int *seen)
 {
-    const struct answer *a = &v->page;
-    const struct answer_row *here = why_page_row(v);
     struct table t = {0};
 
     for (size_t n = 0; n < a->count; n++) {
@@ -135,16 +134,15 @@ static int draw_all(const struct why *v, const struct pane *p, int y, int gap, i
     return y;
 }
 
-void why_draw_page(struct panel *p, const struct pane *pane)
+static void draw_scrolled(struct why *v, const struct pane *pane, int gap)
 {
-    struct why *v = p->state;
+    const struct answer_row *here = why_page_row(v);
     struct pane none = pane_part(pane, 0, 0, pane->width, 0);
-    struct pane body = *pane;
-    int seen = -1, gap = pane->height >= 14;
+    int seen = -1;
 
     none.height = 0;
     none.grid = pane->grid;
-    int lines = draw_all(v, &none, 0, gap, &seen), most = lines - pane->height;
+    int lines = draw_all(&v->page, here, &none, 0, gap, &seen), most = lines - pane->height;
     if (seen >= 0 && seen - v->scroll >= pane->height)
         v->scroll = seen - pane->height + 1;
     if (seen >= 0 && seen < v->scroll)
@@ -152,8 +150,18 @@ void why_draw_page(struct panel *p, const struct pane *pane)
     v->scroll = v->scroll > most ? most : v->scroll;
     v->scroll = v->scroll < 0 ? 0 : v->scroll;
     seen = -2;
-    draw_all(v, &body, -v->scroll, gap, &seen);
+    draw_all(&v->page, here, pane, -v->scroll, gap, &seen);
     if (lines - v->scroll > pane->height)
-        pane_right_format(&body, pane->width, pane->height - 1, ROLE_DIM, " %d more",
+        pane_right_format(pane, pane->width, pane->height - 1, ROLE_DIM, " %d more",
                           lines - v->scroll - pane->height);
+}
+
+void why_draw_page(struct panel *p, const struct pane *pane)
+{
+    draw_scrolled(p->state, pane, pane->height >= 14);
+}
+
+void why_draw_below(struct panel *p, const struct pane *pane)
+{
+    draw_scrolled(p->state, pane, pane->height >= 12);
 }

@@ -4,11 +4,16 @@
 #ifndef AUTOMAP_TUI_WATCH_ANSWER_H
 #define AUTOMAP_TUI_WATCH_ANSWER_H
 
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
 #include "engine/pipeline/pipeline.h"
+#include "engine/plan/plan.h"
 #include "engine/relaxed/relaxed.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/mem.h"
+#include "tui/watch/other_way.h"
 #include "tui/watch/watch.h"
+#include "tui/watch/why_of.h"
 
 enum answer_kind { ANSWER_SENTENCE, ANSWER_HEAD, ANSWER_TITLES, ANSWER_ROW };
 enum { ANSWER_CELLS = 6 };
@@ -62,8 +67,24 @@ void answer_relaxed_module(struct answer *a, const struct watch *w, const struct
                            int node);
 /* The all-reduces of an instruction under a strict plan: which split leaves each sum. */
 void answer_collective(struct answer *a, const struct watch *w, const label *on, hlo_id id);
+/* What the class's dims are with the decision the other way round, as far as it is worked out. */
+void answer_other_way(struct answer *a, const struct other_ways *o);
+/* The collectives that the decision about class `k` makes, by the line they serve. */
+void answer_makes(struct answer *a, const struct watch *w, const label *on, class_id k);
+/* How every other plan there is decides class `k`, and in how many decisions it differs from
+ * `of`. */
+void answer_same(struct answer *a, const struct watch *w, struct why_of of, const label *on,
+                 class_id k);
 /* Which decisions make a stored value as large as it is. */
 void answer_memory(struct answer *a, const struct watch *w, const label *on, hlo_value v,
                    double bytes, double peak);
+
+/* ---- what answers share ---- */
+
+/* "split", "whole: excluded", "can never be split". */
+const char *answer_status(const struct watch *w, const label *on, class_id k);
+/* All-reduces of a strict plan, for the caller to free; NULL: none, or no memory (a->failed). */
+struct plan_collective *answer_collectives(struct answer *a, const struct watch *w, const label *on,
+                                           size_t *count);
 
 #endif

@@ -27,8 +27,7 @@ static bool is_below(const struct tree *t, int n, int node)
     return n != TREE_NONE;
 }
 
-/* All-reduces of the plan; NULL: none, or no memory. */
-static struct plan_collective *collectives(struct answer *a, const struct watch *w, const label *on,
+struct plan_collective *answer_collectives(struct answer *a, const struct watch *w, const label *on,
                                            size_t *count)
 {
     struct plan plan = {.problem = w->problem, .on = (label *)(uintptr_t)on};
@@ -74,7 +73,7 @@ static void count_collectives(struct answer *a, const struct watch *w, const lab
                               struct move_sum *sum)
 {
     size_t count;
-    struct plan_collective *items = collectives(a, w, on, &count);
+    struct plan_collective *items = answer_collectives(a, w, on, &count);
 
     for (size_t n = 0; n < count; n++) {
         if (!is_below(w->tree, w->tree->node_of[items[n].instruction], node))
@@ -153,7 +152,7 @@ void answer_module(struct answer *a, const struct watch *w, const label *on, dou
 void answer_collective(struct answer *a, const struct watch *w, const label *on, hlo_id id)
 {
     size_t count;
-    struct plan_collective *items = collectives(a, w, on, &count);
+    struct plan_collective *items = answer_collectives(a, w, on, &count);
     uint32_t stands = 0;
     double bytes = 0, ms = 0;
     char b[UNITS_ROOM], t[UNITS_ROOM], name[NAME_ROOM];
@@ -203,7 +202,7 @@ void answer_collective(struct answer *a, const struct watch *w, const label *on,
 
 /* ---- memory ---- */
 
-static const char *why_dim_is(const struct watch *w, const label *on, class_id k)
+const char *answer_status(const struct watch *w, const label *on, class_id k)
 {
     const struct classes *c = &w->problem->classes;
 
@@ -251,7 +250,7 @@ void answer_memory(struct answer *a, const struct watch *w, const label *on, hlo
         snprintf(dim, sizeof dim, "dim %u", d);
         snprintf(size, sizeof size, "%lld", (long long)shape->dims[d]);
         snprintf(parts, sizeof parts, "%u", k != CLASS_NONE && on[k] ? p->labels.parts[on[k]] : 1);
-        answer_row(a, ANSWER_ROW, id, dim, size, why_dim_is(w, on, k),
+        answer_row(a, ANSWER_ROW, id, dim, size, answer_status(w, on, k),
                    k == CLASS_NONE ? "" : class_name(&w->names, k, name), parts, NULL);
     }
 }

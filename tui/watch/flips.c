@@ -11,6 +11,9 @@
 #include "hlo/support/mem.h"
 #include "tui/watch/watch.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 struct flips {
     const struct live_moves *moves; /* only compared, as long as `plan` is held */
     struct live_plan *plan;
@@ -53,11 +56,6 @@ static void follow(struct flips *f, const struct watch *w)
     f->together = mem_alloc(((size_t)f->count + 1) * sizeof *f->together);
 }
 
-static bool is_split(const struct watch *w, class_id k, uint32_t axis)
-{
-    return w->best->on[k] >> axis & 1;
-}
-
 static bool any_split(const struct watch *w, int first, int count)
 {
     for (int n = first; n < first + count; n++) {
@@ -67,59 +65,89 @@ static bool any_split(const struct watch *w, int first, int count)
     return false;
 }
 
-/* Decides the moves against the plan; false: none of it can be. */
-static bool turn(const struct watch *w, struct strict *s, int first, int count, bool split)
+/* What is turned: every class of some moves, or one class of them. */
+struct turn {
+    int first, count;
+    class_id only; /* CLASS_NONE: all */
+};
+
+static bool is_turned(const struct turn *t, int move, class_id k)
+{
+    return move >= t->first && move < t->first + t->count &&
+           (t->only == CLASS_NONE || t->only == k);
+}
+
+/* Decides what is turned; false: none of it can be. */
+static bool turn(const struct watch *w, struct strict *s, const struct turn *t, bool split)
 {
     bool any = false;
 
-    for (int n = first; n < first + count; n++) {
+    for (int n = t->first; n < t->first + t->count; n++) {
         const struct game_move *m = &w->moves->items[n];
-        for (uint32_t i = 0; i < m->class_count; i++)
-            any |= strict_decide(s, w->moves->pool[m->classes + i], m->axis, split, NULL);
+        for (uint32_t i = 0; i < m->class_count; i++) {
+            class_id k = w->moves->pool[m->classes + i];
+            any |= is_turned(t, n, k) && strict_decide(s, k, m->axis, split, NULL);
+        }
     }
     return any;
 }
 
 /* The rest as the plan has it, decisions in their order, then what none decides. */
-static uint32_t keep_rest(const struct watch *w, struct strict *s, int first, int count)
+static uint32_t keep_rest(const struct watch *w, struct strict *s, const label *on,
+                          const struct turn *t)
 {
     uint32_t in_way = 0;
 
     for (int n = 0; n < w->move_count; n++) {
         const struct game_move *m = &w->moves->items[n];
         bool stays = true;
-        for (uint32_t i = 0; i < m->class_count && (n < first || n >= first + count); i++) {
+        for (uint32_t i = 0; i < m->class_count; i++) {
             class_id k = w->moves->pool[m->classes + i];
-            if (is_split(w, k, m->axis))
+            if (!is_turned(t, n, k) && on[k] >> m->axis & 1)
                 stays &= strict_decide(s, k, m->axis, true, NULL);
         }
         in_way += !stays;
     }
     for (class_id k = 0; k < w->problem->classes.count; k++) {
-        for (uint32_t x = 0; w->best->on[k] && x < w->problem->mesh.axes; x++) {
-            if (is_split(w, k, x) && watch_move_of(w, k) == MOVE_NONE)
-                (void)strict_decide(s, k, x, true, NULL);
+        for (uint32_t x = 0; on[k] && x < w->problem->mesh.axes; x++) {
+            if (on[k] >> x & 1 && watch_move_of(w, k) == MOVE_NONE)
+                in_way += !strict_decide(s, k, x, true, NULL);
         }
     }
     return in_way;
 }
 
-static struct flip work_out(const struct watch *w, int first, int count)
+bool flips_turn(const struct watch *w, int first, int count, class_id only, bool split, label *on,
+                uint32_t *in_way)
 {
-    struct flip p = {.known = true, .impossible = true};
+    struct turn t = {first, count, only};
     struct strict s;
     struct err e;
 
     if (strict_new(&w->problem->labels, &s, &e))
-        return p;
-    p.split = !any_split(w, first, count);
-    if (turn(w, &s, first, count, p.split)) {
-        p.impossible = false;
-        p.in_way = keep_rest(w, &s, first, count);
-        p.change_ms = step_tables_cost(&w->problem->step_tables, s.on).step_ms -
-                      step_tables_cost(&w->problem->step_tables, w->best->on).step_ms;
+        return false;
+    bool can = turn(w, &s, &t, split);
+    if (can) {
+        *in_way = keep_rest(w, &s, on, &t);
+        memcpy(on, s.on, (size_t)w->problem->classes.count * sizeof *on);
     }
     strict_release(&s);
+    return can;
+}
+
+static struct flip work_out(const struct watch *w, int first, int count)
+{
+    struct flip p = {.known = true, .impossible = true};
+    size_t size = (size_t)w->problem->classes.count * sizeof(label);
+    label *on = mem_alloc(size + 1);
+
+    memcpy(on, w->best->on, size);
+    p.split = !any_split(w, first, count);
+    p.impossible = !flips_turn(w, first, count, CLASS_NONE, p.split, on, &p.in_way);
+    if (!p.impossible)
+        p.change_ms = step_tables_cost(&w->problem->step_tables, on).step_ms -
+                      step_tables_cost(&w->problem->step_tables, w->best->on).step_ms;
+    free(on);
     return p;
 }
 

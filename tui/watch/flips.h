@@ -3,6 +3,8 @@
 #ifndef AUTOMAP_TUI_WATCH_FLIPS_H
 #define AUTOMAP_TUI_WATCH_FLIPS_H
 
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
 #include "tui/watch/watch.h"
 
 #include <stdbool.h>
@@ -13,7 +15,8 @@ struct flip {
     bool impossible;  /* it can not be the other way: no class is to split, or a size forbids it */
     bool split;       /* the other way: some of its classes are whole, and would be split */
     double change_ms; /* of the step; > 0: the best plan is better as it is */
-    uint32_t in_way;  /* decisions the plan splits that can not stay so with it */
+    uint32_t
+        in_way; /* decisions the plan splits, and classes nothing decides, that can not stay so */
 };
 
 struct flips;
@@ -25,5 +28,11 @@ void flips_free(struct flips *f); /* NULL ok */
  * them, else split as far as they can be. Works it out where that was not done before and `until_s`
  * (clock_seconds; <= 0: ever) has not come; else it is not known yet. O(classes + cost tables). */
 struct flip flips_of(struct flips *f, const struct watch *w, int first, int count, double until_s);
+
+/* Turns the statuses `on` [classes] in place: the moves first .. first + count - 1 (of them class
+ * `only`, if it is not CLASS_NONE) split or whole, the rest as it was as far as it can stay;
+ * *in_way: decisions that can not. False, and `on` as it was: it can not be so. O(classes). */
+bool flips_turn(const struct watch *w, int first, int count, class_id only, bool split, label *on,
+                uint32_t *in_way);
 
 #endif

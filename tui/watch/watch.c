@@ -10,6 +10,7 @@
 #include "engine/problem/problem.h"
 #include "engine/search/game.h"
 #include "engine/text/units.h"
+#include "hlo/meaning/roles.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
@@ -245,6 +246,20 @@ int watch_move_of(const struct watch *w, class_id k)
             return (int)move;
     }
     return MOVE_NONE;
+}
+
+const char *watch_parameter_name(const struct watch *w, hlo_id id)
+{
+    const struct problem *p = w->problem;
+
+    for (uint32_t n = 0; n < p->roles.param_count; n++) {
+        const struct hlo_param_role *r = &p->roles.params[n];
+        if (p->m->value_instruction[r->value] == id)
+            return p->m->leaf_base[id + 1] - p->m->leaf_base[id] == 1
+                       ? r->module ? r->module : r->name
+                       : NULL;
+    }
+    return NULL;
 }
 
 int watch_move_of_instruction(const struct watch *w, hlo_id id)

@@ -88,6 +88,8 @@ char *watch_short_name(char *out, size_t room, const char *name, int columns);
 int watch_move_of(const struct watch *w, class_id k);
 /* Of an instruction: its first value with a dim that a move decides. */
 int watch_move_of_instruction(const struct watch *w, hlo_id id);
+/* The name a person reads of an entry parameter that is one array; NULL: `id` is none. */
+const char *watch_parameter_name(const struct watch *w, hlo_id id);
 
 /* -1 open, 0 whole, 1 split, -2: nothing to decide. */
 int watch_status(const struct watch *w, hlo_id id);
