@@ -20,6 +20,12 @@
     "  - opcode: batch-norm-inference\n"                                    \
     "    does: runs whole\n"                                                \
     "    why: has no rule for batch-norm-inference\n"                       \
+    "  - opcode: set-dimension-size\n"                                      \
+    "    does: runs whole\n"                                                \
+    "    why: has no rule for set-dimension-size\n"                         \
+    "  - opcode: get-dimension-size\n"                                      \
+    "    does: runs whole\n"                                                \
+    "    why: has no rule for get-dimension-size\n"                         \
     "  - opcode: convolution\n"                                             \
     "    when: wide groups\n"                                               \
     "    does: runs whole\n"                                                \

@@ -66,7 +66,7 @@ static bool is_annotated(const struct writer *w, hlo_id id)
         m->leaf_base[id] == m->leaf_base[id + 1])
         return false;
     for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++) {
-        if (!is_array(hlo_value_shape(m, v)))
+        if (!is_array(hlo_value_shape(m, v)) || hlo_value_shape(m, v)->dynamic)
             return false;
     }
     return i->opcode != HLO_OP_CALL && i->opcode != HLO_OP_PARTITION_ID &&

@@ -24,11 +24,17 @@ uint32_t resharding_leaf(const struct hlo_module *m, hlo_id id, uint32_t n)
     return leaf;
 }
 
-/* Scatters follow their operand; of a gather with whole indices XLA makes the whole result, and
- * where what it looks up is split it masks and sums. */
-static bool follows(const struct hlo_instruction *i, uint32_t n)
+/* Scatters follow their operand, and updates that are folded, to what other uses of these are; of a
+ * gather with whole indices XLA makes the whole result, and where what it looks up is split it
+ * masks and sums. */
+static bool follows(const struct resharding *r, hlo_id id, uint32_t n)
 {
+    const struct hlo_module *m = r->plan->problem->m;
+    const struct hlo_instruction *i = hlo_at(m, id);
+
     if (i->opcode == HLO_OP_GATHER)
+        return true;
+    if (i->opcode == HLO_OP_SCATTER && r->is_constant[hlo_operand(m, id, n)])
         return true;
     return !n && (i->opcode == HLO_OP_SCATTER || i->opcode == HLO_OP_DYNAMIC_UPDATE_SLICE);
 }
@@ -91,7 +97,7 @@ bool resharding_free_want(struct resharding *r, hlo_id id, uint32_t n, hlo_value
     }
     if (wants_another(r, id, leaf, v, want))
         return true;
-    if (!follows(i, n) || i->operand_count < 2 || !class_leaf_count(&p->classes, id) ||
+    if (!follows(r, id, n) || i->operand_count < 2 || !class_leaf_count(&p->classes, id) ||
         !r->is_shared[v])
         return false;
     free_values_wanted(r->plan, id, leaf, want);

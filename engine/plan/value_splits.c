@@ -2,6 +2,7 @@
 
 #include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
+#include "engine/plan/splats.h"
 #include "engine/relaxed/relaxed.h"
 #include "engine/relaxed/status.h"
 #include "hlo/meaning/factors.h"
@@ -24,7 +25,8 @@ struct wishes {
     bool *is_asked;  /* [values] some use was seen */
     bool *is_shared; /* [values] uses want different splits */
     hlo_id *same;    /* [instructions] the first one that computes the same free values; itself */
-    bool *is_whole;  /* [dims] of free values: equal ones want different splits */
+    struct splats splats;
+    bool *is_whole; /* [dims] of free values: equal ones want different splits */
     struct hlo_factors factors;
     struct hlo_flows flows;
     struct err *e;
@@ -168,6 +170,10 @@ static bool computes_same(const struct wishes *w, hlo_id a, hlo_id b)
 {
     const struct hlo_module *m = w->m;
     const struct hlo_instruction *x = hlo_at(m, a), *y = hlo_at(m, b);
+
+    if (w->splats.is_splat[a] && w->splats.is_splat[b])
+        return w->splats.number[a] == w->splats.number[b] && x->computation == y->computation &&
+               hlo_shape(m, a)->bare == hlo_shape(m, b)->bare;
     const struct hlo_text *p = &m->literals[x->literal], *q = &m->literals[y->literal];
 
     if (x->opcode != y->opcode || hlo_shape(m, a)->bare != hlo_shape(m, b)->bare ||
@@ -189,8 +195,14 @@ static uint64_t hash_instruction(const struct wishes *w, hlo_id id)
     const struct hlo_instruction *i = hlo_at(w->m, id);
     uint32_t key[] = {i->opcode, hlo_shape(w->m, id)->bare, i->number, i->operand_count,
                       i->computation};
-    uint64_t h = mem_hash(key, sizeof key, 0);
 
+    if (w->splats.is_splat[id]) {
+        double number = w->splats.number[id] + 0.0; /* of two zeros the same hash */
+        key[0] = HLO_OP_BROADCAST;
+        key[2] = key[3] = 0;
+        return mem_hash(&number, sizeof number, mem_hash(key, sizeof key, 0));
+    }
+    uint64_t h = mem_hash(key, sizeof key, 0);
     for (uint32_t k = 0; k < i->operand_count; k++)
         h = mem_hash(&w->same[hlo_operand(w->m, id, k)], sizeof(hlo_id), h);
     return mem_hash(w->m->literals[i->literal].text, w->m->literals[i->literal].size, h);
@@ -365,7 +377,8 @@ int free_values_new(const struct plan *p, label **over, bool **is_shared, struct
     w.is_shared = mem_try((size_t)w.m->value_count + 1, sizeof *w.is_shared);
     w.is_asked = mem_try((size_t)w.m->value_count + 1, sizeof *w.is_asked);
     w.same = mem_try(w.m->count, sizeof *w.same);
-    if (!w.over || !w.is_whole || !w.is_asked || !w.is_shared || !w.same || !find_same(&w))
+    if (!w.over || !w.is_whole || !w.is_asked || !w.is_shared || !w.same ||
+        !splats_new(w.m, &w.splats) || !find_same(&w))
         rc = err_no_memory(e, "to export the plan");
     else
         rc = ask_until_settled(&w);
@@ -376,6 +389,7 @@ out:
     free(w.is_asked);
     free(w.is_whole);
     free(w.same);
+    splats_release(&w.splats);
     hlo_factors_release(&w.factors);
     hlo_flows_release(&w.flows);
     if (rc) {

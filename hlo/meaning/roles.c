@@ -70,6 +70,12 @@ static bool path_of_param(const struct hlo_module *m, hlo_id id, struct str *out
     return !out->failed;
 }
 
+static void set_alias(struct hlo_roles_work *w, hlo_value parameter, uint32_t output)
+{
+    w->is_aliased[w->param_of[parameter]] = true;
+    w->given_to[w->param_of[parameter]] = output;
+}
+
 static int set_params(struct hlo_roles_work *w, struct err *e)
 {
     const struct hlo_module *m = w->m;
@@ -108,8 +114,8 @@ static int set_params(struct hlo_roles_work *w, struct err *e)
             k < m->alias_count ? &m->aliases[k] : &m->donors[k - m->alias_count];
         if (a->param < entry->param_count &&
             a->param_leaf < hlo_shape(m, entry->params[a->param])->leaf_count)
-            w->is_aliased[w->param_of[hlo_value_of(m, entry->params[a->param], a->param_leaf)]] =
-                true;
+            set_alias(w, hlo_value_of(m, entry->params[a->param], a->param_leaf),
+                      k < m->alias_count ? a->out : HLO_NONE);
     }
     return 0;
 }
@@ -324,6 +330,7 @@ static int work_init(struct hlo_roles_work *w, const struct hlo_module *m, struc
     w->paths = mem_try(n, sizeof *w->paths);
     w->is_fixed = mem_try(n, 1);
     w->is_aliased = mem_try(n, 1);
+    w->given_to = mem_try(n, sizeof *w->given_to);
     w->has_moments = mem_try(n, 1);
     w->is_read = mem_try(n, 1);
     w->param_of = mem_try(m->value_count, sizeof *w->param_of);
@@ -334,12 +341,13 @@ static int work_init(struct hlo_roles_work *w, const struct hlo_module *m, struc
     w->claims = mem_try(w->output_count, sizeof *w->claims);
     w->claim_of = mem_try(m->value_count, sizeof *w->claim_of);
     if (!w->params || !w->phase || !w->layer || !w->paths || !w->is_fixed || !w->is_aliased ||
-        !w->is_read || !w->has_moments || !w->param_of || !w->is_free || !w->single ||
-        !w->outputs || !w->output_param || !w->claims || !w->claim_of ||
+        !w->given_to || !w->is_read || !w->has_moments || !w->param_of || !w->is_free ||
+        !w->single || !w->outputs || !w->output_param || !w->claims || !w->claim_of ||
         !hlo_reach_init(&w->forward, &w->g) || !hlo_reach_init(&w->backward, &w->g) ||
         !hlo_reach_init(&w->scratch, &w->g) || !hlo_scopes_init(&w->scopes, m))
         return err_no_memory(e, MEMORY_FOR);
     memset(w->param_of, 0xff, m->value_count * sizeof *w->param_of);
+    memset(w->given_to, 0xff, n * sizeof *w->given_to);
     for (uint32_t o = 0; o < w->output_count; o++)
         w->outputs[o] = hlo_value_of(m, entry->root, o);
     return set_params(w, e);
@@ -351,6 +359,7 @@ static void work_release(struct hlo_roles_work *w)
     free(w->paths);
     free(w->is_fixed);
     free(w->is_aliased);
+    free(w->given_to);
     free(w->has_moments);
     free(w->is_read);
     free(w->param_of);

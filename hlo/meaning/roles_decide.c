@@ -26,6 +26,14 @@ static bool is_read_and_changed(const struct hlo_roles_work *w, uint32_t p)
     return w->is_read[p] && r->updated != HLO_NONE && r->updated != r->value;
 }
 
+/* One number that the forward pass reads and changes (the last loss, a scale) shares its update
+ * with others: no moments. */
+static bool has_own_moments(const struct hlo_roles_work *w, uint32_t p)
+{
+    return is_read_and_changed(w, p) && w->has_moments[p] &&
+           hlo_value_shape(w->m, w->params[p].value)->rank;
+}
+
 static bool is_trained(const struct hlo_roles_work *w, uint32_t p)
 {
     const struct hlo_param_role *r = &w->params[p];
@@ -110,7 +118,7 @@ static void decide_float(struct hlo_roles_work *w, uint32_t p, bool has_trained)
     else if (r->of != HLO_NONE)
         decide(r, HLO_ROLE_OPTIMIZER_STATE, HLO_BY_ALIAS, HLO_CERTAIN,
                "the forward pass does not read it, and it takes part in a variable's update");
-    else if (is_read_and_changed(w, p) && w->has_moments[p])
+    else if (has_own_moments(w, p))
         decide(r, HLO_ROLE_VARIABLE, HLO_BY_ALIAS, HLO_CERTAIN,
                "the forward pass reads it, and its new value is made from it and its moments");
     else if (is_read_and_changed(w, p) && hlo_value_shape(w->m, r->value)->rank)
@@ -156,7 +164,7 @@ static void decide_by_name(struct hlo_roles_work *w, uint32_t p, bool has_traine
     }
     if (!is_float && (named == HLO_ROLE_VARIABLE || r->role == HLO_ROLE_HYPER))
         return;
-    bool is_shown = is_trained(w, p) || (is_read_and_changed(w, p) && w->has_moments[p]);
+    bool is_shown = is_trained(w, p) || has_own_moments(w, p);
     if (is_shown || (named == HLO_ROLE_VARIABLE && r->of != HLO_NONE)) {
         r->confidence = r->role == HLO_ROLE_VARIABLE ? HLO_LIKELY : HLO_CERTAIN;
         return;

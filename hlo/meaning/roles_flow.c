@@ -105,7 +105,7 @@ static bool counts(const struct hlo_roles_work *w, hlo_value of, hlo_value opera
 
 /* One result element from the operand elements of the same index. Frameworks wrap arguments and
  * results in reshapes that change nothing. */
-bool hlo_work_is_pointwise(const struct hlo_roles_work *w, hlo_value v)
+static bool is_pointwise(const struct hlo_roles_work *w, hlo_value v)
 {
     uint16_t op = opcode_of(w, v);
 
@@ -114,13 +114,31 @@ bool hlo_work_is_pointwise(const struct hlo_roles_work *w, hlo_value v)
     return is_elementwise(op);
 }
 
+/* Rows are added to, not replaced, as a gradient's are and those of a cache are not. */
+static bool is_accumulating(const struct hlo_module *m, hlo_id id)
+{
+    const struct hlo_instruction *i = hlo_at(m, id);
+
+    if (i->opcode != HLO_OP_SCATTER || i->operand_count != 3 || !i->called_count)
+        return false;
+    hlo_id root = m->computations[hlo_called(m, id, 0)].root;
+    return hlo_at(m, root)->opcode != HLO_OP_PARAMETER;
+}
+
+uint32_t hlo_work_carried(const struct hlo_roles_work *w, hlo_value v)
+{
+    if (w->g.is_flow[v] || is_pointwise(w, v))
+        return w->g.pred_first[v + 1] - w->g.pred_first[v];
+    return is_accumulating(w->m, w->m->value_instruction[v]);
+}
+
 static bool is_looked_through(const struct hlo_roles_work *w, hlo_value v)
 {
     uint32_t preds = w->g.pred_first[v + 1] - w->g.pred_first[v];
 
     if (w->g.is_flow[v])
         return preds == 1;
-    return preds && hlo_work_is_pointwise(w, v);
+    return preds && is_pointwise(w, v);
 }
 
 /* Depth-first; a value on a cycle (a loop's) stands for itself. */
@@ -266,7 +284,7 @@ static bool in_set_elementwise(const void *context, hlo_value v)
 {
     const struct in_set *c = context;
 
-    return c->set->has[v] && (c->w->g.is_flow[v] || hlo_work_is_pointwise(c->w, v));
+    return c->set->has[v] && hlo_work_carried(c->w, v);
 }
 
 /* What comes before: gradients never depend on moments, other factors of the update do. */
@@ -300,7 +318,7 @@ static uint32_t leader_of(struct hlo_roles_work *w, uint32_t p, const uint32_t *
             continue;
         }
         if (n >= WALK_MAX || w->param_of[v] != HLO_NONE ||
-            (!w->g.is_flow[v] && !hlo_work_is_pointwise(w, v)))
+            (!w->g.is_flow[v] && !is_pointwise(w, v)))
             return HLO_NONE;
         for (uint32_t k = w->g.pred_first[v]; k < w->g.pred_first[v + 1]; k++) {
             if (!w->is_free[w->g.preds[k]] && counts(w, updated, w->g.preds[k]))
@@ -341,7 +359,7 @@ static void find_gradient(struct hlo_roles_work *w, uint32_t p, struct hlo_reach
             if (inner->has[u] || w->is_free[u] || !counts(w, role->updated, u))
                 continue;
             if (stateful->has[u] && hlo_work_same_dims(w, u, role->updated) &&
-                (w->g.is_flow[u] || hlo_work_is_pointwise(w, u))) {
+                hlo_work_carried(w, u)) {
                 hlo_reach_add(inner, u); /* a scaled gradient: go on to the gradient */
                 continue;
             }

@@ -41,6 +41,7 @@ struct hlo_roles_work {
     const char **paths; /* [param_count] full path of each parameter leaf, "" when nameless */
     bool *is_fixed;     /* [param_count] role was given by a list or a person */
     bool *is_aliased;   /* [param_count] is aliased or donated */
+    uint32_t *given_to; /* [param_count] result that takes its memory, HLO_NONE */
     uint32_t *param_of; /* [value_count] index into params, HLO_NONE */
     bool *has_moments;  /* [param_count] has optimizer state */
     bool *is_read;      /* [param_count] the forward pass is computed from it */
@@ -86,7 +87,9 @@ static inline bool hlo_work_is_float(const struct hlo_roles_work *w, hlo_value v
 /* Equal dims; types may differ. */
 bool hlo_work_same_dims(const struct hlo_roles_work *w, hlo_value a, hlo_value b);
 
-bool hlo_work_is_pointwise(const struct hlo_roles_work *w, hlo_value v);
+/* The first so many of its operands have their elements where `v` has them: of elementwise values
+ * and flows all, of an array with something added to some rows the first; 0: none. */
+uint32_t hlo_work_carried(const struct hlo_roles_work *w, hlo_value v);
 bool hlo_work_is_heavy(uint16_t opcode);
 
 /* roles_update.c: results that are new values, in two steps with the forward pass between; the

@@ -22,7 +22,7 @@ static const char MEMORY_FOR[] = "for the roles of the parameters";
 /* ---- new values ---- */
 
 /* Fills w->scratch with what `from` is an elementwise function of: values of its dims, down to
- * parameters and to what is made in another way, a gradient. */
+ * parameters and to what is made in another way, a gradient. Rows may be added to in place. */
 void hlo_work_update_region(struct hlo_roles_work *w, hlo_value from)
 {
     struct hlo_reach *r = &w->scratch;
@@ -31,10 +31,9 @@ void hlo_work_update_region(struct hlo_roles_work *w, hlo_value from)
     hlo_reach_add(r, from);
     for (uint32_t n = 0; n < r->count && r->count < WALK_MAX; n++) {
         hlo_value v = r->queue[n];
-        if (!w->g.is_flow[v] && !hlo_work_is_pointwise(w, v))
-            continue;
-        for (uint32_t k = w->g.pred_first[v]; k < w->g.pred_first[v + 1]; k++) {
-            hlo_value p = w->g.preds[k];
+        uint32_t carried = hlo_work_carried(w, v);
+        for (uint32_t k = 0; k < carried; k++) {
+            hlo_value p = w->g.preds[w->g.pred_first[v] + k];
             if (!w->is_free[p] && hlo_work_same_dims(w, p, from))
                 hlo_reach_add(r, p);
         }
@@ -116,10 +115,22 @@ static int by_size(const void *a, const void *b)
     return x->value < y->value ? -1 : x->value > y->value;
 }
 
+/* The parameter of the claim whose memory the result takes; HLO_NONE. */
+static uint32_t partner(const struct hlo_roles_work *w, const struct hlo_claim *c,
+                        const bool *is_taken)
+{
+    for (uint32_t n = 0; n < c->count; n++) {
+        uint32_t p = w->claim_pool[c->first + n];
+        if (!is_taken[p] && w->given_to[p] == c->output)
+            return p;
+    }
+    return HLO_NONE;
+}
+
 /* The one parameter of the claim not yet taken; of several one that is not read by the forward
  * pass (a moment with weight decay in it), for scalars one that is (the learning rate is there
- * too). by_distance: of several that it reads the nearest, as p is in p + step(p, q); claims have
- * theirs in that order. */
+ * too). by_distance: of several that it reads the one whose memory it takes, else the nearest, as p
+ * is in p + step(p, q); claims have theirs in that order. */
 static uint32_t choose(const struct hlo_roles_work *w, const struct hlo_claim *c,
                        const bool *is_taken, bool has_aliases, bool by_distance)
 {
@@ -143,6 +154,9 @@ static uint32_t choose(const struct hlo_roles_work *w, const struct hlo_claim *c
         return one;
     if (preferred_count == 1)
         return preferred;
+    uint32_t given = by_distance ? partner(w, c, is_taken) : HLO_NONE;
+    if (given != HLO_NONE)
+        return given;
     return by_distance && !preferred_count ? nearest : HLO_NONE;
 }
 
@@ -203,6 +217,7 @@ struct loss_search {
     uint32_t updates; /* that change an array of floats */
     struct candidate *list;
     uint32_t count;
+    bool are_vectors; /* no result is a scalar: a loss each of several members, or examples */
 };
 
 /* A derivative goes on through floats. Through the new value of an array it is one of another step:
@@ -261,8 +276,23 @@ static void measure(struct loss_search *s, uint32_t n)
 
 static bool is_candidate(const struct hlo_roles_work *w, hlo_value v)
 {
-    return hlo_work_is_scalar(w, v) && hlo_work_is_float(w, v) && !w->is_free[v] &&
-           w->param_of[v] == HLO_NONE;
+    return hlo_work_is_float(w, v) && !w->is_free[v] && w->param_of[v] == HLO_NONE;
+}
+
+/* Vectors that may be new values are none: biases. */
+static void collect_vectors(struct loss_search *s)
+{
+    struct hlo_roles_work *w = s->w;
+    uint32_t claim = 0; /* claims have the order of the results */
+
+    s->are_vectors = true;
+    for (uint32_t o = 0; o < w->output_count && s->count < LOSS_CANDIDATES_MAX; o++) {
+        bool is_claimed = claim < w->claim_count && w->claims[claim].output == o;
+        claim += is_claimed;
+        if (!is_claimed && is_candidate(w, w->outputs[o]) &&
+            hlo_value_shape(w->m, w->outputs[o])->rank == 1)
+            s->list[s->count++].value = w->outputs[o];
+    }
 }
 
 /* The claim's value is a weight after a loss of this step: some result that may be the loss needs
@@ -317,9 +347,11 @@ static void collect_candidates(struct loss_search *s)
     }
     hlo_reach_ahead(&s->made, &w->g, NULL, NULL);
     for (uint32_t o = 0; o < w->output_count && s->count < LOSS_CANDIDATES_MAX; o++) {
-        if (is_candidate(w, w->outputs[o]))
+        if (is_candidate(w, w->outputs[o]) && hlo_work_is_scalar(w, w->outputs[o]))
             s->list[s->count++].value = w->outputs[o];
     }
+    if (!s->count)
+        collect_vectors(s);
     count_needs(s);
     for (uint32_t c = 0; c < w->claim_count; c++) {
         bool is_array = hlo_value_shape(w->m, w->claims[c].value)->rank > 0;
@@ -345,9 +377,10 @@ static void choose_loss(struct loss_search *s)
         if (s->list[n].params && s->list[n].worth > worth)
             worth = s->list[n].worth;
     }
-    if (!(worth & WORTH_BEFORE)) {
-        w->loss_source = s->count ? "every scalar result is computed from gradients: norms, no loss"
-                                  : "no result is a scalar";
+    if (!(worth & WORTH_BEFORE) || (s->are_vectors && !s->updates)) {
+        w->loss_source = s->count && !s->are_vectors
+                             ? "every scalar result is computed from gradients: norms, no loss"
+                             : "no result is a scalar";
         return;
     }
     for (uint32_t n = 0; n < s->count; n++) {
@@ -377,9 +410,13 @@ static void choose_loss(struct loss_search *s)
     w->loss_confidence = worth != (WORTH_BEFORE | WORTH_DATA | WORTH_HEAVY) ? HLO_DOUBTFUL
                          : rivals > 1                                       ? HLO_LIKELY
                                                                             : HLO_CERTAIN;
-    w->loss_source = rivals > 1
-                         ? "of the scalar results whose derivatives reach the weights the smallest"
-                         : "the one scalar result whose derivatives reach the weights";
+    if (s->are_vectors)
+        w->loss_confidence = HLO_DOUBTFUL;
+    w->loss_source =
+        s->are_vectors
+            ? "no result is a scalar: of the vectors one whose derivatives reach the weights"
+        : rivals > 1 ? "of the scalar results whose derivatives reach the weights the smallest"
+                     : "the one scalar result whose derivatives reach the weights";
 }
 
 int hlo_roles_loss(struct hlo_roles_work *w, struct err *e)

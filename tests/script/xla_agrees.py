@@ -143,8 +143,8 @@ def collectives_with_causes(text, n):
     for name, lines in bodies.items():
         for line in lines:
             if m := re.match(rf"\s+(?:ROOT )?%?[\w.\-]+ = (\(.*?\)|\S+) ({KINDS})(?:-start)?\(", line):
-                size = sum((int(bits or 8) + 7) // 8 * prod(int(d) for d in dims.split(",") if d)
-                           for bits, dims in re.findall(r"\b[a-z]+(\d*)\w*\[([\d,]*)\]", m[1]))
+                size = sum((int(bits or 8) + 7) // 8 * prod(int(d.lstrip("<=")) for d in dims.split(",") if d)
+                           for bits, dims in re.findall(r"\b[a-z]+(\d*)\w*\[([\d,<=]*)\]", m[1]))
                 groups = () if m[2] == "collective-permute" else groups_of(line, n)  # that has pairs
                 cause = re.search(r'op_name="([^"]*)"', line)
                 yield m[2], groups, times.get(name, 1), size * times.get(name, 1), cause[1] if cause else ""

@@ -127,6 +127,73 @@ static void equal_free_values_are_split_alike(void **state)
     release(&x);
 }
 
+/* sign(2) and the difference of 3 and 2 are folded to 1 before anything is cut, and made one with
+ * the 1s that a histogram adds: what counts reads a copy of its own, or XLA cuts it as `b` is. */
+static const char FOLDED[] =
+    "add {\n  p = f32[] parameter(0)\n  q = f32[] parameter(1)\n  ROOT s = f32[] add(p, q)\n}\n"
+    "ENTRY e {\n  a = f32[64] parameter(0)\n  i = s32[64,1] parameter(1)\n"
+    "  two = f32[] constant(2)\n  w = f32[] %s\n  three = f32[] constant(3)\n"
+    "  signs = f32[64] broadcast(w), dimensions={}\n  b = f32[64] multiply(a, signs)\n"
+    "  one = f32[] constant(1)\n  ones = f32[64] broadcast(one), dimensions={}\n"
+    "  z = f32[] constant(0)\n  zeros = f32[8] broadcast(z), dimensions={}\n"
+    "  t = f32[8] scatter(zeros, i, ones), update_window_dims={}, inserted_window_dims={0}, "
+    "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add\n"
+    "  ROOT r = (f32[64], f32[8]) tuple(b, t)\n}\n";
+
+static void values_that_fold_to_the_same_are_split_alike(void **state)
+{
+    static const struct {
+        const char *made;
+        bool is_one;
+    } cases[] = {{"sign(two)", true},
+                 {"divide(two, two)", true},
+                 {"power(two, z0)", true},
+                 {"negate(two)", false},
+                 {"sqrt(two)", false}};
+    char text[2048];
+    struct exported x;
+
+    (void)state;
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        snprintf(text, sizeof text, FOLDED, cases[n].made);
+        if (strstr(text, "z0")) {
+            char *at = strstr(text, "  w = ");
+            memmove(at + strlen("  z0 = f32[] constant(0)\n"), at, strlen(at) + 1);
+            memcpy(at, "  z0 = f32[] constant(0)\n", strlen("  z0 = f32[] constant(0)\n"));
+        }
+        export_text(text, "4", "a:0=x", &x);
+        assert_says(&x, cases[n].is_one ? "signs = f32[64] broadcast(w), dimensions={}, "
+                                          "sharding={replicated}"
+                                        : "signs = f32[64] broadcast(w), dimensions={}, "
+                                          "sharding={devices=[4]<=[4]}");
+        if (cases[n].is_one)
+            assert_says(&x, "t.operand2.scalar = f32[] opt-barrier(one), sharding={replicated}");
+        else
+            assert_null(strstr(x.text.text, "t.operand2"));
+        release(&x);
+    }
+}
+
+/* Rows that are counted only when it runs: XLA takes no sharding for such values, and runs what
+ * sets or asks for their number whole. */
+static const char VARYING[] =
+    "ENTRY e {\n  a = f32[8,4] parameter(0)\n  n = s32[] parameter(1)\n"
+    "  b = f32[<=8,4] set-dimension-size(a, n), dimensions={0}\n"
+    "  c = f32[<=8,4] negate(b)\n  k = s32[] get-dimension-size(c), dimensions={0}\n"
+    "  d = f32[8,4] negate(a)\n  ROOT r = (s32[], f32[8,4]) tuple(k, d)\n}\n";
+
+static void values_of_varying_size_carry_no_sharding(void **state)
+{
+    struct exported x;
+
+    (void)state;
+    export_text(VARYING, "4", "a:1=x", &x);
+    assert_says(&x, "d = f32[8,4] negate(a), sharding={devices=[1,4]<=[4]}");
+    assert_says(&x, "b = f32[<=8,4] set-dimension-size(a, n), dimensions={0}\n");
+    assert_says(&x, "c = f32[<=8,4] negate(b)\n");
+    release(&x);
+}
+
 /* A free value is wanted in parts by `b` and summed whole: the sum reads a copy of its own. */
 static const char SUMMED[] =
     "add {\n  p = f32[] parameter(0)\n  q = f32[] parameter(1)\n  ROOT s = f32[] add(p, q)\n}\n"
@@ -324,6 +391,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_of_batch_groups_are_over_all_devices),
         cmocka_unit_test(equal_free_values_are_split_alike),
+        cmocka_unit_test(values_that_fold_to_the_same_are_split_alike),
+        cmocka_unit_test(values_of_varying_size_carry_no_sharding),
         cmocka_unit_test(sums_of_free_values_are_whole),
         cmocka_unit_test(products_cut_what_every_device_has),
         cmocka_unit_test(what_folds_has_the_split_it_is_wanted_in),

@@ -326,6 +326,163 @@ static void test_statistics_are_not_trained(void **state)
     hlo_free(m);
 }
 
+/* ---- rows of tables ---- */
+
+/* Rows of a table are looked up and trained: their squares are added to the rows' state in place,
+ * and the step, divided by what the state says, to the table, which nothing else changes. `x` + w
+ * is trained by plain descent. A cache takes a row whole: it is no weight. */
+#define ROWS                                                                               \
+    "update_window_dims={1}, inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, " \
+    "index_vector_dim=1, "
+static const char rows[] =
+    "HloModule rows\n" SUM "less { lp = f32[] parameter(0)\n lq = f32[] parameter(1)\n"
+    "  ROOT ls = f32[] subtract(lp, lq) }\n"
+    "put { pp = f32[] parameter(0)\n ROOT pq = f32[] parameter(1) }\n"
+    "ENTRY main { t = f32[16,4] parameter(0)\n w = f32[4,4] parameter(1)\n"
+    "  s = f32[16,4] parameter(2)\n cache = f32[16,4] parameter(3)\n i = s32[8,1] parameter(4)\n"
+    "  zero = f32[] constant(0)\n two = f32[] constant(2)\n"
+    "  r = f32[8,4] gather(t, i), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, "
+    "index_vector_dim=1, slice_sizes={1,4}\n"
+    "  old = f32[8,4] gather(cache, i), offset_dims={1}, collapsed_slice_dims={0}, "
+    "start_index_map={0}, index_vector_dim=1, slice_sizes={1,4}\n"
+    "  h = f32[8,4] dot(r, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+    "  y = f32[8,4] subtract(h, old)\n yy = f32[8,4] multiply(y, y)\n"
+    "  loss = f32[] reduce(yy, zero), dimensions={0,1}, to_apply=sum\n"
+    "  twos = f32[8,4] broadcast(two), dimensions={}\n dy = f32[8,4] multiply(y, twos)\n"
+    "  gw = f32[4,4] dot(r, dy), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+    "  dr = f32[8,4] dot(dy, w), lhs_contracting_dims={1}, rhs_contracting_dims={1}\n"
+    "  w2 = f32[4,4] subtract(w, gw)\n dd = f32[8,4] multiply(dr, dr)\n"
+    "  s2 = f32[16,4] scatter(s, i, dd), " ROWS "to_apply=sum\n"
+    "  root = f32[16,4] sqrt(s2)\n"
+    "  by = f32[8,4] gather(root, i), offset_dims={1}, collapsed_slice_dims={0}, "
+    "start_index_map={0}, index_vector_dim=1, slice_sizes={1,4}\n"
+    "  step = f32[8,4] divide(dr, by)\n"
+    "  t2 = f32[16,4] scatter(t, i, step), " ROWS "to_apply=less\n"
+    "  cache2 = f32[16,4] scatter(cache, i, h), " ROWS "to_apply=put\n"
+    "  ROOT out = (f32[16,4], f32[4,4], f32[16,4], f32[16,4], f32[]) tuple(t2, w2, s2, cache2, "
+    "loss) "
+    "}\n";
+
+static void test_rows_are_trained(void **state)
+{
+    struct hlo_module *m = read_text(rows);
+    struct hlo_roles r = roles_of(m);
+
+    (void)state;
+    assert_string_equal(value_name(m, r.loss), "loss");
+    assert_int_equal(r.params[0].role, HLO_ROLE_VARIABLE);
+    assert_int_equal(r.params[1].role, HLO_ROLE_VARIABLE);
+    assert_int_equal(r.params[2].role, HLO_ROLE_OPTIMIZER_STATE);
+    assert_int_equal(r.params[2].of, 0);
+    assert_int_not_equal(r.params[3].role, HLO_ROLE_VARIABLE);
+    assert_string_equal(value_name(m, r.params[0].updated), "t2");
+    assert_int_equal(r.params[3].updated, HLO_NONE);
+    hlo_roles_release(&r);
+    hlo_free(m);
+}
+
+/* ---- several losses, several scalars ---- */
+
+/* Two members of an ensemble: one loss each, no scalar. The new bias is no loss, though a vector.
+ */
+static const char members[] =
+    "HloModule members\n" SUM
+    "ENTRY main { w = f32[2,4,3] parameter(0)\n b = f32[2] parameter(1)\n x = f32[2,8,4] "
+    "parameter(2)\n"
+    "  zero = f32[] constant(0)\n two = f32[] constant(2)\n"
+    "  q = f32[2,8,3] dot(x, w), lhs_batch_dims={0}, rhs_batch_dims={0}, "
+    "lhs_contracting_dims={2}, rhs_contracting_dims={1}\n"
+    "  bs = f32[2,8,3] broadcast(b), dimensions={0}\n y = f32[2,8,3] add(q, bs)\n"
+    "  yy = f32[2,8,3] multiply(y, y)\n"
+    "  e = f32[2,8,3] exponential(yy)\n l = f32[2,8,3] log(e)\n k = f32[2,8,3] tanh(l)\n"
+    "  c = f32[2,8,3] cosine(k)\n d = f32[2,8,3] sine(c)\n more = f32[2,8,3] add(d, e)\n"
+    "  losses = f32[2] reduce(more, zero), dimensions={1,2}, to_apply=sum\n"
+    "  twos = f32[2,8,3] broadcast(two), dimensions={}\n dy = f32[2,8,3] multiply(y, twos)\n"
+    "  g = f32[2,4,3] dot(x, dy), lhs_batch_dims={0}, rhs_batch_dims={0}, "
+    "lhs_contracting_dims={1}, rhs_contracting_dims={1}\n"
+    "  gb = f32[2] reduce(dy, zero), dimensions={1,2}, to_apply=sum\n"
+    "  w2 = f32[2,4,3] subtract(w, g)\n b2 = f32[2] subtract(b, gb)\n"
+    "  ROOT out = (f32[2,4,3], f32[2], f32[2]) tuple(w2, b2, losses) }\n";
+
+static void test_losses_of_members(void **state)
+{
+    struct hlo_module *m = read_text(members);
+    struct hlo_roles r = roles_of(m);
+
+    (void)state;
+    check_letters(&r, "VVI");
+    assert_string_equal(value_name(m, r.loss), "losses");
+    assert_int_equal(r.loss_confidence, HLO_DOUBTFUL);
+    assert_non_null(strstr(r.loss_source, "vectors"));
+    hlo_roles_release(&r);
+    hlo_free(m);
+}
+
+/* A learned temperature, and the step's last loss, which scales the next one. Both new values are
+ * functions of both: the memory that a result takes tells them apart. */
+static const char scalars[] =
+    "HloModule scalars, input_output_alias={ {0}: (0, {}, may-alias), {1}: (1, {}, may-alias), "
+    "{2}: (2, {}, may-alias) }\n" SUM
+    "ENTRY main { heat = f32[] parameter(0)\n w = f32[4,3] parameter(1)\n last = f32[] "
+    "parameter(2)\n"
+    "  x = f32[8,4] parameter(3)\n zero = f32[] constant(0)\n two = f32[] constant(2)\n"
+    "  q = f32[8,3] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+    "  hs = f32[8,3] broadcast(heat), dimensions={}\n y = f32[8,3] multiply(q, hs)\n"
+    "  yy = f32[8,3] multiply(y, y)\n"
+    "  sum1 = f32[] reduce(yy, zero), dimensions={0,1}, to_apply=sum\n"
+    "  even = f32[] multiply(heat, last)\n loss = f32[] add(sum1, even)\n"
+    "  twos = f32[8,3] broadcast(two), dimensions={}\n dy = f32[8,3] multiply(y, twos)\n"
+    "  dq = f32[8,3] multiply(dy, hs)\n"
+    "  g = f32[4,3] dot(x, dq), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+    "  dh = f32[8,3] multiply(dy, q)\n gh0 = f32[] reduce(dh, zero), dimensions={0,1}, "
+    "to_apply=sum\n"
+    "  gh = f32[] add(gh0, last)\n w2 = f32[4,3] subtract(w, g)\n heat2 = f32[] subtract(heat, "
+    "gh)\n"
+    "  ROOT out = (f32[], f32[4,3], f32[]) tuple(heat2, w2, loss) }\n";
+
+static void test_scalars_are_told_apart(void **state)
+{
+    struct hlo_module *m = read_text(scalars);
+    struct hlo_roles r = roles_of(m);
+
+    (void)state;
+    assert_string_equal(value_name(m, r.loss), "loss");
+    assert_string_equal(value_name(m, r.params[0].updated), "heat2");
+    assert_string_equal(value_name(m, r.params[2].updated), "loss");
+    assert_int_equal(r.params[0].role, HLO_ROLE_VARIABLE);
+    assert_int_not_equal(r.params[2].role, HLO_ROLE_VARIABLE);
+    hlo_roles_release(&r);
+    hlo_free(m);
+}
+
+/* The scale of a loss is halved each step and added up in a number that nobody else reads: that is
+ * no moment, and the scale not trained. */
+static const char scaled[] =
+    "HloModule scaled\n" SUM
+    "ENTRY main { w = f32[4,3] parameter(0)\n scale = f32[] parameter(1)\n n = f32[] parameter(2)\n"
+    "  x = f32[8,4] parameter(3)\n zero = f32[] constant(0)\n half = f32[] constant(0.5)\n"
+    "  q = f32[8,3] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+    "  ss = f32[8,3] broadcast(scale), dimensions={}\n qs = f32[8,3] multiply(q, ss)\n"
+    "  qq = f32[8,3] multiply(qs, q)\n loss = f32[] reduce(qq, zero), dimensions={0,1}, "
+    "to_apply=sum\n"
+    "  g = f32[4,3] dot(x, qs), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+    "  w2 = f32[4,3] subtract(w, g)\n scale2 = f32[] multiply(scale, half)\n n2 = f32[] add(n, "
+    "scale)\n"
+    "  ROOT out = (f32[4,3], f32[], f32[], f32[]) tuple(w2, scale2, n2, loss) }\n";
+
+static void test_numbers_have_no_moments(void **state)
+{
+    struct hlo_module *m = read_text(scaled);
+    struct hlo_roles r = roles_of(m);
+
+    (void)state;
+    assert_string_equal(value_name(m, r.loss), "loss");
+    assert_int_equal(r.params[0].role, HLO_ROLE_VARIABLE);
+    assert_int_not_equal(r.params[1].role, HLO_ROLE_VARIABLE);
+    hlo_roles_release(&r);
+    hlo_free(m);
+}
+
 /* Weights drawn around a mean: the penalty on them is a function of weights and noise alone, in the
  * loss and in the updates; mean and width stand in each other's new value, and all of it is called
  * the optimizer's. */
@@ -688,6 +845,10 @@ int main(void)
         cmocka_unit_test(test_no_loss),
         cmocka_unit_test(test_targets_are_not_trained),
         cmocka_unit_test(test_statistics_are_not_trained),
+        cmocka_unit_test(test_rows_are_trained),
+        cmocka_unit_test(test_losses_of_members),
+        cmocka_unit_test(test_scalars_are_told_apart),
+        cmocka_unit_test(test_numbers_have_no_moments),
         cmocka_unit_test(test_penalties_are_in_the_loss),
         cmocka_unit_test(test_a_later_loss_is_another_steps),
         cmocka_unit_test(test_state_hides_no_loss),

@@ -95,10 +95,13 @@ def write(folder, framework, name, built):
 def main():
     folder, wanted = sys.argv[1], sys.argv[2:]
     import dynamics  # noqa: F401
+    import families  # noqa: F401
+    import hub  # noqa: F401
     import images  # noqa: F401
     import optimizers  # noqa: F401
     import others  # noqa: F401
     import sequences  # noqa: F401
+    import trainers  # noqa: F401
 
     for name, (framework, build) in STEPS.items():
         if wanted and name not in wanted:
