@@ -15,9 +15,8 @@ enum { STATES_MAX = 1 << 16 };
 
 /* ---- bounds ---- */
 
-/* Base work that a device of `type` does in one ms, at most; and what it does in no time. */
-static void rate_of(const struct run *r, uint32_t measure, uint32_t type, double *rate,
-                    double *nothing)
+void run_rate_of(const struct run *r, uint32_t measure, uint32_t type, double *rate,
+                 double *nothing)
 {
     *rate = *nothing = 0;
     for (uint32_t p = 0; p < r->n->positions; p++) {
@@ -47,7 +46,7 @@ static void fill_bounds(struct run *r)
         for (uint32_t t = 0; t < r->types; t++) {
             if (!r->count[t])
                 continue;
-            rate_of(r, m, t, &rate, &nothing);
+            run_rate_of(r, m, t, &rate, &nothing);
             r->rate[m][t] = rate;
             double copies =
                 r->q->rules->replicate && !r->n->graph->type[t].is_host ? r->count[t] : 1;
@@ -134,7 +133,7 @@ static void release(struct run *r)
     free(r->cut);
 }
 
-static void restrict_types(struct run *r)
+void run_restrict_types(struct run *r)
 {
     for (uint32_t p = 0; p < r->n->positions; p++) {
         r->allowed[p] = r->n->allowed[p];
@@ -143,7 +142,7 @@ static void restrict_types(struct run *r)
     }
 }
 
-static int compare_ranked(const void *a, const void *b)
+int run_compare_ranked(const void *a, const void *b)
 {
     const struct run_ranked *x = a, *y = b;
 
@@ -173,7 +172,7 @@ static void fill_sums(struct run *r)
             work += s[m * r->types + r->base];
         r->ranked[i] = (struct run_ranked){work, i};
     }
-    qsort(r->ranked, r->f->count, sizeof *r->ranked, compare_ranked);
+    qsort(r->ranked, r->f->count, sizeof *r->ranked, run_compare_ranked);
 }
 
 /* ---- the ideal at hand ---- */
@@ -215,9 +214,8 @@ static void sum_cuts(struct run *r, const uint64_t *set)
     r->cut_ms[1] = r->in[1 - pass] + r->out[1 - pass];
 }
 
-static void gather_pins(const struct run *r, const uint64_t *set, uint64_t pins[3])
+void run_gather_pins(const struct place_nets *n, const uint64_t *set, uint64_t pins[3])
 {
-    const struct place_nets *n = r->n;
     uint32_t seen = 0;
 
     memset(pins, 0, 3 * sizeof *pins);
@@ -290,7 +288,7 @@ static bool new_row(struct run *r, uint32_t ideal, double work)
     r->ideal[row] = ideal;
     r->work[row] = work;
     memcpy(r->set + row * r->words, run_set_of(r, ideal), r->words * sizeof *r->set);
-    gather_pins(r, run_set_of(r, ideal), r->hand_pins);
+    run_gather_pins(r->n, run_set_of(r, ideal), r->hand_pins);
     memcpy(r->pins + row * 3, r->hand_pins, sizeof r->hand_pins);
     for (uint32_t d = 0; d < r->states; d++)
         r->best[row * r->states + d] = INFINITY;
@@ -384,6 +382,7 @@ void place_chain_free(struct place_chain *c)
         return;
     free(c->stage);
     free(c->stage_of);
+    free(c->device);
     free(c);
 }
 
@@ -515,7 +514,7 @@ int place_program_band(const struct place_prepared *p, const struct place_questi
     rc = allocate(&r) ? 0 : err_no_memory(e, "for the program over ideals");
     if (rc)
         goto out;
-    restrict_types(&r);
+    run_restrict_types(&r);
     fill_bounds(&r);
     rc = fill_band(&r, out) ? 0 : err_no_memory(e, "for the program over ideals");
 out:
@@ -541,7 +540,7 @@ int place_program(const struct place_prepared *p, const struct place_family *f,
     if (!rc && !allocate(&r))
         rc = err_no_memory(e, "for the program over ideals");
     if (!rc) {
-        restrict_types(&r);
+        run_restrict_types(&r);
         fill_sums(&r);
         fill_bounds(&r);
         rc = walk(&r, e);

@@ -31,6 +31,7 @@ struct place_chain {
     uint32_t *stage_of; /* by position */
     double value_ms;    /* of the measure that was minimised */
     uint32_t positions;
+    uint32_t *device; /* of stage after stage, as many as copies; NULL: any of its kind */
 };
 void place_chain_free(struct place_chain *c); /* frees c too; NULL is fine */
 

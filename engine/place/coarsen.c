@@ -112,3 +112,18 @@ int place_coarsen(const struct place_prepared *p, const uint32_t *order, uint32_
     }
     return rc;
 }
+
+int place_coarsen_undo(struct place_chain *c, const uint32_t *group_of, uint32_t positions,
+                       struct err *e)
+{
+    uint32_t *stage_of = mem_try((size_t)positions + 1, sizeof *stage_of);
+
+    if (!stage_of)
+        return err_no_memory(e, "for a plan");
+    for (uint32_t p = 0; p < positions; p++)
+        stage_of[p] = c->stage_of[group_of[p]];
+    free(c->stage_of);
+    c->stage_of = stage_of;
+    c->positions = positions;
+    return 0;
+}

@@ -7,6 +7,7 @@
 #ifndef AUTOMAP_ENGINE_PLACE_COARSEN_H
 #define AUTOMAP_ENGINE_PLACE_COARSEN_H
 
+#include "engine/place/chain_program.h"
 #include "engine/place/prepare.h"
 #include "hlo/support/err.h"
 
@@ -17,5 +18,9 @@
 int place_coarsen(const struct place_prepared *p, const uint32_t *order, uint32_t target,
                   const uint32_t *stage_of, uint32_t rounds, struct place_prepared **out,
                   uint32_t **group_of, struct err *e) MUST_CHECK;
+
+/* Makes the chain of a coarse graph that of the positions it was made from. ERR_MEMORY. */
+int place_coarsen_undo(struct place_chain *c, const uint32_t *group_of, uint32_t positions,
+                       struct err *e) MUST_CHECK;
 
 #endif

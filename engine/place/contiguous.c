@@ -6,6 +6,7 @@
 #include "engine/place/cut_bound.h"
 #include "engine/place/cut_tree.h"
 #include "engine/place/family.h"
+#include "engine/place/improve.h"
 #include "engine/place/nets.h"
 #include "engine/place/operator_graph.h"
 #include "engine/place/prepare.h"
@@ -35,32 +36,21 @@ struct seeking {
     double tree_ms;  /* bound by a tree of cuts; 0: none */
 };
 
-/* Devices a chain needs, for a target. */
-static uint32_t accelerators_of(const struct place_graph *g, const struct place_chain *c)
-{
-    uint32_t all = 0;
-
-    for (uint32_t s = 0; s < c->stages; s++)
-        all += g->type[c->stage[s].type].is_host ? 0 : c->stage[s].copies;
-    return all;
-}
-
 /* ---- one family, one rule ---- */
 
-static struct place_question question_of(const struct seeking *s)
-{
-    return (struct place_question){.rules = &s->a->rules,
-                                   .below_ms = s->value_ms,
-                                   .other_ms = INFINITY,
-                                   .pairs = 1 + *s->looks / s->part,
-                                   .stop = s->a->stop};
-}
+struct asked {
+    struct seeking *s;
+    const struct place_family *f;
+};
 
-static int ask(struct seeking *s, const struct place_family *f, const struct place_question *q,
-               struct place_chain **out, struct err *e)
+static int ask(void *context, struct place_question *q, struct place_chain **out, struct err *e)
 {
-    int rc = place_program(s->p, f, q, out, &s->effort, e);
+    const struct asked *k = context;
+    struct seeking *s = k->s;
 
+    q->pairs = 1 + *s->looks / s->part;
+    q->stop = s->a->stop;
+    int rc = place_program(s->p, k->f, q, out, &s->effort, e);
     s->pairs += s->effort.pairs;
     *s->looks -= s->effort.looks < *s->looks ? s->effort.looks : *s->looks;
     s->limited |= !rc && !s->effort.complete;
@@ -84,85 +74,25 @@ static int tell(struct seeking *s, struct place_chain *c, double value, struct e
     return 0;
 }
 
-/* Passes together: one question. */
-static int improve_together(struct seeking *s, const struct place_family *f, struct err *e)
+static int take(void *context, struct place_chain *c, double value, struct err *e)
 {
-    struct place_question q = question_of(s);
-    struct place_chain *c;
-
-    if (ask(s, f, &q, &c, e))
-        return e->code;
-    return c ? tell(s, c, c->value_ms, e) : 0;
-}
-
-/* The least load of one pass while the other stays within a bound; INFINITY: there is none. */
-static int least_of(struct seeking *s, const struct place_family *f, uint32_t pass, double below,
-                    double other, struct place_chain **c, double *value, struct err *e)
-{
-    struct place_question q = question_of(s);
-
-    q.pass = pass;
-    q.below_ms = below;
-    q.other_ms = other;
-    if (ask(s, f, &q, c, e))
-        return e->code;
-    *value = *c ? (*c)->value_ms : INFINITY;
-    return 0;
-}
-
-/* Passes apart: along the front of (forward, backward) maxima, from the least backward load on.
- * Forward loads fall, backward loads rise; it ends where even the least forward load cannot win. */
-static int improve_apart(struct seeking *s, const struct place_family *f, struct err *e)
-{
-    struct place_chain *c;
-    double forward = 0, backward = 0, least = 0, limit = INFINITY;
-
-    if (least_of(s, f, 0, s->value_ms, INFINITY, &c, &least, e))
-        return e->code;
-    place_chain_free(c);
-    while (isfinite(least) && !s->limited) {
-        double room = s->value_ms - least;
-        if (least_of(s, f, 1, room, limit, &c, &backward, e))
-            return e->code;
-        place_chain_free(c);
-        if (!isfinite(backward))
-            break;
-        if (least_of(s, f, 0, INFINITY, backward, &c, &forward, e))
-            return e->code;
-        if (!c)
-            break;
-        if (forward + backward < s->value_ms && tell(s, c, forward + backward, e))
-            return e->code;
-        if (c != s->best)
-            place_chain_free(c);
-        limit = nextafter(fmin(forward, s->value_ms - backward), 0);
-    }
-    return 0;
-}
-
-/* A target: the fewest accelerators, then no fewer can be told. */
-static int improve_fewest(struct seeking *s, const struct place_family *f, struct err *e)
-{
-    const struct place_graph *g = s->p->nets->graph;
-    struct place_question q = question_of(s);
-    struct place_chain *c;
-
-    q.below_ms = s->a->target_ms * (1 + 1e-12);
-    q.fewest = true;
-    if (ask(s, f, &q, &c, e))
-        return e->code;
-    if (!c || (s->best && accelerators_of(g, c) >= accelerators_of(g, s->best))) {
-        place_chain_free(c);
-        return 0;
-    }
-    return tell(s, c, c->value_ms, e);
+    return tell(((const struct asked *)context)->s, c, value, e);
 }
 
 static int improve(struct seeking *s, const struct place_family *f, struct err *e)
 {
-    if (s->a->target_ms > 0)
-        return improve_fewest(s, f, e);
-    return s->a->rules.apart ? improve_apart(s, f, e) : improve_together(s, f, e);
+    struct asked k = {s, f};
+    struct place_improving i = {.graph = s->p->nets->graph,
+                                .rules = &s->a->rules,
+                                .target_ms = s->a->target_ms,
+                                .best = &s->best,
+                                .value_ms = &s->value_ms,
+                                .limited = &s->limited,
+                                .ask = ask,
+                                .take = take,
+                                .context = &k};
+
+    return place_improve(&i, e);
 }
 
 /* ---- orders, all ideals, a beam ---- */
@@ -275,7 +205,8 @@ static int try_all(struct seeking *s, const struct place_band *band, struct err 
 /* More ideals than the limits allow: those between which a better plan's devices could be. */
 static int try_band(struct seeking *s, struct err *e)
 {
-    struct place_question q = question_of(s);
+    struct place_question q = {
+        .rules = &s->a->rules, .below_ms = s->value_ms, .other_ms = INFINITY};
     struct place_band band;
     int rc;
 
@@ -340,22 +271,6 @@ static int seek(struct seeking *s, uint32_t *order, struct err *e)
 
 /* ---- large graphs ---- */
 
-/* The chain of a coarsened graph, for the positions it was made from. Takes c over. */
-static int refine_chain(struct place_chain *c, const uint32_t *group_of, uint32_t positions,
-                        struct err *e)
-{
-    uint32_t *stage_of = mem_try((size_t)positions + 1, sizeof *stage_of);
-
-    if (!stage_of)
-        return err_no_memory(e, "for a plan");
-    for (uint32_t p = 0; p < positions; p++)
-        stage_of[p] = c->stage_of[group_of[p]];
-    free(c->stage_of);
-    c->stage_of = stage_of;
-    c->positions = positions;
-    return 0;
-}
-
 /* One round on stretches of `order`: s->best, of s->p's own positions, may get better. */
 static int seek_coarse(struct seeking *s, const uint32_t *order, uint32_t rounds, struct err *e)
 {
@@ -381,7 +296,7 @@ static int seek_coarse(struct seeking *s, const uint32_t *order, uint32_t rounds
         rc = try_beam(&t, inner, e);
     if (rc)
         goto out;
-    if (t.best && !(rc = refine_chain(t.best, group_of, s->p->nets->positions, e))) {
+    if (t.best && !(rc = place_coarsen_undo(t.best, group_of, s->p->nets->positions, e))) {
         place_chain_free(s->best);
         s->best = t.best;
         t.best = NULL;
@@ -621,6 +536,7 @@ static int place_alike(const struct place_graph *g, const struct place_asking *a
     h.per_server = 0;
     quiet.better = NULL;
     quiet.looks /= 6;
+    *out = NULL;
     rc = place_flat(&h, &quiet, out, e);
     if (rc)
         return rc;
@@ -628,39 +544,81 @@ static int place_alike(const struct place_graph *g, const struct place_asking *a
     load = mem_try((size_t)(*out)->devices + 1, sizeof *load);
     rc = load ? placement_value(*out, g, &a->rules, load, e) : err_no_memory(e, "for a plan");
     free(load);
+    if (rc) {
+        placement_free(*out);
+        *out = NULL;
+    }
+    return rc;
+}
+
+static bool is_in_turn(const struct placement *p, const struct place_graph *g)
+{
+    return !place_servers_count(g) || placement_in_turn(p, g);
+}
+
+/* What the program over servers begins with: the better of two plans, one as if all transfers
+ * stayed inside a server and one as if none did, of those whose servers come in turn. Where neither
+ * is one, the first without copies: *in_turn tells. *bound: no plan is below. */
+static int begin_servers(const struct place_graph *g, const struct place_asking *a,
+                         struct placement **out, bool *in_turn, double *bound, struct err *e)
+{
+    struct place_asking single = *a;
+    struct placement *far = NULL;
+    struct err none = {0};
+    double unused;
+    int rc = place_alike(g, a, g->send_ms, out, bound, e);
+
+    if (rc)
+        return rc;
+    rc = place_alike(g, a, g->far_ms, &far, &unused, &none);
+    if (rc && rc != ERR_INFEASIBLE) {
+        *e = none;
+        goto out;
+    }
+    bool far_in_turn = !rc && is_in_turn(far, g);
+    rc = 0;
+    *in_turn = is_in_turn(*out, g);
+    if (far_in_turn && (!*in_turn || far->value_ms < (*out)->value_ms)) {
+        placement_free(*out);
+        *out = far;
+        *in_turn = true;
+        return 0;
+    }
+    if (*in_turn || !a->rules.replicate)
+        goto out;
+    placement_free(*out);
+    *out = NULL;
+    single.rules.replicate = false;
+    single.target_ms = 0;
+    rc = place_alike(g, &single, g->send_ms, out, &unused, e);
+    *in_turn = !rc && is_in_turn(*out, g);
+out:
+    placement_free(far);
     if (rc)
         placement_free(*out);
     return rc;
 }
 
-/* Stages stand on servers in the order of the chain. Two plans come first, one as if all transfers
- * stayed inside a server and one as if none did, then the program over two levels where it
- * applies; the first one's optimum is a bound. */
+/* Two plans come first, then the program over two levels where it applies. */
 static int place_servers(const struct place_graph *g, const struct place_asking *a,
                          struct placement **out, struct err *e)
 {
-    struct placement *near, *far;
-    double bound, unused;
-    int rc = place_alike(g, a, g->send_ms, &near, &bound, e);
+    double bound;
+    bool in_turn;
+    int rc = begin_servers(g, a, out, &in_turn, &bound, e);
 
     if (rc)
         return rc;
-    rc = place_alike(g, a, g->far_ms, &far, &unused, e);
-    if (rc) {
-        placement_free(near);
-        return rc;
-    }
-    bool far_wins = far->value_ms < near->value_ms;
-    *out = far_wins ? far : near;
-    placement_free(far_wins ? near : far);
+    if (a->target_ms > 0) /* the fewest accelerators are no bound of the time */
+        bound = fmin((*out)->value_ms, place_work_bound(g, &a->rules));
     (*out)->bound_ms = bound;
-    (*out)->bound_by = "transfers as inside a server";
-    (*out)->proven = bound >= (*out)->value_ms * (1 - 1e-12);
+    (*out)->bound_by = a->target_ms > 0 ? "work shared out" : "transfers as inside a server";
+    (*out)->proven = in_turn && !(a->target_ms > 0) && bound >= (*out)->value_ms * (1 - 1e-12);
     if (a->better)
         a->better(a->context, *out);
-    if ((*out)->proven || a->dpl_only || a->target_ms > 0 || !place_servers_apply(g, &a->rules))
+    if ((*out)->proven || a->dpl_only || !place_servers_apply(g))
         return 0;
-    rc = place_two_levels(g, a, *out, e);
+    rc = place_two_levels(g, a, in_turn, *out, e);
     if (rc)
         placement_free(*out);
     return rc;

@@ -390,6 +390,7 @@ static int make(struct making *k, struct err *e)
     memcpy(k->g->type, types, sizeof k->g->type);
     k->g->per_server = per_server;
     k->g->sync_ms_per_byte = isfinite(k->link) ? 1e3 / k->link : 0;
+    k->g->sync_far_ms_per_byte = per_server && isfinite(k->network) ? 1e3 / k->network : 0;
     if (per_server)
         k->g->far_ms = arena_get(&k->g->arena, (size_t)nodes + 1, sizeof(double));
     if ((per_server && !k->g->far_ms) || !set_nodes(k) || !set_layers(k) || !set_colors(k) ||

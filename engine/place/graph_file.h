@@ -11,7 +11,8 @@
  *     "kinds": [{"name", "count", "memory"}] in place of maxFPGAs and maxSizePerFPGA, with
  *         "latencies": [ms by kind] in place of a node's fpgaLatency
  *     "perServer": accelerators of one server, with "costFar" of an edge: the cost to another one
- *     "syncPerByte": ms to send a byte of a replicated stage's weights */
+ *     "syncPerByte": ms to send a byte of a replicated stage's weights; "syncPerByteFar": where its
+ *         copies are on more than one server */
 #ifndef AUTOMAP_ENGINE_PLACE_GRAPH_FILE_H
 #define AUTOMAP_ENGINE_PLACE_GRAPH_FILE_H
 

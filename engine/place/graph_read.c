@@ -38,7 +38,7 @@ struct reading {
     struct place_type kind[PLACE_TYPES_MAX];
     uint32_t kinds, latencies; /* latencies: of one node, 0 none read */
     uint32_t count, cpus, per_server;
-    double memory, sync;
+    double memory, sync, sync_far;
     bool has_far;
     struct arena names;
 };
@@ -277,11 +277,11 @@ static void read_kind(struct reading *r)
     r->kinds++;
 }
 
-enum { G_NODES, G_EDGES, G_CPUS, G_MEMORY, G_COUNT, G_KINDS, G_SERVER, G_SYNC };
+enum { G_NODES, G_EDGES, G_CPUS, G_MEMORY, G_COUNT, G_KINDS, G_SERVER, G_SYNC, G_SYNC_FAR };
 static const char *const graph_keys[] = {
     [G_NODES] = "nodes",      [G_EDGES] = "edges",           [G_CPUS] = "maxCPUs",
     [G_COUNT] = "maxFPGAs",   [G_MEMORY] = "maxSizePerFPGA", [G_KINDS] = "kinds",
-    [G_SERVER] = "perServer", [G_SYNC] = "syncPerByte"};
+    [G_SERVER] = "perServer", [G_SYNC] = "syncPerByte",      [G_SYNC_FAR] = "syncPerByteFar"};
 
 static void read_list(struct reading *r, void (*one)(struct reading *))
 {
@@ -297,7 +297,7 @@ static void read_graph(struct reading *r)
 
     json_object(j);
     while (json_key(j)) {
-        switch (key_of(j, graph_keys, G_SYNC + 1, &seen)) {
+        switch (key_of(j, graph_keys, G_SYNC_FAR + 1, &seen)) {
         case G_NODES:
             read_list(r, read_node);
             break;
@@ -321,6 +321,9 @@ static void read_graph(struct reading *r)
             break;
         case G_SYNC:
             r->sync = json_real(j, 0, TIME_MAX);
+            break;
+        case G_SYNC_FAR:
+            r->sync_far = json_real(j, 0, TIME_MAX);
             break;
         default:
             json_skip(j);
@@ -445,6 +448,7 @@ static void set_nodes(const struct reading *r, struct place_graph *g)
     g->type[r->kinds] = (struct place_type){"host", r->cpus, INFINITY, true};
     g->per_server = r->per_server;
     g->sync_ms_per_byte = r->sync;
+    g->sync_far_ms_per_byte = r->sync_far;
 }
 
 static int connect(struct reading *r, struct place_graph *g)

@@ -26,6 +26,8 @@ static void write_types(const struct place_graph *g, struct str *out)
         str_format(out, ", \"perServer\": %u", g->per_server);
     if (g->sync_ms_per_byte > 0)
         str_format(out, ", \"syncPerByte\": %.17g", g->sync_ms_per_byte);
+    if (g->sync_far_ms_per_byte > 0)
+        str_format(out, ", \"syncPerByteFar\": %.17g", g->sync_far_ms_per_byte);
 }
 
 static void write_node(const struct place_graph *g, uint32_t v, struct str *out)

@@ -216,5 +216,11 @@ uint64_t place_fingerprint(const struct place_graph *g)
     h = mem_hash(g->supported, n * sizeof *g->supported, h);
     h = mem_hash(g->backward, n * sizeof *g->backward, h);
     h = mem_hash(g->user_at, (n + 1) * sizeof *g->user_at, h);
+    for (uint32_t v = 0; v < g->nodes && g->per_server && g->far_ms; v++) {
+        uint64_t far[] = {v, g->per_server, 0};
+        memcpy(&far[2], &g->far_ms[v], sizeof far[2]);
+        if (g->user_at[v] < g->user_at[v + 1] && g->far_ms[v] != g->send_ms[v])
+            h = mem_hash(far, sizeof far, h);
+    }
     return mem_hash(g->user, g->edges * sizeof *g->user, h);
 }

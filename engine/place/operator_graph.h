@@ -60,8 +60,9 @@ struct place_graph {
 
     uint32_t types;
     struct place_type type[PLACE_TYPES_MAX];
-    uint32_t per_server;     /* accelerators of one server; 0: all on one */
-    double sync_ms_per_byte; /* of a replicated stage's weights, each way; 0: free */
+    uint32_t per_server;         /* accelerators of one server; 0: all on one */
+    double sync_ms_per_byte;     /* of a replicated stage's weights, each way; 0: free */
+    double sync_far_ms_per_byte; /* the same of copies on more than one server; 0: as on one */
 
     struct arena arena; /* holds all of the above */
 };
@@ -89,6 +90,17 @@ static inline uint32_t place_devices(const struct place_graph *g)
     uint32_t all = 0;
     for (uint32_t t = 0; t < g->types; t++)
         all += g->type[t].count;
+    return all;
+}
+/* Servers that count: 0 where there is one, they cost nothing, or a kind does not fill them. */
+static inline uint32_t place_servers_count(const struct place_graph *g)
+{
+    uint32_t all = 0;
+    for (uint32_t t = 0; t + 1 < g->types; t++) {
+        if (!g->per_server || !g->far_ms || g->type[t].count % g->per_server)
+            return 0;
+        all += g->type[t].count / g->per_server;
+    }
     return all;
 }
 /* Devices are numbered type after type. */

@@ -77,6 +77,34 @@ uint32_t placement_pieces(const struct placement *p)
     return most;
 }
 
+/* Where servers count, copies of a stage share one, or take all devices of several. */
+static int check_servers(const struct placement *p, const struct place_graph *g, const bool *used,
+                         struct err *e)
+{
+    uint32_t taken[PLACE_DEVICES_MAX] = {0}, per = g->per_server;
+    uint64_t whole[PLACE_TYPES_MAX] = {0}, servers = 0;
+
+    for (uint32_t d = 0; d < p->devices; d++) {
+        uint32_t t = place_type_of(g, d), copies = used[d] && p->copies[d] ? p->copies[d] : used[d];
+        if (g->type[t].is_host)
+            continue;
+        whole[t] += copies > per ? copies / per : !taken[d / per] && copies;
+        taken[d / per] += copies > per && copies % per == 0 ? per : copies;
+        if (taken[d / per] > per)
+            return err_set(e, ERR_INPUT,
+                           "copies: a stage and its copies share a server of %u, or take whole "
+                           "ones",
+                           per);
+    }
+    for (uint32_t t = 0; t + 1 < g->types; t++) {
+        servers = g->type[t].count / per;
+        if (whole[t] > servers)
+            return err_set(e, ERR_INPUT, "copies: the stages on %s need more than the %u servers",
+                           g->type[t].name, (uint32_t)servers);
+    }
+    return 0;
+}
+
 int placement_check_copies(const struct placement *p, const struct place_graph *g, struct err *e)
 {
     uint64_t taken[PLACE_TYPES_MAX] = {0};
@@ -91,7 +119,44 @@ int placement_check_copies(const struct placement *p, const struct place_graph *
             return err_set(e, ERR_INPUT, "copies: the stages on %s need more than the %u there are",
                            g->type[t].name, g->type[t].count);
     }
-    return 0;
+    return place_servers_count(g) ? check_servers(p, g, used, e) : 0;
+}
+
+/* Whether all devices of its servers, and no others, are of that stage. */
+static bool is_whole(const struct placement *p, const struct place_graph *g, uint32_t device)
+{
+    uint32_t first = device - device % g->per_server;
+
+    for (uint32_t d = first; d < first + g->per_server; d++) {
+        if (p->stage[d] != p->stage[device])
+            return false;
+    }
+    return true;
+}
+
+bool placement_in_turn(const struct placement *p, const struct place_graph *g)
+{
+    uint32_t per = g->per_server, open = PLACE_NONE;
+    bool closed[PLACE_DEVICES_MAX] = {false};
+
+    for (uint32_t s = 0; s < p->devices; s++) {
+        uint32_t servers = 0, last = PLACE_NONE;
+        bool whole = true, again = false;
+        for (uint32_t d = 0; d < p->devices; d++) {
+            if (p->stage[d] != s || g->type[place_type_of(g, d)].is_host)
+                continue;
+            whole &= is_whole(p, g, d);
+            again |= closed[d / per] && d / per != open && d / per != last;
+            servers += d / per != last;
+            last = d / per;
+            closed[last] = true;
+        }
+        if (again || (servers > 1 && !whole))
+            return false;
+        if (servers)
+            open = servers > 1 ? PLACE_NONE : last;
+    }
+    return true;
 }
 
 void placement_price(struct placement *p, const struct place_nets *n, const struct place_rules *r,
@@ -201,6 +266,17 @@ static uint32_t first_free(const struct place_graph *g, const bool *taken, uint3
     return d;
 }
 
+/* The chain says which. */
+static void take_devices(const struct place_chain *c, struct placement *p, uint32_t *first)
+{
+    for (uint32_t s = 0, at = 0; s < c->stages; s++) {
+        first[s] = c->device[at];
+        p->copies[first[s]] = c->stage[s].copies;
+        for (uint32_t k = 0; k < c->stage[s].copies; k++)
+            p->stage[c->device[at++]] = s;
+    }
+}
+
 /* Devices of a stage: its first is written down, the others are only taken. */
 static void give_devices(const struct place_graph *g, const struct place_chain *c,
                          const uint32_t *pinned, struct placement *p, uint32_t *first)
@@ -238,7 +314,10 @@ int placement_of_chain(const struct place_prepared *prepared, const struct place
     }
     for (uint32_t s = 0; s < c->stages; s++)
         pinned[s] = pinned_device(n, c, s);
-    give_devices(n->graph, c, pinned, p, pinned + c->stages);
+    if (c->device)
+        take_devices(c, p, pinned + c->stages);
+    else
+        give_devices(n->graph, c, pinned, p, pinned + c->stages);
     for (uint32_t v = 0; v < n->graph->nodes; v++)
         p->device[v] = pinned[c->stages + c->stage_of[n->position_of[v]]];
     p->contiguous = true;

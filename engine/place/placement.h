@@ -35,10 +35,14 @@ int placement_copy(const struct placement *p, struct placement **out, struct err
 /* Latency: pieces of one accelerator, at most; 1 without pieces. */
 uint32_t placement_pieces(const struct placement *p);
 
-/* Stages and their copies take no more devices of a kind than there are. ERR_INPUT names the kind.
- * O(nodes + devices). */
+/* Stages and their copies take no more devices of a kind than there are, and where servers count,
+ * share a server or take whole ones. ERR_INPUT names the kind. O(nodes + devices). */
 int placement_check_copies(const struct placement *p, const struct place_graph *g,
                            struct err *e) MUST_CHECK;
+
+/* Whether the accelerators of a server come one after another in the chain of stages, and copies
+ * are as above. The graph has servers. O(devices^2). */
+bool placement_in_turn(const struct placement *p, const struct place_graph *g);
 
 /* Fills the loads of all devices (place_devices of them) and sets value and faults from them. No
  * position of `n` may be split by the plan. O(pins). */

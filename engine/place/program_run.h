@@ -1,6 +1,6 @@
 /* engine/place/program_run.h - the tables of one run of the program over ideals. Private to
- * chain_program.c, which goes through the ideals, and program_pairs.c, which tries what may stand
- * below one. */
+ * chain_program.c, which goes through the ideals, program_pairs.c, which tries what may stand below
+ * one, and the program over servers, which shares its yardsticks. */
 #ifndef AUTOMAP_ENGINE_PLACE_PROGRAM_RUN_H
 #define AUTOMAP_ENGINE_PLACE_PROGRAM_RUN_H
 
@@ -95,6 +95,16 @@ static inline uint32_t run_pins_of(const struct place_nets *n, uint32_t h)
 {
     return n->pin_at[h + 1] - n->pin_at[h];
 }
+
+/* By work, then number. */
+int run_compare_ranked(const void *a, const void *b);
+/* Kinds by position, pins to devices included. */
+void run_restrict_types(struct run *r);
+/* Base work that a device of `type` does in one ms, at most; and what it does in no time. */
+void run_rate_of(const struct run *r, uint32_t measure, uint32_t type, double *rate,
+                 double *nothing);
+/* Bits of fixed devices, in the order of positions, and of the sides of pairs apart. */
+void run_gather_pins(const struct place_nets *n, const uint64_t *set, uint64_t pins[3]);
 
 /* The ideal of that rank, as the next row: the best stage on top of every row below it. Counts
  * pairs and looks. */

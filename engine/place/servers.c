@@ -1,463 +1,472 @@
 #include "engine/place/servers.h"
 
+#include "engine/place/chain_program.h"
 #include "engine/place/family.h"
 #include "engine/place/nets.h"
 #include "engine/place/operator_graph.h"
 #include "engine/place/prepare.h"
+#include "engine/place/program_run.h"
+#include "engine/place/servers_run.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Rounding of sums in different orders must not part equal values. */
-#define SLACK 1e-9
+/* Sums in another order. */
+#define ROUNDING 1e-12
 
-enum { TABLE_MOST = 1 << 25 }; /* ideals x nets */
-
-struct ranked {
-    double work;
-    uint32_t ideal;
-};
-
-/* A choice inside one server: the row the last device begins at. */
-struct inner {
-    double value;
-    uint32_t from;
-};
-
-struct two {
-    const struct place_nets *n;
-    const struct place_family *f;
-    const struct place_question *q;
-    struct place_effort *effort;
-    uint32_t servers, per; /* devices of one */
-    uint32_t rows;         /* ideals by work, ascending */
-    struct ranked *ranked;
-    uint16_t *pins;             /* [row * nets]: pins inside */
-    uint32_t *cut_at, *cut;     /* nets a row cuts */
-    double *bytes;              /* by row */
-    uint32_t *bad;              /* by row: positions that may not be on an accelerator */
-    double cap;                 /* only plans below it */
-    double *best;               /* [server * rows + row] */
-    uint32_t *from, *used;      /* the same: where the server begins; servers in use count up */
-    struct inner *least, *real; /* [devices of a server + 1][rows] */
-    bool over;
-};
-
-bool place_servers_apply(const struct place_graph *g, const struct place_rules *r)
+bool place_servers_apply(const struct place_graph *g)
 {
-    if (g->types != 2 || g->type[1].count || r->replicate || r->apart || g->aparts)
-        return false;
-    if (!g->per_server || !g->far_ms || g->type[0].count % g->per_server)
-        return false;
-    for (uint32_t v = 0; v < g->nodes; v++) {
-        if (g->fixed[v] != PLACE_NONE || g->far_ms[v] < g->send_ms[v])
+    for (uint32_t v = 0; v < g->nodes && g->far_ms; v++) {
+        if (g->far_ms[v] < g->send_ms[v])
             return false;
     }
-    return true;
-}
-
-/* ---- tables ---- */
-
-static const uint64_t *set_of(const struct two *t, uint32_t row)
-{
-    return t->f->set + (size_t)t->ranked[row].ideal * t->f->words;
-}
-
-static uint32_t pins_of(const struct place_nets *n, uint32_t h)
-{
-    return n->pin_at[h + 1] - n->pin_at[h];
-}
-
-static int compare_ranked(const void *a, const void *b)
-{
-    const struct ranked *x = a, *y = b;
-
-    return x->work != y->work ? (x->work > y->work) - (x->work < y->work)
-                              : (x->ideal > y->ideal) - (x->ideal < y->ideal);
-}
-
-static bool allocate(struct two *t)
-{
-    size_t rows = t->rows;
-
-    t->ranked = mem_try(rows, sizeof *t->ranked);
-    t->pins = mem_try(rows * t->n->nets + 1, sizeof *t->pins);
-    t->cut_at = mem_try(rows + 1, sizeof *t->cut_at);
-    t->bytes = mem_try(rows, sizeof *t->bytes);
-    t->bad = mem_try(rows, sizeof *t->bad);
-    t->best = mem_try((t->servers + 1) * rows, sizeof *t->best);
-    t->from = mem_try((t->servers + 1) * rows, sizeof *t->from);
-    t->least = mem_try((t->per + 1) * rows, sizeof *t->least);
-    t->real = mem_try((t->per + 1) * rows, sizeof *t->real);
-    return t->ranked && t->pins && t->cut_at && t->bytes && t->bad && t->best && t->from &&
-           t->least && t->real;
-}
-
-static void release(struct two *t)
-{
-    free(t->ranked);
-    free(t->pins);
-    free(t->cut_at);
-    free(t->cut);
-    free(t->bytes);
-    free(t->bad);
-    free(t->best);
-    free(t->from);
-    free(t->least);
-    free(t->real);
-}
-
-static void rank_ideals(struct two *t)
-{
-    for (uint32_t i = 0; i < t->rows; i++) {
-        const uint64_t *set = t->f->set + (size_t)i * t->f->words;
-        t->ranked[i] = (struct ranked){0, i};
-        for (uint32_t p = 0; p < t->n->positions; p++) {
-            if (place_has(set, p))
-                t->ranked[i].work +=
-                    place_nets_time(t->n, 0, 0, p) + place_nets_time(t->n, 1, 0, p);
-        }
-    }
-    qsort(t->ranked, t->rows, sizeof *t->ranked, compare_ranked);
-}
-
-static bool fill_row(struct two *t, uint32_t row, size_t *room)
-{
-    const struct place_nets *n = t->n;
-    const uint64_t *set = set_of(t, row);
-    uint16_t *pins = t->pins + (size_t)row * n->nets;
-    uint32_t at = t->cut_at[row];
-
-    for (uint32_t p = 0; p < n->positions; p++) {
-        if (!place_has(set, p))
-            continue;
-        t->bytes[row] += n->bytes[p];
-        t->bad[row] += !(n->allowed[p] & 1);
-        for (uint32_t i = n->net_at[p]; i < n->net_at[p + 1]; i++)
-            pins[n->net[i]]++;
-    }
-    for (uint32_t h = 0; h < n->nets; h++) {
-        if (!pins[h] || pins[h] == pins_of(n, h))
-            continue;
-        if (!mem_grow(&t->cut, room, at, 1))
-            return false;
-        t->cut[at++] = h;
-    }
-    t->cut_at[row + 1] = at;
-    return true;
-}
-
-static int fill_tables(struct two *t, struct err *e)
-{
-    size_t room = 0;
-
-    if (!allocate(t))
-        return err_no_memory(e, "for the program over servers");
-    rank_ideals(t);
-    for (uint32_t row = 0; row < t->rows; row++) {
-        if (!fill_row(t, row, &room))
-            return err_no_memory(e, "for the program over servers");
-    }
-    return 0;
-}
-
-/* ---- what one device pays ---- */
-
-/* A device takes `to` less `from`; its server begins at `first`, and ends at `last`. */
-struct stage {
-    uint32_t first, from, to, last;
-};
-
-struct moved {
-    double in, out;
-};
-
-/* One net that `from` or `to` cuts. */
-static void add_net(const struct two *t, const struct stage *s, uint32_t h, struct moved *m)
-{
-    const struct place_nets *n = t->n;
-    uint32_t nets = n->nets, maker = n->pin[n->pin_at[h]];
-    uint32_t before = t->pins[(size_t)s->from * nets + h],
-             after = t->pins[(size_t)s->to * nets + h];
-
-    if (before == after)
-        return;
-    if (place_has(set_of(t, s->from), maker)) { /* made before: fetched */
-        bool near = !place_has(set_of(t, s->first), maker);
-        m->in += near ? n->near_ms[h] : n->far_ms[h];
-    } else if (place_has(set_of(t, s->to), maker)) {
-        bool far = t->pins[(size_t)s->first * nets + h] ||
-                   t->pins[(size_t)s->last * nets + h] != pins_of(n, h);
-        m->out += far ? n->far_ms[h] : n->near_ms[h];
-    } else {
-        bool near = place_has(set_of(t, s->last), maker);
-        m->in += near ? n->near_ms[h] : n->far_ms[h];
-    }
-}
-
-static double load_of(struct two *t, const struct stage *s)
-{
-    uint32_t nets = t->n->nets;
-    struct moved m = {0, 0};
-
-    for (uint32_t i = t->cut_at[s->to]; i < t->cut_at[s->to + 1]; i++)
-        add_net(t, s, t->cut[i], &m);
-    for (uint32_t i = t->cut_at[s->from]; i < t->cut_at[s->from + 1]; i++) {
-        uint32_t h = t->cut[i]; /* those both cut were looked at */
-        if (t->pins[(size_t)s->to * nets + h] == pins_of(t->n, h))
-            add_net(t, s, h, &m);
-    }
-    t->effort->pairs++;
-    t->effort->looks += (t->cut_at[s->to + 1] - t->cut_at[s->to]) / 2;
-    double work = t->ranked[s->to].work - t->ranked[s->from].work;
-    return place_parts_ms(t->q->rules->communication, work, m.in, m.out);
-}
-
-static bool may_hold(const struct two *t, uint32_t from, uint32_t to)
-{
-    return t->bad[to] == t->bad[from] &&
-           t->bytes[to] - t->bytes[from] <= t->n->graph->type[0].memory_bytes;
-}
-
-static bool is_below(const struct two *t, uint32_t j, uint32_t i)
-{
-    const uint64_t *below = set_of(t, j), *set = set_of(t, i);
-
-    for (uint32_t k = 0; k < t->f->words; k++) {
-        if (below[k] & ~set[k])
-            return false;
-    }
-    return true;
+    return place_servers_count(g);
 }
 
 /* ---- one server ---- */
 
-/* Fills table[devices][row] for rows of `first` up to `end`. With `last` a row, loads are those of
- * a server that ends there; without, they are a bound below: a device then pays near prices for
- * what it sends, but for what crosses the end of its own stage when that ends the server, which is
- * what bound_of asks for. */
-static void fill_inside(struct two *t, uint32_t first, uint32_t end, uint32_t last,
-                        struct inner *table, double cap)
+static double work_of(const struct servers_run *t, uint32_t row)
+{
+    return t->ranked[row].work;
+}
+
+static void check_over(struct servers_run *t)
+{
+    const struct place_question *q = t->run.q;
+
+    t->over |= (q->pairs && t->run.effort->looks > q->pairs) ||
+               (q->stop && atomic_load_explicit(q->stop, memory_order_relaxed));
+}
+
+/* A stage on `copies` accelerators, or on a core, takes a state of row j to one of row i. */
+struct inner_step {
+    uint32_t j, i, type, copies, step; /* step: between the two states */
+    double cap;
+};
+
+static bool is_step(const struct servers_run *t, const struct inner_step *s, uint32_t state)
+{
+    return state >= s->step && (s->type == t->kinds || state % (t->per + 1) >= s->copies);
+}
+
+/* Would it improve a state if it took no time? */
+static bool is_open(const struct servers_run *t, const struct inner *table,
+                    const struct inner_step *s)
 {
     size_t rows = t->rows;
-    double slack = SLACK * t->ranked[rows - 1].work;
 
-    for (uint32_t d = 0; d <= t->per; d++) {
-        for (uint32_t i = first; i <= end; i++)
-            table[d * rows + i] = (struct inner){d || i != first ? INFINITY : 0, first};
+    for (uint32_t state = 0; state < t->inners; state++) {
+        if (is_step(t, s, state) && table[(state - s->step) * rows + s->j].value <
+                                        fmin(s->cap, table[state * rows + s->i].value))
+            return true;
     }
-    for (uint32_t i = first + 1; i <= end && !t->over; i++) {
-        if (!is_below(t, first, i) || (last != PLACE_NONE && !is_below(t, i, last)))
+    return false;
+}
+
+static void take_inner(const struct servers_run *t, struct inner *table, double *least,
+                       const struct inner_step *s, double load)
+{
+    size_t rows = t->rows;
+
+    for (uint32_t state = 0; state < t->inners; state++) {
+        if (!is_step(t, s, state))
             continue;
-        for (uint32_t j = i; j-- > first;) {
-            if (t->ranked[i].work - t->ranked[j].work > cap + slack)
-                break;
-            t->effort->looks += 1 + t->per / 4;
-            bool open = false;
-            for (uint32_t d = 1; d <= t->per; d++)
-                open |= table[(d - 1) * rows + j].value < fmin(cap, table[d * rows + i].value);
-            if (!open || !may_hold(t, j, i) || !is_below(t, j, i))
-                continue;
-            struct stage s = {first, j, i, last == PLACE_NONE ? (uint32_t)rows - 1 : last};
-            double load = load_of(t, &s);
-            for (uint32_t d = 1; d <= t->per && load < cap; d++) {
-                double value = fmax(table[(d - 1) * rows + j].value, load);
-                if (value < table[d * rows + i].value)
-                    table[d * rows + i] = (struct inner){value, j};
-            }
+        double value = fmax(table[(state - s->step) * rows + s->j].value, load);
+        if (value < table[state * rows + s->i].value) {
+            table[state * rows + s->i] =
+                (struct inner){value, s->j, (uint16_t)s->copies, (uint8_t)s->type};
+            least[s->i] = fmin(least[s->i], value);
         }
-        t->over |= (t->q->pairs && t->effort->looks > t->q->pairs) ||
-                   (t->q->stop && atomic_load_explicit(t->q->stop, memory_order_relaxed));
     }
 }
 
-static double best_inside(const struct two *t, const struct inner *table, uint32_t row)
+/* All that may stand on row j and end at i. */
+static void try_inner(struct servers_run *t, const struct servers_inside *in, uint32_t j,
+                      uint32_t i, struct inner *table, double *least)
 {
-    double best = INFINITY;
+    struct server_stage s = {in->first, j, i, in->last == PLACE_NONE ? t->rows - 1 : in->last};
+    uint32_t most = t->run.q->rules->replicate ? t->per : 1;
+    struct inner_step step = {j, i, in->type, 1, 1, in->cap};
+    double load;
 
-    for (uint32_t d = 1; d <= t->per; d++)
-        best = fmin(best, table[(size_t)d * t->rows + row].value);
-    return best;
+    for (; step.copies <= most; step.step = ++step.copies) {
+        if (!is_open(t, table, &step) || !servers_may_hold(t, j, i, in->type))
+            continue;
+        if (servers_stage(t, &s, in->type, step.copies, in->cap, &load))
+            take_inner(t, table, least, &step, load);
+    }
+    step = (struct inner_step){j, i, t->kinds, 1, t->per + 1, in->cap};
+    if (t->cores && is_open(t, table, &step) && servers_may_hold(t, j, i, t->kinds) &&
+        servers_stage(t, &s, t->kinds, 1, in->cap, &load))
+        take_inner(t, table, least, &step, load);
 }
 
-/* The same bound with the end of the server at `end`: its last device pays far prices there. */
-static double bound_of(struct two *t, uint32_t first, uint32_t end, double cap)
+void servers_fill(struct servers_run *t, const struct servers_inside *in, struct inner *table,
+                  double *least)
 {
     size_t rows = t->rows;
-    double best = INFINITY, slack = SLACK * t->ranked[rows - 1].work;
 
-    for (uint32_t j = end; j-- > first;) {
-        if (t->ranked[end].work - t->ranked[j].work > cap + slack)
-            break;
-        double before = INFINITY;
-        for (uint32_t d = 0; d < t->per; d++)
-            before = fmin(before, t->least[d * rows + j].value);
-        if (before >= fmin(cap, best) || !may_hold(t, j, end) || !is_below(t, j, end))
+    for (uint32_t i = in->first; i <= in->end; i++) {
+        least[i] = i == in->first ? 0 : INFINITY;
+        for (uint32_t state = 0; state < t->inners; state++)
+            table[state * rows + i] = (struct inner){.value = INFINITY, .from = in->first};
+    }
+    table[in->first].value = 0;
+    for (uint32_t i = in->first + 1; i <= in->end && !t->over; i++) {
+        if (!servers_is_below(t, in->first, i) ||
+            (in->last != PLACE_NONE && !servers_is_below(t, i, in->last)))
             continue;
-        best = fmin(best, fmax(before, load_of(t, &(struct stage){first, j, end, end})));
+        for (uint32_t j = i; j-- > in->first && work_of(t, i) - work_of(t, j) <= t->window;) {
+            t->run.effort->looks += 1 + t->inners / 4;
+            if (least[j] < in->cap && servers_is_below(t, j, i))
+                try_inner(t, in, j, i, table, least);
+        }
+        check_over(t);
+    }
+}
+
+/* The same bound with the end of the server known: its last stage pays far prices there. */
+static double bound_of(struct servers_run *t, uint32_t type, uint32_t first, uint32_t end,
+                       double cap)
+{
+    uint32_t most = t->run.q->rules->replicate ? t->per : 1;
+    double best = INFINITY, load;
+
+    for (uint32_t j = end; j-- > first && work_of(t, end) - work_of(t, j) <= t->window;) {
+        struct server_stage s = {first, j, end, end};
+        if (t->least_of[j] >= fmin(cap, best) || !servers_is_below(t, j, end))
+            continue;
+        for (uint32_t copies = 1; copies <= most && servers_may_hold(t, j, end, type); copies++) {
+            if (servers_stage(t, &s, type, copies, cap, &load))
+                best = fmin(best, fmax(t->least_of[j], load));
+        }
+        if (t->cores && servers_may_hold(t, j, end, t->kinds) &&
+            servers_stage(t, &s, t->kinds, 1, cap, &load))
+            best = fmin(best, fmax(t->least_of[j], load));
     }
     return best;
 }
 
 /* ---- all servers ---- */
 
-/* Devices left cannot do the work behind row within the cap. */
-static bool is_late(const struct two *t, uint32_t row, uint32_t server)
+static uint32_t used(uint32_t state, uint32_t step, uint32_t count)
 {
-    double all = t->ranked[t->rows - 1].work, left = all - t->ranked[row].work;
-
-    return left > (t->servers - server) * t->per * t->cap + SLACK * all;
+    return state / step % (count + 1);
 }
 
-/* Server number `server` from `first` on: every end it can improve. */
-static void run_server(struct two *t, uint32_t server, uint32_t first)
+/* Base work that is done within the caps by so many servers of each kind, and cores. */
+static double room_of(const struct servers_run *t, const uint32_t *servers, uint32_t cores)
+{
+    double room = 0;
+
+    for (uint32_t m = 0; m < t->run.measures; m++) {
+        for (uint32_t k = 0; k < t->run.types; k++) {
+            double devices = k < t->kinds ? (double)servers[k] * t->per : cores;
+            double rate = t->rate[m][k];
+            if (devices > 0)
+                room += (rate > 0 ? rate * t->run.cap[m] * devices : 0) + t->nothing[m][k];
+        }
+    }
+    return room * (1 + RUN_SLACK);
+}
+
+/* Whether the devices a state leaves can do the work behind the row, and it is worth having. */
+static bool is_usable(const struct servers_run *t, uint32_t state, uint32_t row)
+{
+    uint32_t left[PLACE_TYPES_MAX], cores;
+
+    for (uint32_t k = 0; k < t->kinds; k++)
+        left[k] = t->servers[k] - used(state, t->kind_step[k], t->servers[k]);
+    cores = t->cores - used(state, t->core_step, t->cores);
+    if (t->device_step && t->found && state / t->device_step >= t->device_most)
+        return false;
+    return work_of(t, t->rows - 1) - work_of(t, row) <= room_of(t, left, cores);
+}
+
+/* The state after a block, or PLACE_NONE. */
+static uint32_t state_after(const struct servers_run *t, uint32_t state, const struct outer *o)
+{
+    uint32_t k = o->type;
+
+    if (k < t->kinds && used(state, t->kind_step[k], t->servers[k]) + o->servers > t->servers[k])
+        return PLACE_NONE;
+    if (used(state, t->core_step, t->cores) + o->cores > t->cores)
+        return PLACE_NONE;
+    if (t->device_step && state / t->device_step + o->devices > t->device_most)
+        return PLACE_NONE;
+    return state + (k < t->kinds ? o->servers * t->kind_step[k] : 0) + o->cores * t->core_step +
+           o->devices * t->device_step;
+}
+
+/* A block of that value behind every state of its first row. */
+static void take_outer(struct servers_run *t, const struct outer *o, uint32_t row, double block)
 {
     size_t rows = t->rows;
-    double *best = t->best + (server + 1) * rows, all = t->ranked[rows - 1].work;
-    double start = t->best[server * rows + first];
+
+    for (uint32_t state = 0; state < t->states; state++) {
+        double value = fmax(t->best[state * rows + o->from], block);
+        uint32_t after = value < t->run.cap[0] ? state_after(t, state, o) : PLACE_NONE;
+        if (after == PLACE_NONE || value >= t->best[after * rows + row] ||
+            !is_usable(t, after, row))
+            continue;
+        t->best[after * rows + row] = value;
+        t->choice[after * rows + row] = *o;
+        if (row == rows - 1 && !t->run.q->fewest)
+            t->run.cap[0] = fmin(t->run.cap[0], value);
+    }
+}
+
+/* What a server of that kind from `first` to `row` must stay below to be of any use. */
+static double limit_of(const struct servers_run *t, uint32_t type, uint32_t first, uint32_t row)
+{
+    size_t rows = t->rows;
+    double limit = 0;
+
+    if (t->device_step)
+        return t->run.cap[0];
+    for (uint32_t state = 0; state < t->states; state++) {
+        double start = t->best[state * rows + first];
+        for (uint16_t c = 0; c <= t->cores && start < t->run.cap[0]; c++) {
+            struct outer o = {.cores = c, .servers = 1, .type = (uint8_t)type};
+            uint32_t after = state_after(t, state, &o);
+            if (after != PLACE_NONE && start < t->best[after * rows + row] &&
+                is_usable(t, after, row))
+                limit = fmax(limit, t->best[after * rows + row]);
+        }
+    }
+    return fmin(limit, t->run.cap[0]);
+}
+
+/* Positions pinned to accelerators between two rows: all those of one server of that kind, or of
+ * none. */
+static bool keeps_servers(const struct servers_run *t, uint32_t type, uint32_t first, uint32_t row)
+{
+    uint64_t inside = t->marks[(size_t)row * 3] & ~t->marks[(size_t)first * 3];
+    uint32_t server = 0, touched = 0;
+
+    for (uint32_t k = 0; k < t->kinds; k++) {
+        for (uint32_t i = 0; i < t->servers[k]; i++, server++) {
+            uint64_t here = inside & t->pinned[server];
+            if (here && (k != type || here != t->pinned[server] || touched++))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* The last row that work alone lets a block reach, with so many devices of each kind. */
+static uint32_t last_in_room(const struct servers_run *t, uint32_t first, double room)
+{
     uint32_t end = first;
 
-    while (end + 1 < rows &&
-           t->ranked[end + 1].work - t->ranked[first].work <= t->per * t->cap + SLACK * all)
+    while (end + 1 < t->rows && work_of(t, end + 1) - work_of(t, first) <= room)
         end++;
-    fill_inside(t, first, end, PLACE_NONE, t->least, t->cap);
+    return end;
+}
+
+/* A server from `first` on: every end it can improve. */
+static void run_server(struct servers_run *t, uint32_t type, uint32_t first)
+{
+    size_t rows = t->rows;
+    uint32_t one[PLACE_TYPES_MAX] = {0};
+
+    one[type] = 1;
+    uint32_t end = last_in_room(t, first, room_of(t, one, t->cores));
+    struct servers_inside in = {type, first, end, PLACE_NONE, t->run.cap[0]};
+    servers_fill(t, &in, t->least, t->least_of);
     for (uint32_t i = end; i > first && !t->over; i--) {
-        double cap = fmin(t->cap, best[i]);
-        if (start >= cap || is_late(t, i, server + 1) || best_inside(t, t->least, i) >= cap ||
-            bound_of(t, first, i, cap) >= cap)
+        if (t->least_of[i] >= t->run.cap[0] || !keeps_servers(t, type, first, i))
             continue;
-        fill_inside(t, first, i, i, t->real, cap);
-        double value = fmax(start, best_inside(t, t->real, i));
-        if (value >= cap || t->over)
+        double limit = limit_of(t, type, first, i);
+        if (t->least_of[i] >= limit || bound_of(t, type, first, i, limit) >= limit)
             continue;
-        best[i] = value;
-        t->from[(server + 1) * rows + i] = first;
-        if (i == rows - 1)
-            t->cap = value;
+        in = (struct servers_inside){type, first, i, i, limit};
+        servers_fill(t, &in, t->real, t->real_of);
+        for (uint32_t s = 0; s < t->inners && !t->over; s++) {
+            struct outer o = {
+                first, (uint16_t)(s / (t->per + 1)), (uint16_t)(s % (t->per + 1)), 1, (uint8_t)type,
+                false};
+            if (t->real[s * rows + i].value < limit)
+                take_outer(t, &o, i, t->real[s * rows + i].value);
+        }
     }
 }
 
-static void walk(struct two *t)
+/* One core alone, or one stage with copies on several whole servers. */
+static void run_stage(struct servers_run *t, const struct outer *o, uint32_t copies)
+{
+    uint32_t counts[PLACE_TYPES_MAX] = {0}, first = o->from;
+    double load;
+
+    counts[o->type] = o->servers;
+    uint32_t end = last_in_room(t, first, room_of(t, counts, o->cores));
+    for (uint32_t i = first + 1; i <= end; i++) {
+        struct server_stage s = {first, first, i, i};
+        t->run.effort->looks++;
+        if (servers_is_below(t, first, i) && servers_may_hold(t, first, i, o->type) &&
+            keeps_servers(t, o->type, first, i) &&
+            servers_stage(t, &s, o->type, copies, t->run.cap[0], &load))
+            take_outer(t, o, i, load);
+    }
+    check_over(t);
+}
+
+static void run_all_from(struct servers_run *t, uint32_t first)
+{
+    for (uint32_t k = 0; k < t->kinds; k++) {
+        for (uint32_t m = 2; m <= t->servers[k] && t->run.q->rules->replicate; m++) {
+            struct outer o = {first, 0, (uint16_t)(m * t->per), (uint16_t)m, (uint8_t)k, false};
+            run_stage(t, &o, m * t->per);
+        }
+        if (t->servers[k])
+            run_server(t, k, first);
+    }
+    if (t->cores)
+        run_stage(t, &(struct outer){.from = first, .cores = 1, .type = (uint8_t)t->kinds}, 1);
+}
+
+/* States that need no more than others have what these have. */
+static bool settle_row(struct servers_run *t, uint32_t row)
 {
     size_t rows = t->rows;
+    bool alive = false;
 
-    for (size_t i = 0; i < (t->servers + 1) * rows; i++)
+    for (uint32_t state = 0; state < t->states; state++) {
+        double *best = &t->best[state * rows + row];
+        for (uint32_t i = 0; i < t->run.types; i++) {
+            uint32_t step = i < t->kinds ? t->kind_step[i] : t->core_step;
+            uint32_t count = i < t->kinds ? t->servers[i] : t->cores;
+            if (!used(state, step, count) || t->best[(state - step) * rows + row] >= *best)
+                continue;
+            *best = t->best[(state - step) * rows + row];
+            t->choice[state * rows + row] = (struct outer){.from = step, .empty = true};
+        }
+        alive |= *best < t->run.cap[0] && is_usable(t, state, row);
+    }
+    return alive;
+}
+
+static void walk(struct servers_run *t)
+{
+    for (size_t i = 0; i < (size_t)t->states * t->rows; i++)
         t->best[i] = INFINITY;
     t->best[0] = 0;
-    for (uint32_t server = 0; server < t->servers; server++) {
-        for (uint32_t i = 0; i < rows; i++) { /* a server left empty */
-            if (t->best[server * rows + i] < t->best[(server + 1) * rows + i]) {
-                t->best[(server + 1) * rows + i] = t->best[server * rows + i];
-                t->from[(server + 1) * rows + i] = i;
-            }
-        }
-        for (uint32_t i = 0; i + 1 < rows && !t->over; i++) {
-            if (t->best[server * rows + i] < t->cap && !is_late(t, i, server))
-                run_server(t, server, i);
-        }
+    for (uint32_t row = 0; row < t->rows && !t->over; row++) {
+        if (settle_row(t, row) && row + 1 < t->rows)
+            run_all_from(t, row);
     }
-    t->effort->complete = !t->over;
 }
 
-/* ---- the answer ---- */
+/* ---- decisions ---- */
 
-/* Stages of the server between rows first and end, last device first. */
-static void add_server(struct two *t, uint32_t server, uint32_t first, uint32_t end,
-                       struct place_chain *c, uint32_t *device)
+/* The state of the full set with the best plan, or the fewest accelerators. */
+static uint32_t final_state(const struct servers_run *t)
 {
     size_t rows = t->rows;
-    uint32_t most = 1;
+    uint32_t found = PLACE_NONE;
 
-    t->over = false;
-    fill_inside(t, first, end, end, t->real, INFINITY);
-    for (uint32_t d = 1; d <= t->per; d++) {
-        if (t->real[d * rows + end].value < t->real[most * rows + end].value)
-            most = d;
+    for (uint32_t state = 0; state < t->states; state++) {
+        double value = t->best[state * rows + rows - 1];
+        if (!isfinite(value) || value >= t->run.q->below_ms || !is_usable(t, state, t->rows - 1))
+            continue;
+        if (found == PLACE_NONE || (t->device_step ? state / t->device_step < found / t->device_step
+                                                   : value < t->best[found * rows + rows - 1]))
+            found = state;
     }
-    for (uint32_t row = end, d = most; row != first; d--) {
-        uint32_t from = t->real[d * rows + row].from;
-        for (uint32_t p = 0; p < c->positions; p++) {
-            if (place_has(set_of(t, row), p) && !place_has(set_of(t, from), p))
-                c->stage_of[p] = c->stages;
-        }
-        device[c->stages] = server * t->per + d - 1;
-        c->stage[c->stages++] = (struct place_stage){0, 1};
-        row = from;
-    }
+    return found;
 }
 
-static void turn_round(struct place_chain *c, uint32_t *device)
+/* A plan of exact prices is the best so far, if it keeps the caps. */
+static bool keep_found(struct servers_run *t, struct place_chain *c, uint32_t state,
+                       const double ms[2])
 {
-    for (uint32_t p = 0; p < c->positions; p++)
-        c->stage_of[p] = c->stages - 1 - c->stage_of[p];
-    for (uint32_t i = 0; i < c->stages / 2; i++) {
-        uint32_t swap = device[i];
-        device[i] = device[c->stages - 1 - i];
-        device[c->stages - 1 - i] = swap;
-    }
-}
-
-static int answer(struct two *t, struct place_chain **out, uint32_t **device, struct err *e)
-{
-    size_t rows = t->rows;
-    const struct place_question unlimited = {.rules = t->q->rules};
-    double value = t->best[t->servers * rows + rows - 1];
-
-    if (!(value < t->q->below_ms))
-        return 0;
-    struct place_chain *c = mem_try(1, sizeof *c);
-    uint32_t most = t->servers * t->per + 1;
-    *device = mem_try(most, sizeof **device);
-    if (c) {
-        c->stage = mem_try(most, sizeof *c->stage);
-        c->stage_of = mem_try((size_t)t->n->positions + 1, sizeof *c->stage_of);
-    }
-    if (!c || !*device || !c->stage || !c->stage_of) {
+    if (ms[0] >= t->cap_found || (t->run.measures == 2 && ms[1] > t->run.cap[1])) {
         place_chain_free(c);
-        free(*device);
-        *device = NULL;
-        return err_no_memory(e, "for the program over servers");
+        return false;
     }
-    c->positions = t->n->positions;
-    c->value_ms = value;
-    t->q = &unlimited;
-    for (uint32_t s = t->servers, row = (uint32_t)rows - 1; s; s--) {
-        uint32_t first = t->from[s * rows + row];
-        if (first != row)
-            add_server(t, s - 1, first, row, c, *device);
-        row = first;
+    place_chain_free(t->found);
+    t->found = c;
+    c->value_ms = ms[0];
+    if (t->device_step)
+        t->device_most = state / t->device_step;
+    else
+        t->cap_found = ms[0];
+    return true;
+}
+
+/* The best plan by the prices of the program, kept if it is one by exact prices; *p: the position
+ * to decide where that may hide a better one, or PLACE_NONE. */
+static int relax(struct servers_run *t, uint32_t *p, struct err *e)
+{
+    struct place_chain *c;
+    double ms[2];
+
+    *p = PLACE_NONE;
+    t->run.cap[0] = t->cap_found;
+    servers_count(t);
+    walk(t);
+    uint32_t state = t->over ? PLACE_NONE : final_state(t);
+    if (state == PLACE_NONE)
+        return 0;
+    if (servers_answer(t, state, &c, e))
+        return e->code;
+    if (servers_price(t, c, ms, p, e)) {
+        place_chain_free(c);
+        return e->code;
     }
-    turn_round(c, *device);
-    *out = c;
+    bool same = *p == PLACE_NONE || ms[0] <= c->value_ms * (1 + ROUNDING);
+    ms[0] = same ? c->value_ms : ms[0];
+    ms[1] = *p == PLACE_NONE ? 0 : ms[1] * (1 - ROUNDING);
+    if (keep_found(t, c, state, ms) && (t->device_step || same))
+        *p = PLACE_NONE;
     return 0;
+}
+
+/* The program takes what may be on a core for what is, where that is cheaper. Where a plan took
+ * that for granted, the position is decided both ways. At most as deep as there are positions. */
+static int solve(struct servers_run *t, struct err *e)
+{
+    uint32_t p, host = 1u << t->kinds;
+    int rc = relax(t, &p, e);
+
+    if (rc || p == PLACE_NONE)
+        return rc;
+    uint8_t before = t->run.allowed[p];
+    t->run.allowed[p] = (uint8_t)(before & ~host);
+    rc = t->run.allowed[p] ? solve(t, e) : 0;
+    t->run.allowed[p] = (uint8_t)host;
+    if (!rc)
+        rc = solve(t, e);
+    t->run.allowed[p] = before;
+    return rc;
 }
 
 int place_servers_program(const struct place_prepared *p, const struct place_family *f,
                           const struct place_question *q, struct place_chain **out,
-                          uint32_t **device, struct place_effort *effort, struct err *e)
+                          struct place_effort *effort, struct err *e)
 {
     const struct place_graph *g = p->nets->graph;
-    struct two t = {.n = p->nets, .f = f, .q = q, .effort = effort, .rows = f->count};
-    int rc = 0;
+    struct servers_run t = {.n = p->nets, .kinds = g->types - 1, .per = g->per_server};
 
     *out = NULL;
-    *device = NULL;
     *effort = (struct place_effort){.ideals = f->count, .alive = f->count};
-    t.per = g->per_server;
-    t.servers = g->type[0].count / t.per;
-    t.cap = q->below_ms;
-    if ((uint64_t)f->count * p->nets->nets > TABLE_MOST || p->nets->positions > UINT16_MAX)
-        rc = err_set(e, ERR_LIMIT, "too many ideals for the program over servers");
-    if (!rc)
-        rc = fill_tables(&t, e);
-    if (!rc && t.rows == 1) /* no positions: the empty plan */
-        effort->complete = true;
-    else if (!rc)
-        walk(&t);
-    if (!rc)
-        rc = answer(&t, out, device, e);
-    release(&t);
+    t.rows = f->count;
+    t.cap_found = q->below_ms;
+    t.run = (struct run){.p = p, .n = p->nets, .f = f, .q = q, .effort = effort};
+    t.run.types = g->types;
+    t.run.measures = q->rules->apart ? 2 : 1;
+    t.run.cap[0] = q->below_ms;
+    t.run.cap[1] = q->other_ms;
+    int rc = servers_new(&t, e);
+    if (!rc && t.rows > 1) /* else there are no positions */
+        rc = solve(&t, e);
+    effort->complete = !t.over;
+    if (rc)
+        place_chain_free(t.found);
+    else
+        *out = t.found;
+    servers_release(&t);
     return rc;
 }

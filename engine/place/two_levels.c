@@ -3,6 +3,8 @@
 #include "engine/place/chain_program.h"
 #include "engine/place/coarsen.h"
 #include "engine/place/family.h"
+#include "engine/place/improve.h"
+#include "engine/place/nets.h"
 #include "engine/place/operator_graph.h"
 #include "engine/place/placement.h"
 #include "engine/place/prepare.h"
@@ -20,70 +22,121 @@ struct climbing {
     const struct place_asking *a;
     struct place_prepared *p;
     struct placement *plan;
-    uint64_t looks; /* left */
+    struct place_chain *best; /* that plan is, once a program has found it */
+    double value_ms;          /* of plan, if its servers come in turn; else INFINITY */
+    uint32_t accelerators;    /* it needs, for a target */
+    uint64_t looks;           /* left */
     uint32_t *order;
-    bool exact;
+    bool exact, limited;
 };
 
 /* Told to stop, or there is nothing left to win. */
 static bool is_done(const struct climbing *c)
 {
-    if (c->plan->value_ms <= c->plan->bound_ms * (1 + 1e-9))
+    if (!(c->a->target_ms > 0) && c->value_ms <= c->plan->bound_ms * (1 + 1e-9))
         return true;
     return c->a->stop && atomic_load_explicit(c->a->stop, memory_order_relaxed);
 }
 
-/* The chain becomes the plan; group_of leads from positions of c->p to those of the chain, NULL:
- * they are the same. */
-static void take(struct climbing *c, const struct place_chain *chain, const uint32_t *device,
-                 const uint32_t *group_of)
+static uint32_t accelerators_of(const struct place_graph *g, const struct place_chain *c)
 {
-    struct placement *plan = c->plan;
+    uint32_t all = 0;
 
-    memset(plan->stage, 0xff, plan->devices * sizeof *plan->stage);
-    memset(plan->copies, 0, plan->devices * sizeof *plan->copies);
-    for (uint32_t s = 0; s < chain->stages; s++) {
-        plan->stage[device[s]] = s;
-        plan->copies[device[s]] = 1;
-    }
-    for (uint32_t v = 0; v < c->g->nodes; v++) {
-        uint32_t p = c->p->nets->position_of[v];
-        plan->device[v] = device[chain->stage_of[group_of ? group_of[p] : p]];
-    }
-    plan->value_ms = chain->value_ms;
-    plan->algo = "exact";
-    if (c->a->better)
-        c->a->better(c->a->context, plan);
+    for (uint32_t s = 0; s < c->stages; s++)
+        all += g->type[c->stage[s].type].is_host ? 0 : c->stage[s].copies;
+    return all;
 }
 
-/* Over a family of p's ideals, with a part of the looks that are left. */
-static int ask(struct climbing *c, const struct place_prepared *p, const struct place_family *f,
-               const uint32_t *group_of, uint32_t part, struct err *e)
-{
-    struct place_question q = {.rules = &c->a->rules,
-                               .below_ms = c->plan->value_ms,
-                               .pairs = 1 + c->looks / part,
-                               .stop = c->a->stop};
-    struct place_effort effort;
-    struct place_chain *chain;
-    uint32_t *device;
-    struct err why = {0};
-    int rc = place_servers_program(p, f, &q, &chain, &device, &effort, &why);
+/* ---- one family ---- */
 
-    if (rc == ERR_LIMIT)
+struct family_asked {
+    struct climbing *c;
+    const struct place_prepared *p;
+    const struct place_family *f;
+    const uint32_t *group_of; /* from positions of c->p to those of p; NULL: they are the same */
+    uint64_t part;            /* of the looks that are left one question may use: 1 / part */
+};
+
+static int ask(void *context, struct place_question *q, struct place_chain **out, struct err *e)
+{
+    struct family_asked *k = context;
+    struct climbing *c = k->c;
+    struct place_effort effort;
+    struct err why = {0};
+
+    q->pairs = 1 + c->looks / k->part;
+    q->stop = c->a->stop;
+    *out = NULL;
+    int rc = place_servers_program(k->p, k->f, q, out, &effort, &why);
+    if (rc == ERR_LIMIT) {
+        c->limited = true;
         return 0;
+    }
     if (rc) {
         *e = why;
         return rc;
     }
     c->looks -= effort.looks < c->looks ? effort.looks : c->looks;
     c->plan->pairs += effort.pairs;
-    if (chain)
-        take(c, chain, device, group_of);
-    c->exact = effort.complete && f->complete && !group_of;
-    place_chain_free(chain);
-    free(device);
+    c->limited |= !effort.complete;
     return 0;
+}
+
+/* The chain becomes the plan. */
+static int take(void *context, struct place_chain *chain, double value, struct err *e)
+{
+    struct family_asked *k = context;
+    struct climbing *c = k->c;
+    uint32_t accelerators = accelerators_of(c->g, chain);
+    struct placement *plan, old;
+    int rc = 0;
+
+    if (c->a->target_ms > 0 && accelerators >= c->accelerators) { /* of a plan that is no chain */
+        place_chain_free(chain);
+        return 0;
+    }
+    place_chain_free(c->best);
+    c->best = chain;
+    c->value_ms = value;
+    c->accelerators = accelerators;
+    if (k->group_of)
+        rc = place_coarsen_undo(chain, k->group_of, c->p->nets->positions, e);
+    if (!rc)
+        rc = placement_of_chain(c->p, chain, &plan, e);
+    if (rc)
+        return rc;
+    old = *c->plan;
+    plan->value_ms = value;
+    plan->bound_ms = old.bound_ms;
+    plan->bound_by = old.bound_by;
+    plan->positions = old.positions;
+    plan->pairs = old.pairs;
+    plan->algo = "exact";
+    *c->plan = *plan;
+    *plan = old;
+    placement_free(plan);
+    if (c->a->better)
+        c->a->better(c->a->context, c->plan);
+    return 0;
+}
+
+static int ask_family(struct family_asked *k, struct err *e)
+{
+    struct climbing *c = k->c;
+    struct place_improving i = {.graph = c->g,
+                                .rules = &c->a->rules,
+                                .target_ms = c->a->target_ms,
+                                .best = &c->best,
+                                .value_ms = &c->value_ms,
+                                .limited = &c->limited,
+                                .ask = ask,
+                                .take = take,
+                                .context = k};
+
+    c->limited = false;
+    int rc = place_improve(&i, e);
+    c->exact = !rc && !c->limited && k->f->complete && !k->group_of;
+    return rc;
 }
 
 /* Stretches of c->order, `target` of them or so. */
@@ -105,7 +158,7 @@ static int try_coarse(struct climbing *c, uint32_t target, struct err *e)
     rc = place_family_prefixes(coarse, one, &f, e);
     if (rc)
         goto out;
-    rc = ask(c, coarse, f, group_of, 8, e);
+    rc = ask_family(&(struct family_asked){c, coarse, f, group_of, 8}, e);
     place_family_free(f);
 out:
     free(one);
@@ -127,7 +180,7 @@ static int try_order(struct climbing *c, uint32_t seed, struct err *e)
     rc = place_family_prefixes(c->p, c->order, &f, e);
     if (!rc) {
         f->complete = false;
-        rc = ask(c, c->p, f, NULL, 4, e);
+        rc = ask_family(&(struct family_asked){c, c->p, f, NULL, 4}, e);
         place_family_free(f);
     }
     return rc;
@@ -147,22 +200,55 @@ static int try_all(struct climbing *c, struct err *e)
         *e = why;
         return rc;
     }
-    rc = ask(c, c->p, f, NULL, 1, e);
+    rc = ask_family(&(struct family_asked){c, c->p, f, NULL, 1}, e);
     if (c->exact)
         c->plan->ideals = f->count;
     place_family_free(f);
     return rc;
 }
 
-int place_two_levels(const struct place_graph *g, const struct place_asking *a,
+/* Accelerators a plan uses. */
+static uint32_t accelerators_used(const struct place_graph *g, const struct placement *p)
+{
+    uint32_t all = 0;
+
+    for (uint32_t d = 0; d < p->devices; d++)
+        all += p->stage[d] != PLACE_NONE && !g->type[place_type_of(g, d)].is_host;
+    return all;
+}
+
+static int give_answer(struct climbing *c, struct err *e)
+{
+    struct placement *plan = c->plan;
+
+    if (!isfinite(c->value_ms) && c->a->target_ms > 0)
+        return err_set(e, ERR_INFEASIBLE, "no contiguous plan %s %g ms per sample",
+                       c->exact ? "reaches" : "was found that reaches", c->a->target_ms);
+    if (c->exact && isfinite(c->value_ms)) {
+        plan->proven = true;
+        plan->bound_ms = c->a->target_ms > 0 ? plan->bound_ms : plan->value_ms;
+        plan->bound_by = "all ideals, servers in turn";
+    }
+    plan->bound_ms = fmin(plan->bound_ms, plan->value_ms);
+    if (isfinite(c->value_ms) && !(c->a->target_ms > 0))
+        plan->proven |= plan->value_ms <= plan->bound_ms * (1 + 1e-9);
+    return 0;
+}
+
+int place_two_levels(const struct place_graph *g, const struct place_asking *a, bool in_turn,
                      struct placement *plan, struct err *e)
 {
-    struct climbing c = {
-        .g = g, .a = a, .plan = plan, .looks = a->looks ? a->looks / 2 : 4000000000};
+    struct climbing c = {.g = g, .a = a, .plan = plan, .value_ms = INFINITY};
     int rc = place_prepare(g, &c.p, e);
 
     if (rc)
         return rc;
+    c.looks = a->looks ? a->looks / 2 : 4000000000;
+    c.accelerators = PLACE_NONE;
+    if (in_turn && !(a->target_ms > 0 && plan->value_ms > a->target_ms * (1 + 1e-12))) {
+        c.value_ms = plan->value_ms;
+        c.accelerators = accelerators_used(g, plan);
+    }
     c.order = mem_try((size_t)c.p->nets->positions + 1, sizeof *c.order);
     if (!c.order)
         rc = err_no_memory(e, "for an order");
@@ -171,12 +257,9 @@ int place_two_levels(const struct place_graph *g, const struct place_asking *a,
     c.exact = false;
     if (!rc && !is_done(&c))
         rc = try_all(&c, e);
-    if (!rc && c.exact) {
-        plan->proven = true;
-        plan->bound_ms = plan->value_ms;
-        plan->bound_by = "all ideals, servers in turn";
-    }
-    plan->proven |= plan->value_ms <= plan->bound_ms * (1 + 1e-9);
+    if (!rc)
+        rc = give_answer(&c, e);
+    place_chain_free(c.best);
     free(c.order);
     place_prepared_free(c.p);
     return rc;

@@ -11,10 +11,12 @@
 #include "engine/place/placement.h"
 #include "hlo/support/err.h"
 
-/* place_servers_apply must hold, and `plan` keep all rules. A better plan replaces its value,
- * devices, stages and algo; if all ideals could be tried, bound, proven and bound_by are set too.
+/* place_servers_apply must hold, and `plan` keep all rules; in_turn: its servers come one after
+ * another, so that only a better plan replaces it, else any such plan does. Then if all ideals
+ * could be tried, bound, proven and bound_by are set too. ERR_INFEASIBLE: nothing reaches the
+ * target.
  */
-int place_two_levels(const struct place_graph *g, const struct place_asking *a,
+int place_two_levels(const struct place_graph *g, const struct place_asking *a, bool in_turn,
                      struct placement *plan, struct err *e) MUST_CHECK;
 
 #endif

@@ -282,86 +282,10 @@ static void trees_and_moves(void **state)
     assert_true(tighter > graphs / 100 && bettered > graphs / 20 && met > graphs / 2);
 }
 
-/* ---- two levels ---- */
-
-static const struct place_rules server_rules[] = {
-    {PLACE_SUM, false, false}, {PLACE_MAX, false, false}, {PLACE_DUPLEX, false, false}};
-enum { SERVER_RULES = sizeof server_rules / sizeof *server_rules };
-
-static void enumerate_servers(const struct place_graph *g, double best[SERVER_RULES])
-{
-    uint32_t of_color[SMALL_NODES] = {0}, device[SMALL_NODES];
-
-    for (int i = 0; i < SERVER_RULES; i++)
-        best[i] = INFINITY;
-    do {
-        struct slow_load load[SMALL_DEVICES];
-        for (uint32_t v = 0; v < g->nodes; v++)
-            device[v] = of_color[g->color[v]];
-        slow_loads(g, device, load);
-        if (!slow_fits(g, device, load) || !slow_contiguous_servers(g, device))
-            continue;
-        for (int i = 0; i < SERVER_RULES; i++)
-            best[i] = fmin(best[i], slow_value(g, &server_rules[i], load, NULL));
-    } while (next_assignment(of_color, g->colors, place_devices(g)));
-}
-
-static void check_servers(const struct place_graph *g, const struct place_rules *r, double best,
-                          uint32_t *crossed)
-{
-    struct place_asking a = {.rules = *r};
-    struct placement *p;
-    struct slow_load load[SMALL_DEVICES];
-    struct err e = {0};
-    int rc = place_contiguous(g, &a, &p, &e);
-
-    if (isinf(best)) {
-        assert_int_equal(rc, ERR_INFEASIBLE);
-        return;
-    }
-    assert_int_equal(rc, 0);
-    assert_true(p->proven);
-    assert_true(fabs(p->value_ms - best) <= 1e-9 * (1 + best));
-    slow_loads(g, p->device, load);
-    assert_true(slow_fits(g, p->device, load));
-    assert_true(slow_contiguous_servers(g, p->device));
-    assert_true(fabs(slow_value(g, r, load, NULL) - best) <= 1e-9 * (1 + best));
-    for (uint32_t v = 1; v < g->nodes; v++)
-        *crossed += p->device[v] / 2 != p->device[0] / 2;
-    placement_free(p);
-}
-
-static void random_servers(void **state)
-{
-    const char *asked = getenv("AUTOMAP_GRAPHS");
-    uint32_t graphs = asked ? (uint32_t)strtoul(asked, NULL, 10) : 800, crossed = 0;
-    struct rl_rng r;
-
-    (void)state;
-    rl_rng_seed(&r, 46, 0);
-    for (uint32_t i = 0; i < graphs; i++) {
-        struct small_shape s = {.nodes = 1 + rl_rng_below(&r, i % 50 ? 6 : 7),
-                                .kinds = 1,
-                                .servers = 2 + !rl_rng_below(&r, 8),
-                                .training = rl_rng_below(&r, 2)};
-        if (s.servers == 3 && s.nodes > 5)
-            s.nodes = 5;
-        struct place_graph *g = small_graph(&r, &s);
-        double best[SERVER_RULES];
-        g->type[1].count = 0;
-        enumerate_servers(g, best);
-        for (int k = 0; k < SERVER_RULES; k++)
-            check_servers(g, &server_rules[k], best[k], &crossed);
-        place_graph_free(g);
-    }
-    assert_true(crossed > graphs / 4);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_graphs),
-        cmocka_unit_test(random_servers),
         cmocka_unit_test(trees_and_moves),
     };
 

@@ -72,6 +72,7 @@ static void assert_same(const struct place_graph *a, const struct place_graph *b
     assert_int_equal(a->edges, b->edges);
     assert_int_equal(a->per_server, b->per_server);
     assert_true(a->sync_ms_per_byte == b->sync_ms_per_byte);
+    assert_true(a->sync_far_ms_per_byte == b->sync_far_ms_per_byte);
     assert_true(place_fingerprint(a) == place_fingerprint(b));
     if (a->far_ms && b->far_ms)
         assert_memory_equal(a->far_ms, b->far_ms, n * sizeof(double));
@@ -95,6 +96,7 @@ static void graphs_round_trip(void **state)
             g->send_ms[v] = g->user_at[v] < g->user_at[v + 1] ? g->send_ms[v] : 0;
         for (uint32_t v = 0; g->far_ms && v < g->nodes; v++)
             g->far_ms[v] = g->user_at[v] < g->user_at[v + 1] ? g->far_ms[v] : 0;
+        g->sync_far_ms_per_byte = i % 3 ? 0 : rl_rng_unit(&r);
         place_graph_write(g, &text);
         assert_int_equal(place_graph_parse(text.text, text.size, &h, &e), 0);
         assert_same(g, h);

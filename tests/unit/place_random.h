@@ -212,7 +212,9 @@ static inline double slow_value(const struct place_graph *g, const struct place_
     for (uint32_t d = 0; d < place_devices(g); d++) {
         const struct slow_load *l = &load[d];
         uint32_t c = copies ? copies[d] : 1;
-        double sync = c > 1 && g->training ? 2.0 * (c - 1) / c * l->bytes * g->sync_ms_per_byte : 0;
+        bool far = g->per_server && c > g->per_server && g->sync_far_ms_per_byte > 0;
+        double each = far ? g->sync_far_ms_per_byte : g->sync_ms_per_byte;
+        double sync = c > 1 && g->training ? 2.0 * (c - 1) / c * l->bytes * each : 0;
         for (int pass = 0; pass < 2; pass++)
             most[pass] =
                 fmax(most[pass],
@@ -252,14 +254,14 @@ static inline bool slow_fits(const struct place_graph *g, const uint32_t *device
     return true;
 }
 
-/* Can the devices be ordered so that all forward edges go forward? An edge between backward nodes
- * counts, turned round, where one of them has no forward node of its color. */
-static inline bool slow_contiguous(const struct place_graph *g, const uint32_t *device)
+/* Which device must come before which. An edge between backward nodes counts, turned round, where
+ * one of them has no forward node of its color. */
+static inline void slow_arrows(const struct place_graph *g, const uint32_t *device,
+                               bool arrow[SMALL_DEVICES][SMALL_DEVICES])
 {
-    uint32_t devices = place_devices(g), left = devices;
-    bool arrow[SMALL_DEVICES][SMALL_DEVICES] = {{false}}, gone[SMALL_DEVICES] = {false};
     bool has_forward[SMALL_NODES] = {false};
 
+    memset(arrow, 0, sizeof(bool) * SMALL_DEVICES * SMALL_DEVICES);
     for (uint32_t v = 0; v < g->nodes; v++) {
         for (uint32_t u = 0; u < g->nodes; u++)
             has_forward[v] |= g->color[u] == g->color[v] && !g->backward[u];
@@ -273,6 +275,15 @@ static inline bool slow_contiguous(const struct place_graph *g, const uint32_t *
                 arrow[device[v]][device[u]] = true;
         }
     }
+}
+
+/* Can the devices be ordered so that all forward edges go forward? */
+static inline bool slow_contiguous(const struct place_graph *g, const uint32_t *device)
+{
+    uint32_t devices = place_devices(g), left = devices;
+    bool arrow[SMALL_DEVICES][SMALL_DEVICES], gone[SMALL_DEVICES] = {false};
+
+    slow_arrows(g, device, arrow);
     for (bool any = true; any;) {
         any = false;
         for (uint32_t d = 0; d < devices; d++) {
@@ -288,14 +299,37 @@ static inline bool slow_contiguous(const struct place_graph *g, const uint32_t *
     return !left;
 }
 
-/* Servers, too, can be ordered: contiguous with each server taken for one device. */
-static inline bool slow_contiguous_servers(const struct place_graph *g, const uint32_t *device)
+/* Every order of the devices in `left`, one after another: is there one in which all arrows go
+ * forward and, of the accelerators alone, those of a server follow each other? */
+static inline bool slow_order(const struct place_graph *g, bool arrow[SMALL_DEVICES][SMALL_DEVICES],
+                              uint32_t left, uint32_t open, uint32_t closed)
 {
-    uint32_t server[SMALL_NODES];
+    bool found = !left;
+
+    for (uint32_t d = 0; d < place_devices(g) && !found; d++) {
+        bool next = left >> d & 1;
+        for (uint32_t c = 0; c < place_devices(g); c++)
+            next &= c == d || !(left >> c & 1) || !arrow[c][d];
+        if (!next)
+            continue;
+        uint32_t server = d / g->per_server, rest = left & ~(1u << d);
+        if (slow_is_host(g, d))
+            found = slow_order(g, arrow, rest, open, closed);
+        else if (server == open || !(closed >> server & 1))
+            found = slow_order(g, arrow, rest, server, closed | 1u << server);
+    }
+    return found;
+}
+
+static inline bool slow_in_turn(const struct place_graph *g, const uint32_t *device)
+{
+    bool arrow[SMALL_DEVICES][SMALL_DEVICES];
+    uint32_t used = 0;
 
     for (uint32_t v = 0; v < g->nodes; v++)
-        server[v] = device[v] / g->per_server;
-    return slow_contiguous(g, device) && slow_contiguous(g, server);
+        used |= 1u << device[v];
+    slow_arrows(g, device, arrow);
+    return slow_order(g, arrow, used, PLACE_NONE, 0);
 }
 
 /* ---- all assignments ---- */
