@@ -280,6 +280,17 @@ static double host_ms(const struct hlo_kernel *k, double link, double bytes)
     return (moves ? bytes / 2 : bytes) / link * 1e3;
 }
 
+/* The part of a variable, as it is split, that this device updates: a piece from ZeRO 1 on. */
+static double updated_piece(const struct step_tables *t, hlo_id id, struct split split)
+{
+    uint32_t param = t->training->update_of[id];
+
+    if (!t->batching.zero || !split.on || param == HLO_NONE)
+        return 1;
+    return training_piece(t->training, t->labels, split.on, t->labels->classes->m->leaf_base[id],
+                          training_axes(t->training, param, split.on));
+}
+
 /* Flops, bytes and computing of one instruction. What only passes values on, and free values that
  * every use makes for itself, cost nothing. */
 static struct instruction_cost compute_of(const struct step_tables *t, hlo_id id,
@@ -295,9 +306,12 @@ static struct instruction_cost compute_of(const struct step_tables *t, hlo_id id
         return out;
     for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1]; k++)
         shares *= share_of(t, id, k, split);
+    double piece = updated_piece(t, id, split);
+    shares *= piece;
     out.flops = fmax(t->costs->instruction[id].flops, 0) * shares;
     const struct hlo_kernel *kernel = hlo_kernel_of(c->m, id);
-    out.bytes = kernel && kernel->bytes >= 0 ? kernel->bytes * shares : local_traffic(t, id, split);
+    out.bytes =
+        kernel && kernel->bytes >= 0 ? kernel->bytes * shares : piece * local_traffic(t, id, split);
     struct product p = local_product(t, id, split);
     double ms = t->attention->work[id] > 0
                     ? attention_ms(t->attention, &t->device, id, peak_type_of(c->m, id), out.flops)
@@ -414,6 +428,18 @@ double instruction_scaling_ms(const struct instruction_scaling *s, const struct 
     return s->is_heavy ? ms + d->launch_ms : ms;
 }
 
+static void add_storing(const struct step_tables *t, struct storage_cost *s, uint8_t kind,
+                        uint32_t count, double bytes)
+{
+    struct storing one = {kind, count, bytes, collective_ms(t->mesh, kind, s->over, bytes), 0};
+
+    if (t->overlap.is_bounded) {
+        one.beside_ms = one.ms;
+        one.ms *= 1 - t->overlap.hidden;
+    }
+    s->items[s->count++] = one;
+}
+
 struct storage_cost step_tables_storage(const struct step_tables *t, uint32_t param,
                                         const label *on)
 {
@@ -428,17 +454,16 @@ struct storage_cost step_tables_storage(const struct step_tables *t, uint32_t pa
         out.over = 0;
     if (!out.over)
         return out;
-    out.bytes = (double)s->bytes;
+    double bytes = (double)s->bytes;
     for (uint32_t d = 0; d < s->rank; d++) {
         class_id class = c->class_of[class_dim(c, v, d)];
-        out.bytes *= class == CLASS_NONE ? 1 : label_part(t->labels, class, on[class], s->dims[d]);
+        bytes *= class == CLASS_NONE ? 1 : label_part(t->labels, class, on[class], s->dims[d]);
     }
-    out.scatters = t->batching.zero >= 2 ? k - 1 : 0;
-    out.gathers = t->batching.zero >= 3 ? 2 * k - 1 : 0;
-    out.ms = collective_ms(t->mesh, COLLECTIVE_ALL_GATHER, out.over, out.bytes);
-    if (t->overlap.is_bounded) {
-        out.beside_ms = out.ms;
-        out.ms *= 1 - t->overlap.hidden;
-    }
+    const struct training_variable *used = &t->training->variables[param];
+    if (t->batching.zero >= 2 && k > 1)
+        add_storing(t, &out, COLLECTIVE_REDUCE_SCATTER, k - 1, bytes);
+    if (t->batching.zero >= 3)
+        add_storing(t, &out, COLLECTIVE_ALL_GATHER, (2 * k - 1) * used->layers,
+                    bytes * used->gathered_part / used->layers);
     return out;
 }

@@ -125,6 +125,13 @@ static double whole_bytes(const struct memory_model *m, hlo_value v, double held
     return held < whole ? whole : 0;
 }
 
+/* What is there gathered of a variable's bytes: of a stack two layers, the next while one is used.
+ */
+static double gathered_at_once(const struct training_variable *v)
+{
+    return v->gathered_part * (v->layers > 2 ? 2.0 / v->layers : 1);
+}
+
 double memory_range_bytes(const struct memory_model *m, const struct labels *l, const label *on,
                           const struct memory_range *r)
 {
@@ -144,7 +151,9 @@ double memory_range_bytes(const struct memory_model *m, const struct labels *l, 
         return bytes;
     double piece =
         training_piece(m->training, l, on, r->value, training_axes(m->training, r->variable, on));
-    return r->storing == STORED_IN_PIECES ? bytes * piece : piece < 1 ? bytes : 0;
+    if (r->storing == STORED_IN_PIECES)
+        return bytes * piece;
+    return piece < 1 ? bytes * gathered_at_once(&m->training->variables[r->variable]) : 0;
 }
 
 uint32_t memory_range_classes(const struct memory_model *m, const struct memory_range *r,

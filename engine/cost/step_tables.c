@@ -65,6 +65,15 @@ static bool add_class(const struct step_tables *t, class_id class, class_id *lis
     return true;
 }
 
+/* The variable that an instruction updates piece by piece, or NULL: then its cost depends on what
+ * the gradient is summed over, too. */
+static const struct training_variable *updated_in_pieces(const struct step_tables *t, hlo_id id)
+{
+    uint32_t param = t->training->update_of[id];
+
+    return t->batching.zero && param != HLO_NONE ? &t->training->variables[param] : NULL;
+}
+
 /* Splittable classes of an instruction, ascending. False when there are too many. */
 static bool classes_of(const struct step_tables *t, hlo_id id, class_id *list, uint32_t *count)
 {
@@ -74,6 +83,9 @@ static bool classes_of(const struct step_tables *t, hlo_id id, class_id *list, u
     *count = 0;
     for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1] && ok; k++)
         ok = add_class(t, c->factors[k].class, list, count);
+    const struct training_variable *v = updated_in_pieces(t, id);
+    for (uint32_t k = 0; v && k < v->reduced_count && ok; k++)
+        ok = add_class(t, v->reduced[k], list, count);
     return ok;
 }
 
@@ -125,6 +137,13 @@ static void hash_pattern(const struct step_tables *t, hlo_id id, const class_id 
                                at < count ? t->labels->admissible[f->class] : 0};
             x = mem_hash(key, sizeof key, x);
             x = mem_hash(c->leaf_dims + f->dims, leaves, x);
+        }
+        const struct training_variable *v = updated_in_pieces(t, id);
+        for (uint32_t k = 0; v && k < v->reduced_count; k++) {
+            uint64_t at = 0;
+            while (at < count && list[at] != v->reduced[k])
+                at++;
+            x = mem_hash(&at, sizeof at, x + 1);
         }
         hash[h] = x;
     }
@@ -291,8 +310,10 @@ static int add_storage(struct build *b, uint32_t param)
         if (!set_entry(b, list, count, n))
             continue;
         struct storage_cost s = step_tables_storage(t, param, b->on);
-        t->communication_ms[t->items[index].table + n] += (s.scatters + s.gathers) * s.ms;
-        t->beside_ms[t->items[index].table + n] += (s.scatters + s.gathers) * s.beside_ms;
+        for (uint32_t k = 0; k < s.count; k++) {
+            t->communication_ms[t->items[index].table + n] += s.items[k].count * s.items[k].ms;
+            t->beside_ms[t->items[index].table + n] += s.items[k].count * s.items[k].beside_ms;
+        }
     }
     for (uint32_t n = 0; n < count; n++)
         b->on[list[n]] = 0;

@@ -18,8 +18,9 @@
  * reduce-scatter and an all-gather, so storing optimizer state in pieces along the gradient's axes
  * is free (level 1). Level 2 scatters the gradient in every pass: k - 1 more. Level 3 gathers the
  * variable in the forward and in the backward pass instead of after the update: 2k - 1 more. These
- * costs go into the table of the variable. Communication overlaps compute only as batching.overlap
- * says (training.h, overlap.h). Built once per module, cluster and mesh; immutable. */
+ * costs go into the table of the variable; its update touches a piece. Communication overlaps
+ * compute only as batching.overlap says (training.h, overlap.h). Built once per module, cluster and
+ * mesh; immutable. */
 #ifndef AUTOMAP_ENGINE_COST_STEP_TABLES_H
 #define AUTOMAP_ENGINE_COST_STEP_TABLES_H
 
@@ -147,12 +148,16 @@ static inline double step_tables_times(const struct step_tables *t, hlo_id id)
 }
 
 /* What storing variable `param` in pieces adds to a step: collectives beyond its all-reduce. */
+struct storing {
+    uint8_t kind; /* enum collective_kind: scatters of the gradient, gathers of the variable */
+    uint32_t count;
+    double bytes, ms; /* of one, local; ms without the hidden part */
+    double beside_ms; /* the whole of one where computation may hide it, else 0 */
+};
 struct storage_cost {
     label over; /* 0: stored whole under this plan */
-    uint32_t scatters, gathers;
-    double bytes, ms; /* of one collective: the variable as used, local; ms without the hidden
-                         part */
-    double beside_ms; /* the whole of one where computation may hide it, else 0 */
+    uint32_t count;
+    struct storing items[2];
 };
 struct storage_cost step_tables_storage(const struct step_tables *t, uint32_t param,
                                         const label *on);

@@ -1,4 +1,5 @@
 #include "engine/cost/training.h"
+#include "engine/cost/variable_uses.h"
 #include "engine/decide/classes.h"
 #include "hlo/meaning/factors.h"
 #include "hlo/module/flows.h"
@@ -468,7 +469,9 @@ int training_new(const struct classes *c, const struct hlo_roles *r, struct trai
     t.waits = mem_try(c->m->value_count, 1);
     t.is_state = mem_try(c->m->value_count, 1);
     t.variables = mem_try(r->param_count, sizeof *t.variables);
-    if (!places || !t.is_once || !t.is_summed || !t.waits || !t.is_state || !t.variables) {
+    t.update_of = mem_try(c->m->count, sizeof *t.update_of);
+    if (!t.update_of || !places || !t.is_once || !t.is_summed || !t.waits || !t.is_state ||
+        !t.variables) {
         rc = err_no_memory(e, "for the parts of a training step");
         goto out;
     }
@@ -483,6 +486,9 @@ int training_new(const struct classes *c, const struct hlo_roles *r, struct trai
     if (rc)
         goto out;
     rc = find_reduced(&t, e);
+    if (rc)
+        goto out;
+    rc = variable_uses_find(&t, e);
 out:
     free(places);
     if (rc)
@@ -499,5 +505,6 @@ void training_release(struct training *t)
     free(t->waits);
     free(t->is_state);
     free(t->variables);
+    free(t->update_of);
     memset(t, 0, sizeof *t);
 }

@@ -29,6 +29,11 @@ enum { ZERO_LEVEL_MOST = 3, ZERO_CLASSES_MOST = 6, MICRO_BATCHES_MOST = 1 << 16 
 struct training_variable {
     class_id reduced[ZERO_CLASSES_MOST]; /* classes its gradient is summed over; ascending */
     uint32_t reduced_count;              /* 0: not a variable, or nothing known */
+    /* How the passes read it, for gathers at level 3 (variable_uses.h): the bytes they move of one
+     * that is stored, less than 1 where all uses convert first; and of a stack that loops slice, in
+     * how many parts. */
+    double gathered_part;
+    uint32_t layers;
 };
 
 struct training {
@@ -40,7 +45,9 @@ struct training {
     uint8_t *is_summed;    /* [values] made by a pass and read by the update: accumulated */
     uint8_t *is_state;     /* [values] made from parameters that the step updates, without any
                               product */
-    uint8_t *waits;        /* [values] its partial result may wait for the sum over the passes */
+    uint32_t *update_of; /* [instructions] the variable (into roles->params) whose update it is part
+                            of, element by element; HLO_NONE */
+    uint8_t *waits;      /* [values] its partial result may wait for the sum over the passes */
     struct training_variable *variables; /* [roles->param_count] */
 };
 

@@ -29,6 +29,9 @@ static int run(struct limit_search *s, const struct limit_options *o)
         rc = limit_weigh_memory(s);
     if (rc || is_settled(s) || o->least)
         return rc;
+    rc = limit_price_excess(s);
+    if (rc || is_settled(s))
+        return rc;
     rc = limit_improve(s);
     return rc ? rc : limit_branch_and_bound(s);
 }

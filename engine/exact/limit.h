@@ -9,6 +9,9 @@
  * needs less than `least_bound`. Classes that fold may differ here: with identical layers the best
  * plan within a limit splits only some of them.
  *
+ * Where communication overlaps computation (cost/overlap.h), the excess enters with a weight that
+ * is found as the multipliers are; plans are compared by their whole step.
+ *
  * Work is limited in eliminations, not in time, so the answer is the same on every machine. */
 #ifndef AUTOMAP_ENGINE_EXACT_LIMIT_H
 #define AUTOMAP_ENGINE_EXACT_LIMIT_H

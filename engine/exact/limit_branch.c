@@ -56,9 +56,10 @@ static struct branch heap_take(struct heap *h)
     return first;
 }
 
-/* The free node that moves weighted bytes most from a choice; UINT32_MAX when none moves any. */
+/* The free node that moves weighted bytes, and where they overlap what is hidden and what hides it,
+ * most from a choice; UINT32_MAX when none moves any. */
 static uint32_t most_moving(struct limit_search *s, const uint32_t *fixed, const uint32_t *choice,
-                            const double *weight)
+                            const double *weight, double excess)
 {
     uint32_t best = UINT32_MAX;
     double most = 0;
@@ -68,7 +69,8 @@ static uint32_t most_moving(struct limit_search *s, const uint32_t *fixed, const
         double low = INFINITY, high = -INFINITY;
         for (uint32_t a = 0; a < s->l.s.nodes[n].domain && fixed[n] == NOT_FIXED; a++) {
             s->trial[n] = a;
-            double bytes = limit_bytes_of(&s->l, s->trial, n, weight);
+            double bytes = limit_bytes_of(&s->l, s->trial, n, weight) +
+                           excess * limit_balance_of(&s->l, s->trial, n);
             low = fmin(low, bytes);
             high = fmax(high, bytes);
         }
@@ -116,8 +118,9 @@ static int bound_branch(struct limit_search *s, struct branch *b, bool *open)
     bool fits = at.peak <= s->limit, exact = at.bound >= at.value;
     if (fits && exact && limit_time(&s->l, s->choice) <= b->bound * (1 + LIMIT_NEAR))
         return 0;
-    b->next =
-        most_moving(s, b->fixed, s->choice, fits ? s->weight : s->l.moments[at.moment].counts);
+    double open_part = limit_balance(&s->l, s->choice) > 0 ? 1 - s->l.weight : s->l.weight;
+    b->next = fits ? most_moving(s, b->fixed, s->choice, s->weight, open_part)
+                   : most_moving(s, b->fixed, s->choice, s->l.moments[at.moment].counts, 0);
     if (b->next == UINT32_MAX)
         b->next = first_free(s, b->fixed);
     *open = b->next != UINT32_MAX;

@@ -226,18 +226,54 @@ static bool list_events(struct limit_model *l)
     return true;
 }
 
+static double **copy_tables(const struct solver *s, size_t count)
+{
+    double **own = mem_try(count, sizeof *own);
+    bool ok = own;
+
+    for (size_t k = 0; k < count && own; k++) {
+        own[k] = mem_try(s->tables[k].size, sizeof **own);
+        ok &= own[k] != NULL;
+        if (own[k])
+            memcpy(own[k], s->tables[k].value, s->tables[k].size * sizeof **own);
+    }
+    if (ok)
+        return own;
+    for (size_t k = 0; k < count && own; k++)
+        free(own[k]);
+    free(own);
+    return NULL;
+}
+
 static bool keep_own(struct limit_model *l)
 {
     l->own_tables = l->s.table_count;
     l->constant = l->s.constant;
-    l->own = mem_try(l->own_tables, sizeof *l->own);
-    for (size_t k = 0; k < l->own_tables && l->own; k++) {
-        l->own[k] = mem_try(l->s.tables[k].size, sizeof **l->own);
-        if (!l->own[k])
-            return false;
-        memcpy(l->own[k], l->s.tables[k].value, l->s.tables[k].size * sizeof **l->own);
-    }
+    l->own = copy_tables(&l->s, l->own_tables);
     return l->own != NULL;
+}
+
+/* The same problem with all of the excess, for what lies between. */
+static int keep_ends(struct limit_model *l, const struct strict *fixed,
+                     const struct exact_options *o, struct err *e)
+{
+    struct exact_options all = *o;
+    struct solver s;
+
+    if (!l->s.t->overlap.is_bounded)
+        return 0;
+    all.excess_weight = 1;
+    int rc = solver_new(l->s.t, fixed, &all, &s, e);
+    if (rc)
+        return rc;
+    BUG_ON(s.table_count != l->own_tables || s.node_count != l->s.node_count);
+    l->ends[0].own = copy_tables(&l->s, l->own_tables);
+    l->ends[1].own = copy_tables(&s, l->own_tables);
+    l->ends[0].constant = l->constant;
+    l->ends[1].constant = s.constant;
+    rc = l->ends[0].own && l->ends[1].own ? 0 : err_no_memory(e, MEMORY_FOR);
+    solver_release(&s);
+    return rc;
 }
 
 int limit_model_new(const struct step_tables *t, const struct memory_model *m,
@@ -256,7 +292,10 @@ int limit_model_new(const struct step_tables *t, const struct memory_model *m,
     bool ok = l.unit_of && l.scratch && l.at && l.on && keep_own(&l) && index_tables(&l);
     if (ok)
         memcpy(l.on, l.s.fixed, m->classes->count * sizeof *l.on);
-    rc = ok ? make_units(&l, e) : err_no_memory(e, MEMORY_FOR);
+    rc = ok ? keep_ends(&l, fixed, o, e) : err_no_memory(e, MEMORY_FOR);
+    if (rc)
+        goto out;
+    rc = make_units(&l, e);
     l.unit_bytes = mem_try(l.unit_count, sizeof *l.unit_bytes);
     l.scale = 1;
     if (rc)
@@ -271,13 +310,20 @@ out:
     return rc;
 }
 
+static void free_tables(double **own, size_t count)
+{
+    for (size_t k = 0; own && k < count; k++)
+        free(own[k]);
+    free(own);
+}
+
 void limit_model_release(struct limit_model *l)
 {
-    for (size_t k = 0; l->own && k < l->own_tables; k++)
-        free(l->own[k]);
+    free_tables(l->own, l->own_tables);
+    free_tables(l->ends[0].own, l->own_tables);
+    free_tables(l->ends[1].own, l->own_tables);
     for (uint32_t k = 0; k < l->moment_count; k++)
         free(l->moments[k].counts);
-    free(l->own);
     free(l->units);
     free(l->unit_of);
     free(l->values);
@@ -310,15 +356,58 @@ static size_t entry_of(const struct limit_model *l, const uint32_t *nodes, uint3
     return at;
 }
 
-double limit_time(const struct limit_model *l, const uint32_t *choice)
+static double sum_of(const struct limit_model *l, double **own, double constant,
+                     const uint32_t *choice)
 {
-    double ms = l->constant;
+    double ms = constant;
 
     for (size_t k = 0; k < l->own_tables; k++) {
         const struct solver_table *f = &l->s.tables[k];
-        ms += l->own[k][entry_of(l, f->nodes, f->count, choice)];
+        ms += own[k][entry_of(l, f->nodes, f->count, choice)];
     }
     return ms;
+}
+
+/* sum + max(0, E) = max(sum, sum + E) */
+double limit_time(const struct limit_model *l, const uint32_t *choice)
+{
+    if (!l->ends[0].own)
+        return sum_of(l, l->own, l->constant, choice);
+    return fmax(sum_of(l, l->ends[0].own, l->ends[0].constant, choice),
+                sum_of(l, l->ends[1].own, l->ends[1].constant, choice));
+}
+
+double limit_balance(const struct limit_model *l, const uint32_t *choice)
+{
+    if (!l->ends[0].own)
+        return 0;
+    return sum_of(l, l->ends[1].own, l->ends[1].constant, choice) -
+           sum_of(l, l->ends[0].own, l->ends[0].constant, choice);
+}
+
+double limit_balance_of(const struct limit_model *l, const uint32_t *choice, uint32_t n)
+{
+    double ms = 0;
+
+    for (uint32_t k = l->table_first[n]; k < l->table_first[n + 1] && l->ends[0].own; k++) {
+        const struct solver_table *f = &l->s.tables[l->table_of[k]];
+        size_t at = entry_of(l, f->nodes, f->count, choice);
+        double end = l->ends[1].own[l->table_of[k]][at];
+        ms += isfinite(end) ? end - l->ends[0].own[l->table_of[k]][at] : 0;
+    }
+    return ms;
+}
+
+void limit_weigh_excess(struct limit_model *l, double weight)
+{
+    for (size_t k = 0; k < l->own_tables; k++) {
+        const double *none = l->ends[0].own[k], *all = l->ends[1].own[k];
+        for (size_t n = 0; n < l->s.tables[k].size; n++)
+            l->own[k][n] = isfinite(none[n]) ? none[n] + weight * (all[n] - none[n]) : INFINITY;
+    }
+    l->constant = l->ends[0].constant + weight * (l->ends[1].constant - l->ends[0].constant);
+    l->weight = weight;
+    l->scale = NAN; /* the solver's tables are of another weight */
 }
 
 double limit_time_of(const struct limit_model *l, const uint32_t *choice, uint32_t n)

@@ -46,6 +46,10 @@ struct limit_model {
     size_t own_tables; /* of the solver: time and clashes; those of the groups follow */
     double **own;      /* [own_tables] their values as they were */
     double constant;   /* of the time */
+    struct {
+        double **own, constant;
+    } ends[2];     /* the time with weight 0 and 1 of the excess of overlap; NULL: no overlap */
+    double weight; /* of the excess in `own` */
     struct unit *units;
     uint32_t *unit_of; /* [ranges] */
     uint32_t unit_count;
@@ -72,9 +76,17 @@ int limit_model_new(const struct step_tables *t, const struct memory_model *m,
                     struct limit_model *out, struct err *e) MUST_CHECK;
 void limit_model_release(struct limit_model *l);
 
-/* Step time of a complete choice; INFINITY when labels clash. */
+/* Step time of a complete choice, excess included; INFINITY when labels clash. */
 double limit_time(const struct limit_model *l, const uint32_t *choice);
-/* The same over the tables that contain node `n` only. */
+/* E of a complete choice (cost/overlap.h): what its time with weight 1 is above that with 0; 0
+ * where nothing overlaps. */
+double limit_balance(const struct limit_model *l, const uint32_t *choice);
+/* The same over the tables of node `n` alone. */
+double limit_balance_of(const struct limit_model *l, const uint32_t *choice, uint32_t n);
+/* Makes `weight` of the excess, 0 to 1, part of the tables: their minimum bounds the step. Prices
+ * must be set again. */
+void limit_weigh_excess(struct limit_model *l, double weight);
+/* Time by the tables, with their weight of the excess, over those that contain node `n` only. */
 double limit_time_of(const struct limit_model *l, const uint32_t *choice, uint32_t n);
 /* Computes the bytes of all units under a choice, for the two functions below. */
 void limit_look(struct limit_model *l, const uint32_t *choice);

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROUNDS_MOST = 12, LINE_MOST = 40, DEAR = 8, ASCENT_MOST = 30 };
+enum { ROUNDS_MOST = 12, LINE_MOST = 40, DEAR = 8, ASCENT_MOST = 30, HALVINGS = 12 };
 
 int limit_evaluate(struct limit_search *s, double scale, const double *price, const uint32_t *fixed,
                    struct limit_point *out)
@@ -31,6 +31,7 @@ static void keep_bound(struct limit_search *s, const struct limit_point *at, con
 {
     if (at->bound > s->bound) {
         s->bound = at->bound;
+        s->excess = s->l.weight;
         memcpy(s->price, price, sizeof s->price);
     }
 }
@@ -192,6 +193,44 @@ int limit_price_memory(struct limit_search *s)
     if (!rc)
         rc = limit_improve(s);
     return rc ? rc : ascend(s);
+}
+
+/* ---- the excess of overlap ---- */
+
+/* The weight that proves most at the best multipliers: where E of the plan there changes sign. */
+static int weigh_excess(struct limit_search *s)
+{
+    double price[LIMIT_MOMENTS_MOST], low = 0, high = 1;
+    struct limit_point at;
+    int rc = 0;
+
+    memcpy(price, s->price, sizeof price);
+    for (int k = 0; k < HALVINGS && !limit_is_out_of_work(s); k++) {
+        double weight = k ? (low + high) / 2 : 1;
+        limit_weigh_excess(&s->l, weight);
+        rc = limit_evaluate(s, 1, price, NULL, &at);
+        if (rc)
+            return rc;
+        keep_bound(s, &at, price);
+        double balance = limit_balance(&s->l, s->choice);
+        if (s->bound >= s->best_ms * (1 - LIMIT_NEAR) || (!k && balance >= 0))
+            break;
+        if (k)
+            *(balance > 0 ? &low : &high) = weight;
+    }
+    limit_weigh_excess(&s->l, s->excess);
+    return rc;
+}
+
+int limit_price_excess(struct limit_search *s)
+{
+    if (!s->l.ends[0].own || limit_balance(&s->l, s->best) <= 0)
+        return 0;
+    int rc = weigh_excess(s);
+    if (rc || s->bound >= s->best_ms * (1 - LIMIT_NEAR))
+        return rc;
+    rc = limit_price_memory(s);
+    return rc ? rc : weigh_excess(s);
 }
 
 /* ---- multipliers on memory alone ---- */

@@ -27,6 +27,7 @@ struct limit_search {
     double least_bytes;
     double price[LIMIT_MOMENTS_MOST]; /* best multipliers on time + memory: ms a byte */
     double bound;                     /* what they prove, ms */
+    double excess;                    /* the weight of the excess of overlap with which they do */
     double share[LIMIT_MOMENTS_MOST]; /* best multipliers on memory alone; they sum to 1 */
     double least_bound;               /* what they prove, bytes */
     struct err *e;
@@ -67,6 +68,9 @@ int limit_evaluate(struct limit_search *s, double scale, const double *price, co
 /* Finds multipliers on time and memory, and repairs plans on the way: s->bound, s->price,
  * s->best. */
 int limit_price_memory(struct limit_search *s) MUST_CHECK;
+/* Where communication overlaps and the best plan has an excess: finds the weight of the excess that
+ * proves most, and multipliers with it. */
+int limit_price_excess(struct limit_search *s) MUST_CHECK;
 /* Finds multipliers on memory alone: s->least_bound, s->share, s->least. */
 int limit_weigh_memory(struct limit_search *s) MUST_CHECK;
 

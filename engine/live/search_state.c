@@ -182,7 +182,7 @@ void state_find_baseline(struct search_state *c)
 {
     const struct game *g = search_game(c->search);
 
-    c->baseline_ms = g->pinned_compute_ms + g->pinned_communication_ms;
+    c->baseline_ms = game_pinned_ms(g);
 }
 
 /* The baseline is a plan that nobody had to find. */

@@ -178,9 +178,12 @@ double explain_flip_ms(const struct plan *p, class_id k, label to)
         if (p->on[c->meets[c->info[k].meets + n].other] & to)
             return -1;
     }
-    double was = step_tables_cost_of_class(&p->problem->step_tables, k, p->on).step_ms;
+    const struct step_tables *t = &p->problem->step_tables;
+    double was =
+        t->overlap.is_bounded ? p->cost.step_ms : step_tables_cost_of_class(t, k, p->on).step_ms;
     p->on[k] = to;
-    double is = step_tables_cost_of_class(&p->problem->step_tables, k, p->on).step_ms;
+    double is = t->overlap.is_bounded ? step_tables_cost(t, p->on).step_ms
+                                      : step_tables_cost_of_class(t, k, p->on).step_ms;
     p->on[k] = before;
     return p->cost.step_ms + is - was;
 }
@@ -374,10 +377,16 @@ static void add_storage(const struct plan *p, dim_id d, struct str *out)
         mesh_set_format(&q->mesh, s.over, axes, sizeof axes);
         str_format(out, "ZeRO level %u: %s in pieces over %s, where its gradient is reduced",
                    p->batching.zero, stored[p->batching.zero], axes);
-        if (s.scatters + s.gathers)
+        double more = 0;
+        uint32_t counts[2] = {0};
+        for (uint32_t n = 0; n < s.count; n++) {
+            more += s.items[n].count * s.items[n].ms;
+            counts[s.items[n].kind == COLLECTIVE_ALL_GATHER] += s.items[n].count;
+        }
+        if (s.count)
             str_format(out,
                        "; %u reduce-scatters and %u all-gathers a step beyond its all-reduce, %s",
-                       s.scatters, s.gathers, units_ms(ms, (s.scatters + s.gathers) * s.ms));
+                       counts[0], counts[1], units_ms(ms, more));
         str_add(out, ".\n");
         return;
     }

@@ -242,22 +242,18 @@ static int add_storage(const struct plan *p, struct plan_collective **out, size_
 
     for (uint32_t k = 0; k < r->param_count; k++) {
         struct storage_cost s = step_tables_storage(&p->problem->step_tables, k, p->on);
-        const uint32_t times[2] = {s.scatters, s.gathers};
-        static const uint8_t kinds[2] = {COLLECTIVE_REDUCE_SCATTER, COLLECTIVE_ALL_GATHER};
-        for (int n = 0; n < 2; n++) {
-            if (!s.over || !times[n])
-                continue;
+        for (uint32_t n = 0; n < s.count; n++) {
             if (!mem_grow(out, room, *count, 1)) {
                 free(*out);
                 return err_no_memory(e, MEMORY_FOR);
             }
             (*out)[(*count)++] = (struct plan_collective){
                 .instruction = p->problem->m->value_instruction[r->params[k].value],
-                .kind = kinds[n],
+                .kind = s.items[n].kind,
                 .over = s.over,
-                .count = times[n],
-                .bytes = s.bytes * times[n],
-                .ms = s.ms * times[n],
+                .count = s.items[n].count,
+                .bytes = s.items[n].bytes * s.items[n].count,
+                .ms = s.items[n].ms * s.items[n].count,
                 .cause = p->problem->training.variables[k].reduced[0],
             };
         }

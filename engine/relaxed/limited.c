@@ -2,6 +2,7 @@
 #include "engine/relaxed/limited.h"
 #include "engine/cost/memory.h"
 #include "engine/cost/memory_chain.h"
+#include "engine/cost/overlap.h"
 #include "engine/exact/limit.h"
 #include "engine/relaxed/cutting_plane.h"
 #include "engine/relaxed/energy.h"
@@ -18,7 +19,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LIMITED_SWEEPS = 100 };
+enum { LIMITED_SWEEPS = 100, LIMITED_WEIGHTS_MOST = 3 };
 #define CELLS_MOST ((size_t)1 << 26) /* of new tables: half a GB */
 #define FIRST_SHARE 0.05             /* of the bound that the limit's bytes cost at first */
 #define GROWTH 4                     /* of a price in one round */
@@ -120,6 +121,18 @@ static void add_peak(struct limited_search *w, const struct memory_chain *where)
         w->peaks[w->count++] = (struct peak){.where = *where};
 }
 
+/* What the energy without prices says of labels: without the excess of overlap, or with its weight,
+ * where the plan's step has it whole. */
+static double energy_ms(const struct limited_search *w, const uint16_t *x)
+{
+    struct energy plain = w->r->pinned;
+
+    plain.unary = w->unary;
+    plain.edges = (struct energy_edge *)w->edges;
+    plain.constant = w->r->model.energy.constant;
+    return energy_of(&plain, x);
+}
+
 /* The labels of r->best, kept and offered. */
 static int remember_and_offer(struct limited_search *w, struct err *e)
 {
@@ -137,6 +150,8 @@ static int remember_and_offer(struct limited_search *w, struct err *e)
     int rc = limited_offer(w, &k->ms, &memory, &where, k->bytes, e);
     if (rc)
         return rc;
+    if (w->r->p->step_tables.overlap.is_bounded)
+        k->ms = energy_ms(w, k->x);
     k->peak = memory.peak;
     if (k->peak > w->limit)
         add_peak(w, &where);
@@ -396,8 +411,8 @@ static void hand_out(struct limited_search *w, struct relaxed_plan *out)
     out->strict_proven = w->strict_proven;
 }
 
-int relaxed_solve_limited(struct relaxed *r, double limit, double beaten_ms,
-                          struct relaxed_plan *out, struct relaxed_limited *how, struct err *e)
+static int solve_at_weight(struct relaxed *r, double limit, double beaten_ms,
+                           struct relaxed_plan *out, struct relaxed_limited *how, struct err *e)
 {
     struct limited_search w = {.r = r, .limit = limit, .how = how};
     struct memory_cost memory;
@@ -430,5 +445,97 @@ int relaxed_solve_limited(struct relaxed *r, double limit, double beaten_ms,
     hand_out(&w, out);
 out:
     limited_search_release(&w);
+    return rc;
+}
+
+/* ---- overlap ---- */
+
+static bool is_first_better(const struct relaxed_plan *a, const struct relaxed_limited *x,
+                            const struct relaxed_plan *b, const struct relaxed_limited *y)
+{
+    if (x->fits != y->fits)
+        return x->fits;
+    return x->fits ? a->cost.step_ms < b->cost.step_ms : x->peak < y->peak;
+}
+
+/* Keeps the better plan; what either proves holds for all plans. `from` is released. */
+static void keep_better(struct relaxed_plan *best, struct relaxed_limited *how,
+                        struct relaxed_plan *from, const struct relaxed_limited *one)
+{
+    struct relaxed_limited all = *how;
+
+    if (is_first_better(from, one, best, how)) {
+        struct relaxed_plan swap = *best;
+        *best = *from;
+        *from = swap;
+        all.fits = one->fits;
+        all.peak = one->peak;
+    }
+    all.least_bound = fmax(how->least_bound, one->least_bound);
+    all.bound_ms = fmax(how->bound_ms, one->bound_ms);
+    if (all.fits)
+        all.bound_ms = fmin(all.bound_ms, best->cost.step_ms);
+    all.positions = how->positions > one->positions ? how->positions : one->positions;
+    all.rounds = how->rounds + one->rounds;
+    *how = all;
+    best->bound_ms = all.bound_ms;
+    best->gap = best->bound_ms > 0 ? best->cost.step_ms / best->bound_ms - 1 : 0;
+    relaxed_plan_release(from);
+}
+
+/* The same search with another weight of the excess, under the pins of `r`. *above: there is more
+ * beside than is hidden in the plan that it finds. */
+static int try_weight(const struct relaxed *r, double weight, double limit,
+                      struct relaxed_plan *best, struct relaxed_limited *how, bool *above,
+                      struct err *e)
+{
+    struct relaxed_options o = r->options;
+    struct relaxed_limited how_one;
+    struct relaxed_plan one;
+    struct relaxed *with;
+
+    o.excess_weight = weight;
+    int rc = relaxed_new(r->p, &o, &with, e);
+    if (rc)
+        return rc;
+    relaxed_set_stop(with, r->stop);
+    rc = relaxed_take_pins(with, r, e);
+    if (rc)
+        goto out;
+    rc = solve_at_weight(with, limit, INFINITY, &one, &how_one, e);
+    if (rc)
+        goto out;
+    *above =
+        overlap_balance(&r->p->step_tables.overlap, one.cost.compute_ms, one.cost.beside_ms) >= 0;
+    keep_better(best, how, &one, &how_one);
+out:
+    relaxed_free(with);
+    return rc;
+}
+
+int relaxed_solve_limited(struct relaxed *r, double limit, double beaten_ms,
+                          struct relaxed_plan *out, struct relaxed_limited *how, struct err *e)
+{
+    const struct overlap *o = &r->p->step_tables.overlap;
+    double low = 0, high = 1;
+    bool above = false;
+    int rc = solve_at_weight(r, limit, beaten_ms, out, how, e);
+
+    if (rc || how->is_skipped || !how->fits ||
+        overlap_excess(o, out->cost.compute_ms, out->cost.beside_ms) <= 0)
+        return rc;
+    for (int k = 0; k < LIMITED_WEIGHTS_MOST && !stop_asked(r->stop); k++) {
+        double weight = k ? (low + high) / 2 : 1;
+        rc = try_weight(r, weight, limit, out, how, &above, e);
+        if (rc)
+            goto out;
+        if ((!k && above) || out->gap <= ENOUGH)
+            return 0;
+        if (k)
+            *(above ? &low : &high) = weight;
+    }
+out:
+    if (rc)
+        relaxed_plan_release(out);
     return rc;
 }

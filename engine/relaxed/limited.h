@@ -45,7 +45,9 @@ struct relaxed_limited {
 /* Solves under the pins of `r`, which must have been made with RELAXED_FOLD_OFF (else ERR_INPUT),
  * since equal layers may differ within a limit. out->bound_ms and gap refer to plans within the
  * limit, strict_ms to the strict plan within it (0: none found). At most 24 solves for the bound, 5
- * for plans and 12 for memory alone; 12 and 12 if nothing fits. `beaten_ms`: the step of a plan
+ * for plans and 12 for memory alone; 12 and 12 if nothing fits. Where computation cannot hide all
+ * overlapping communication of the best plan (cost/overlap.h), the same again at up to 3 weights of
+ * the excess: the fastest plan of all, the highest of the bounds. `beaten_ms`: the step of a plan
  * known from elsewhere; INFINITY: none. */
 int relaxed_solve_limited(struct relaxed *r, double limit, double beaten_ms,
                           struct relaxed_plan *out, struct relaxed_limited *how,

@@ -190,6 +190,21 @@ static void forbid_edge(struct relaxed *r, uint32_t edge)
     k->table.table = id;
 }
 
+/* Edges of its own, where some are forbidden; those of the model at first. */
+static bool own_edges(struct relaxed *r)
+{
+    const struct energy *g = &r->model.energy;
+
+    if (r->own_edges)
+        return true;
+    r->own_edges = mem_try((size_t)g->edge_count + 1, sizeof *r->own_edges);
+    if (!r->own_edges)
+        return false;
+    memcpy(r->own_edges, g->edges, g->edge_count * sizeof *r->own_edges);
+    r->pinned.edges = r->own_edges;
+    return true;
+}
+
 int relaxed_forbid(struct relaxed *r, const struct relaxed_reshard *way, struct err *e)
 {
     const struct energy *g = &r->model.energy;
@@ -204,13 +219,8 @@ int relaxed_forbid(struct relaxed *r, const struct relaxed_reshard *way, struct 
     }
     if (way->is_inside)
         return err_set(e, ERR_INPUT, "this all-reduce is inside its instruction and stays with it");
-    if (!r->own_edges) {
-        r->own_edges = mem_try((size_t)g->edge_count + 1, sizeof *r->own_edges);
-        if (!r->own_edges)
-            return err_no_memory(e, "for the decisions");
-        memcpy(r->own_edges, g->edges, g->edge_count * sizeof *r->own_edges);
-        r->pinned.edges = r->own_edges;
-    }
+    if (!own_edges(r))
+        return err_no_memory(e, "for the decisions");
     for (uint32_t k = 0; k < g->edge_count; k++) {
         if (is_way(&r->model, k, way)) {
             forbid_edge(r, k);
@@ -219,5 +229,49 @@ int relaxed_forbid(struct relaxed *r, const struct relaxed_reshard *way, struct 
     }
     if (!found)
         return err_set(e, ERR_INPUT, "no value of this problem goes that way");
+    return r->model.tables.failed ? err_no_memory(e, "for the decisions") : 0;
+}
+
+/* ---- what another solver has ---- */
+
+static void take_strict(struct relaxed *r, const struct relaxed *from)
+{
+    strict_undo(&r->fixed, 0);
+    for (int split = 1; split >= 0; split--) { /* what is whole because of a split comes with it */
+        for (class_id k = 0; k < r->p->classes.count; k++) {
+            for (uint32_t x = 0; x < r->p->mesh.axes; x++) {
+                if (strict_status(&from->fixed, k, x) == split &&
+                    strict_status(&r->fixed, k, x) < 0)
+                    (void)strict_decide(&r->fixed, k, x, split, NULL);
+            }
+        }
+    }
+    r->is_beyond_strict = from->is_beyond_strict;
+}
+
+int relaxed_take_pins(struct relaxed *r, const struct relaxed *from, struct err *e)
+{
+    const struct energy *g = &r->model.energy;
+    uint16_t allowed[STATUS_COUNT_MOST];
+
+    BUG_ON(g->nodes != from->model.energy.nodes || g->edge_count != from->model.energy.edge_count);
+    r->is_ready = false;
+    for (uint32_t n = 0; n < g->nodes; n++) {
+        uint32_t labels = energy_labels(&from->pinned, n);
+        const double *ms = tables_at(from->pinned.tables, from->pinned.unary[n], false);
+        if (from->pinned.unary[n] == from->model.energy.unary[n])
+            continue;
+        BUG_ON(labels > STATUS_COUNT_MOST || labels != energy_labels(g, n));
+        for (uint32_t k = 0; k < labels; k++)
+            allowed[k] = ms[k] < TABLE_FORBIDDEN / 2;
+        r->pinned.unary[n] = tables_forbid(&r->model.tables, g->unary[n], allowed);
+    }
+    take_strict(r, from);
+    if (from->own_edges && !own_edges(r))
+        return err_no_memory(e, "for the decisions");
+    for (uint32_t k = 0; k < g->edge_count && from->own_edges; k++) {
+        if (from->own_edges[k].table.table != from->model.energy.edges[k].table.table)
+            forbid_edge(r, k);
+    }
     return r->model.tables.failed ? err_no_memory(e, "for the decisions") : 0;
 }

@@ -53,6 +53,10 @@ static inline struct stage *relaxed_stage(struct relaxed *r)
 /* pinned_costs.c: the model's unary costs with the pins in them. */
 int relaxed_index_edges(struct relaxed *r, struct err *e) MUST_CHECK;
 
+/* Makes what is pinned, held and forbidden in `from` so in `r`, which is new and differs in its
+ * weight of the excess alone. */
+int relaxed_take_pins(struct relaxed *r, const struct relaxed *from, struct err *e) MUST_CHECK;
+
 /* Minimises r->pinned unfolded, after a solve and with changed costs; leaves the labels in r->best.
  * r->whole.trws.bound is a bound on that energy. */
 int relaxed_minimise(struct relaxed *r, uint32_t sweeps, struct err *e) MUST_CHECK;

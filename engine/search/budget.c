@@ -20,6 +20,8 @@ static double slowest_step(const struct step_tables *t)
         for (uint32_t entry = 0; entry < t->items[n].entries; entry++) {
             size_t at = t->items[n].table + entry;
             double cell = t->compute_ms[at] + t->communication_ms[at];
+            if (t->overlap.is_bounded)
+                cell += t->beside_ms[at]; /* at most: nothing hidden */
             most = isfinite(cell) ? fmax(most, cell) : most;
         }
         ms += most;

@@ -1,5 +1,6 @@
 #include "engine/search/game.h"
 
+#include "engine/cost/overlap.h"
 #include "engine/cost/step_tables.h"
 #include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
@@ -219,7 +220,9 @@ static void price_afresh(struct game *g)
     struct step_cost cost = step_tables_cost(&g->problem->step_tables, g->state.on);
 
     g->compute_ms = cost.compute_ms;
-    g->communication_ms = cost.communication_ms;
+    g->beside_ms = cost.beside_ms;
+    g->communication_ms = cost.communication_ms - overlap_excess(&g->problem->step_tables.overlap,
+                                                                 cost.compute_ms, cost.beside_ms);
 }
 
 /* Difference that class `k` makes by going from label `before` to what it is now. Classes that only
@@ -234,6 +237,7 @@ static void reprice(struct game *g, class_id k, label before)
     g->state.on[k] = now;
     g->compute_ms += new_cost.compute_ms - old_cost.compute_ms;
     g->communication_ms += new_cost.communication_ms - old_cost.communication_ms;
+    g->beside_ms += new_cost.beside_ms - old_cost.beside_ms;
 }
 
 /* ---- rewards ---- */
@@ -258,17 +262,12 @@ static double paper_reward_of(const struct game *g, size_t mark)
 
 /* ---- memory ---- */
 
-static double baseline_of(const struct game *g)
-{
-    return g->pinned_compute_ms + g->pinned_communication_ms;
-}
-
 /* ln(baseline / step), less over the memory limit. */
 static double worth_of(const struct game *g, const label *on, double step_ms)
 {
     if (!g->budget)
-        return log(baseline_of(g) / step_ms);
-    return budget_worth(g->budget, baseline_of(g), step_ms, budget_peak(g->budget, on));
+        return log(game_pinned_ms(g) / step_ms);
+    return budget_worth(g->budget, game_pinned_ms(g), step_ms, budget_peak(g->budget, on));
 }
 
 bool game_fits(const struct game *g, const label *on)
@@ -278,18 +277,18 @@ bool game_fits(const struct game *g, const label *on)
 
 bool game_score_fits(const struct game *g, double score)
 {
-    return !g->budget || score >= budget_floor(g->budget, baseline_of(g));
+    return !g->budget || score >= budget_floor(g->budget, game_pinned_ms(g));
 }
 
 /* What the end of an episode is paid besides its last decision. */
 static double memory_reward(const struct game *g)
 {
-    double unlimited = log(baseline_of(g) / game_step_ms(g));
+    double unlimited = log(game_pinned_ms(g) / game_step_ms(g));
 
     if (!g->budget || !game_is_over(g))
         return 0;
     if (g->conflict)
-        return budget_floor(g->budget, baseline_of(g)) - unlimited;
+        return budget_floor(g->budget, game_pinned_ms(g)) - unlimited;
     return worth_of(g, g->state.on, game_step_ms(g)) - unlimited;
 }
 
@@ -465,7 +464,8 @@ double game_play(struct game *g, bool split)
 struct game_place game_here(const struct game *g)
 {
     return (struct game_place){strict_mark(&g->state), weak_mark(&g->weak), g->position,
-                               g->compute_ms,          g->communication_ms, g->total_reward};
+                               g->compute_ms,          g->communication_ms, g->beside_ms,
+                               g->total_reward};
 }
 
 void game_return(struct game *g, const struct game_place *place)
@@ -475,6 +475,7 @@ void game_return(struct game *g, const struct game_place *place)
     g->position = place->position;
     g->compute_ms = place->compute_ms;
     g->communication_ms = place->communication_ms;
+    g->beside_ms = place->beside_ms;
     g->total_reward = place->total_reward;
     g->conflict = false;
 }
@@ -485,6 +486,7 @@ void game_reset(struct game *g)
     weak_undo(&g->weak, g->weak_pinned);
     g->compute_ms = g->pinned_compute_ms;
     g->communication_ms = g->pinned_communication_ms;
+    g->beside_ms = g->pinned_beside_ms;
     g->position = 0;
     g->conflict = false;
     g->total_reward = 0;
@@ -683,6 +685,7 @@ int game_set_pins(struct game *g, const struct game_pin *pins, size_t count,
     price_afresh(g);
     g->pinned_compute_ms = g->compute_ms;
     g->pinned_communication_ms = g->communication_ms;
+    g->pinned_beside_ms = g->beside_ms;
     game_reset(g);
     return 0;
 }
@@ -775,5 +778,5 @@ void game_observe(const struct game *g, float *out)
     }
     if (g->position < g->move_count)
         out[2 * g->move_count + g->position] = 1;
-    out[3 * g->move_count] = (float)log(baseline_of(g) / game_step_ms(g));
+    out[3 * g->move_count] = (float)log(game_pinned_ms(g) / game_step_ms(g));
 }

@@ -31,6 +31,7 @@
 #define AUTOMAP_ENGINE_SEARCH_GAME_H
 
 #include "engine/cost/fold.h"
+#include "engine/cost/overlap.h"
 #include "engine/cost/step_tables.h"
 #include "engine/decide/classes.h"
 #include "engine/decide/strict.h"
@@ -91,12 +92,14 @@ struct game {
     uint32_t position; /* move to decide; move_count: the episode is over */
     bool conflict;     /* the episode ended in one */
     struct strict_clash clash;
-    double compute_ms, communication_ms; /* of the current state; undecided counts as whole */
+    /* of the current state; undecided counts as whole. What is not hidden of beside_ms (overlap.h)
+     * comes on top */
+    double compute_ms, communication_ms, beside_ms;
     double total_reward;
     size_t wave;        /* trail mark before the last decision: its wave is state.trail[wave..] */
     uint64_t decisions; /* made since game_new, for rates */
 
-    double pinned_compute_ms, pinned_communication_ms;
+    double pinned_compute_ms, pinned_communication_ms, pinned_beside_ms;
     uint8_t *group; /* [classes] scratch of game_reset_from */
 };
 
@@ -128,7 +131,15 @@ static inline bool game_is_over(const struct game *g)
 }
 static inline double game_step_ms(const struct game *g)
 {
-    return g->compute_ms + g->communication_ms;
+    return g->compute_ms + g->communication_ms +
+           overlap_excess(&g->problem->step_tables.overlap, g->compute_ms, g->beside_ms);
+}
+/* The same of the pins alone. */
+static inline double game_pinned_ms(const struct game *g)
+{
+    return g->pinned_compute_ms + g->pinned_communication_ms +
+           overlap_excess(&g->problem->step_tables.overlap, g->pinned_compute_ms,
+                          g->pinned_beside_ms);
 }
 /* Bit 0: leaving whole is possible; bit 1: splitting is. Never 0 before the end. */
 uint32_t game_legal(const struct game *g);
@@ -139,7 +150,7 @@ double game_play(struct game *g, bool split);
 struct game_place {
     size_t mark, weak_mark;
     uint32_t position;
-    double compute_ms, communication_ms, total_reward;
+    double compute_ms, communication_ms, beside_ms, total_reward;
 };
 struct game_place game_here(const struct game *g);
 void game_return(struct game *g, const struct game_place *place);

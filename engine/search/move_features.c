@@ -95,7 +95,7 @@ static double roll_out(struct game *g, int player)
 static struct effect effect_of(struct game *g, bool split, const uint32_t *linked, uint32_t count)
 {
     struct game_place here = game_here(g);
-    double before = game_score(g), base = g->pinned_compute_ms + g->pinned_communication_ms;
+    double before = game_score(g), base = game_pinned_ms(g);
     struct effect x = {0};
 
     (void)game_play(g, split);
@@ -146,7 +146,7 @@ static float *describe_position(const struct game *g, float *x)
 {
     const struct game_move *m = &g->moves[g->position];
     const struct cluster_mesh *mesh = &g->problem->mesh;
-    double base = g->pinned_compute_ms + g->pinned_communication_ms, step = game_step_ms(g);
+    double base = game_pinned_ms(g), step = game_step_ms(g);
     struct step_cost terms = terms_of(g, m);
     double left = g->move_count - g->position;
 

@@ -200,7 +200,7 @@ static double optimistic_score(const struct game *g)
     double ms = p->step_tables.fixed_ms;
     for (uint32_t n = 0; n < p->step_tables.count; n++)
         ms += term_bound(g, &p->step_tables.items[n]);
-    return log((g->pinned_compute_ms + g->pinned_communication_ms) / ms);
+    return log((game_pinned_ms(g)) / ms);
 }
 
 static void push_branch(struct enumeration *n, const struct game *g)

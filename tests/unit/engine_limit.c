@@ -2,6 +2,7 @@
  * meshes, pins and batchings, those that nothing fits among them. */
 #include "random_module.h"
 
+#include "engine/cost/overlap.h"
 #include "engine/exact/limit.h"
 #include "engine/plan/plan.h"
 #include "engine/search/search.h"
@@ -85,7 +86,7 @@ static bool enumerate(struct brute *b)
 }
 
 struct tally {
-    uint32_t compared, infeasible, bound_by_it, branched, open;
+    uint32_t compared, infeasible, bound_by_it, branched, open, excess;
 };
 
 static bool is_near(double a, double b)
@@ -204,6 +205,9 @@ static void check_limits(struct brute *b, uint64_t seed, struct tally *t)
         assert_int_equal(exact_limited(&b->p->step_tables, &b->p->memory, b->s, &o, &r, &e), 0);
         check_answer(b, limit, &r, seed);
         t->compared++;
+        struct step_cost cost = step_tables_cost(&b->p->step_tables, r.on);
+        t->excess += r.fits && overlap_excess(&b->p->step_tables.overlap, cost.compute_ms,
+                                              cost.beside_ms) > 0;
         t->infeasible += !r.fits;
         t->bound_by_it += r.fits && its_peak > limit;
         t->branched += r.work > 20;
@@ -238,12 +242,16 @@ static void check_seed(uint64_t seed, const char *mesh, uint32_t devices, struct
     struct cluster *cluster = mem_alloc(sizeof *cluster);
     struct problem *p = mem_alloc(sizeof *p);
     struct brute *b = mem_alloc(sizeof *b);
-    struct problem_options o = {.exact_divisibility = seed % 7 == 0};
-    struct batch_and_zero r = {seed % 5 == 0 ? 2 : 1, (uint8_t)(seed % 4), 0};
+    double overlap = seed / 2 % 2 ? 0 : OVERLAP_AUTO;
+    struct problem_options o = {
+        .exact_divisibility = seed % 7 == 0, .is_overlap_given = true, .overlap = overlap};
+    struct batch_and_zero r = {seed % 5 == 0 ? 2 : 1, (uint8_t)(seed % 4), overlap};
     struct strict s;
     struct err e;
 
     assert_int_equal(slow_cluster(cluster, devices, seed, &e), 0);
+    for (uint32_t g = 0; g < cluster->groups && overlap < 0; g++)
+        cluster->group[g].link.bandwidth /= 4; /* more than computation hides */
     snprintf(o.mesh, sizeof o.mesh, "%s", mesh);
     assert_int_equal(random_problem(seed, (uint32_t)(10 + seed % 30), cluster, &o, p, &e), 0);
     int rc = problem_set_batch_and_zero(p, &r, &e);
@@ -277,10 +285,11 @@ static void test_brute_force(void **state)
     for (uint64_t seed = 2001; seed <= 2500; seed++)
         check_seed(seed, seed % 2 ? "2x2" : "2x3", seed % 2 ? 4 : 6, &t);
     print_message("%u limits answered as enumeration does: %u that nothing fits, %u that cost "
-                  "time, %u branched, %u left open when cut short\n",
-                  t.compared, t.infeasible, t.bound_by_it, t.branched, t.open);
+                  "time, %u branched, %u left open when cut short, %u with communication that is "
+                  "not hidden\n",
+                  t.compared, t.infeasible, t.bound_by_it, t.branched, t.open, t.excess);
     assert_true(t.compared > 2500 && t.infeasible > 300 && t.bound_by_it > 300 && t.branched > 20 &&
-                t.open > 20);
+                t.open > 20 && t.excess > 40);
 }
 
 int main(void)

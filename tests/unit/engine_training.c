@@ -192,6 +192,112 @@ static void test_memory_by_hand(void **state)
     check_memory_by_hand(transposed, "ft");
 }
 
+static hlo_id named(const struct problem *p, const char *name)
+{
+    hlo_id id = 0;
+
+    while (id < p->m->count && strcmp(hlo_name(p->m, id), name) != 0)
+        id++;
+    assert_true(id < p->m->count);
+    return id;
+}
+
+/* From level 1 on each of 2 devices updates its half of w1; what is no update stays as it is. */
+static void test_update_of_a_piece(void **state)
+{
+    struct problem *p = mem_alloc(sizeof *p);
+    double ms[4], other[4];
+
+    (void)state;
+    load(p, 2, "");
+    for (uint8_t zero = 0; zero <= 3; zero++) {
+        struct plan plan;
+        set_batching(p, 1, zero);
+        plan_with(p, "x:0=1", &plan);
+        ms[zero] = step_tables_instruction(&p->step_tables, named(p, "w3"), plan.on).compute_ms;
+        other[zero] = step_tables_instruction(&p->step_tables, named(p, "h"), plan.on).compute_ms;
+        assert_true(ms[0] > 0 && ms[zero] == (zero ? 0.5 : 1) * ms[0] && other[zero] == other[0]);
+        plan_release(&plan);
+    }
+    problem_release(p);
+    free(p);
+}
+
+/* A stack of 6 layers that a loop slices, and converts where BODY says so. */
+#define STACK(BODY)                                                                                \
+    "HloModule step, input_output_alias={ {0}: (0, {}, may-alias) }\n"                             \
+    "add.1 {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\n" \
+    "less {\n  q = (s32[], f32[8,16], f32[6,16,16]) parameter(0)\n"                                \
+    "  j = s32[] get-tuple-element(q), index=0\n  n = s32[] constant(6)\n"                         \
+    "  ROOT c = pred[] compare(j, n), direction=LT\n}\n"                                           \
+    "layer {\n  p = (s32[], f32[8,16], f32[6,16,16]) parameter(0)\n"                               \
+    "  i = s32[] get-tuple-element(p), index=0\n"                                                  \
+    "  h = f32[8,16] get-tuple-element(p), index=1\n"                                              \
+    "  ws = f32[6,16,16] get-tuple-element(p), index=2\n"                                          \
+    "  o = s32[] constant(0)\n  one = s32[] constant(1)\n"                                         \
+    "  i2 = s32[] add(i, one)\n" BODY                                                              \
+    "  ROOT r = (s32[], f32[8,16], f32[6,16,16]) tuple(i2, h2, ws)\n}\n"                           \
+    "ENTRY main {\n"                                                                               \
+    "  w = f32[6,16,16] parameter(0)\n  x = f32[8,16] parameter(1)\n  z = s32[] constant(0)\n"     \
+    "  t = (s32[], f32[8,16], f32[6,16,16]) tuple(z, x, w)\n"                                      \
+    "  l = (s32[], f32[8,16], f32[6,16,16]) while(t), condition=less, body=layer\n"                \
+    "  y = f32[8,16] get-tuple-element(l), index=1\n"                                              \
+    "  g = f32[16,16] dot(x, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"             \
+    "  gs = f32[6,16,16] broadcast(g), dimensions={1,2}\n"                                         \
+    "  w2 = f32[6,16,16] subtract(w, gs)\n  f = f32[] constant(0)\n"                               \
+    "  e = f32[] reduce(y, f), dimensions={0,1}, to_apply=add.1\n"                                 \
+    "  ROOT k = (f32[6,16,16], f32[]) tuple(w2, e)\n}\n"
+
+static const char sliced[] =
+    STACK("  v = f32[1,16,16] dynamic-slice(ws, i, o, o), dynamic_slice_sizes={1,16,16}\n"
+          "  u = bf16[1,16,16] convert(v)\n  b2 = bf16[16,16] reshape(u)\n"
+          "  hb = bf16[8,16] convert(h)\n"
+          "  h2 = f32[8,16] dot(hb, b2), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n");
+static const char unconverted[] =
+    STACK("  v = f32[1,16,16] dynamic-slice(ws, i, o, o), dynamic_slice_sizes={1,16,16}\n"
+          "  b2 = f32[16,16] reshape(v)\n"
+          "  h2 = f32[8,16] dot(h, b2), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n");
+static const char at_once[] =
+    STACK("  z2 = f32[] constant(0)\n"
+          "  u = f32[2,16,16] dynamic-slice(ws, i, o, o), dynamic_slice_sizes={2,16,16}\n"
+          "  v = f32[16,16] reduce(u, z2), dimensions={0}, to_apply=add.1\n"
+          "  h2 = f32[8,16] dot(h, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n");
+
+/* At level 3 a stack is gathered as its readers take it: by layer, as converted; two layers at a
+ * time are there. */
+static void test_stack_is_gathered_by_layer(void **state)
+{
+    static const struct {
+        const char *text;
+        uint32_t gathers;
+        double gathered, there;
+    } cases[] = {{sliced, 6, 6 * 1024 / 2, 2 * 1024 / 2},
+                 {unconverted, 6, 6 * 1024, 2 * 1024},
+                 {at_once, 1, 6 * 1024, 6 * 1024}};
+    struct problem *p = mem_alloc(sizeof *p);
+
+    (void)state;
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        struct plan plan;
+        double there = 0;
+        load_text(p, cases[n].text, 2, "");
+        set_batching(p, 1, 3);
+        plan_with(p, "x:0=1", &plan);
+        struct tally t = count_collectives(&plan);
+        assert_int_equal(t.gathers, cases[n].gathers);
+        assert_true(t.gathered == cases[n].gathered);
+        for (uint32_t k = 0; k < p->memory.count; k++) {
+            const struct memory_range *r = &p->memory.ranges[k];
+            if (r->storing == STORED_GATHERED)
+                there += memory_range_bytes(&p->memory, &p->labels, plan.on, r);
+        }
+        assert_true(there == cases[n].there);
+        plan_release(&plan);
+        problem_release(p);
+    }
+    free(p);
+}
+
 static void test_errors(void **state)
 {
     struct problem *p = mem_alloc(sizeof *p);
@@ -226,7 +332,8 @@ static double sum_by_instruction(const struct problem *p, const label *on)
     }
     for (uint32_t k = 0; k < p->roles.param_count; k++) {
         struct storage_cost s = step_tables_storage(&p->step_tables, k, on);
-        sum += (s.scatters + s.gathers) * s.ms;
+        for (uint32_t n = 0; n < s.count; n++)
+            sum += s.items[n].count * s.items[n].ms;
     }
     return sum;
 }
@@ -312,6 +419,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_by_hand),
         cmocka_unit_test(test_memory_by_hand),
+        cmocka_unit_test(test_update_of_a_piece),
+        cmocka_unit_test(test_stack_is_gathered_by_layer),
         cmocka_unit_test(test_errors),
         cmocka_unit_test(test_random),
     };

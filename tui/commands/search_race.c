@@ -20,7 +20,7 @@ static double baseline_of(const struct race *r)
 {
     const struct game *g = search_game(r->runner[0].search);
 
-    return g->pinned_compute_ms + g->pinned_communication_ms;
+    return game_pinned_ms(g);
 }
 
 /* What a score is in the figure people read: a step time, or the paper's reward. NAN: of a plan

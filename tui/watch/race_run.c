@@ -103,7 +103,7 @@ int race_run_new(const struct watch *w, uint64_t seed, uint64_t target, bool in_
     r->look.count = r->race.count;
     r->look.target = target;
     r->look.seed = seed;
-    r->look.baseline_ms = g->pinned_compute_ms + g->pinned_communication_ms;
+    r->look.baseline_ms = game_pinned_ms(g);
     r->look.is_reward = w->shot->options.game.reward == GAME_REWARD_PAPER;
     r->look.led = search_is_continuous(search_options(r->race.runner[SEARCH_DQN].search));
     for (uint32_t n = 0; n < r->race.count; n++)
