@@ -96,7 +96,7 @@ static bool is_of(const struct foreign *f, const char *data, size_t size)
            (!f->word || has_word(data, looked_at(f, size), f->word));
 }
 
-static int refuse(const char *what, const char *then, struct err *e)
+static int refuse_foreign(const char *what, const char *then, struct err *e)
 {
     return err_set(e, ERR_INPUT, "this is %s, not HLO; to get there: %s", what, then);
 }
@@ -105,10 +105,10 @@ int foreign_refuse(const char *data, size_t size, struct err *e)
 {
     for (size_t k = 0; k < sizeof formats / sizeof *formats; k++) {
         if (is_of(&formats[k], data, size))
-            return refuse(formats[k].what, formats[k].then, e);
+            return refuse_foreign(formats[k].what, formats[k].then, e);
     }
     if (is_onnx(data, size))
-        return refuse("an ONNX model, which has no training step",
-                      "lower the step in the framework it came from: " LOWER, e);
+        return refuse_foreign("an ONNX model, which has no training step",
+                              "lower the step in the framework it came from: " LOWER, e);
     return 0;
 }

@@ -48,7 +48,7 @@ static int too_large(int64_t most, struct err *e)
 }
 
 /* Room for more: doubled, one byte past `most` at most so that an overlong input shows. */
-static int grow(struct bytes *b, size_t most, struct err *e)
+static int grow_bytes(struct bytes *b, size_t most, struct err *e)
 {
     size_t want = b->room < HEAD_BYTES ? HEAD_BYTES : b->room * 2;
 
@@ -66,7 +66,7 @@ static const char *skip_blank(const char *p, const char *end)
     return p;
 }
 
-static bool starts(const char *p, const char *end, const char *with)
+static bool starts_with(const char *p, const char *end, const char *with)
 {
     size_t size = strlen(with);
 
@@ -112,7 +112,7 @@ static bool is_mlir(const char *p, const char *end)
                                         "builtin.module",     "func.func",     "sdy.mesh",
                                         "\"builtin.module\"", "\"func.func\"", "{-#"};
 
-    while (starts(p, end, "//")) {
+    while (starts_with(p, end, "//")) {
         while (p < end && *p != '\n')
             p++;
         p = skip_blank(p, end);
@@ -121,16 +121,16 @@ static bool is_mlir(const char *p, const char *end)
         const char *name = ++p;
         while (p < end && *p != ' ' && *p != '\n' && *p != '=')
             p++;
-        return p > name && starts(skip_blank(p, end), end, "=");
+        return p > name && starts_with(skip_blank(p, end), end, "=");
     }
     for (size_t n = 0; n < sizeof words / sizeof *words; n++) {
-        if (starts(p, end, words[n]))
+        if (starts_with(p, end, words[n]))
             return true;
     }
     return false;
 }
 
-static const char *find(const char *p, const char *end, const char *what)
+static const char *find_text(const char *p, const char *end, const char *what)
 {
     size_t size = strlen(what);
 
@@ -141,16 +141,16 @@ static const char *find(const char *p, const char *end, const char *what)
     return NULL;
 }
 
-static bool contains(const char *p, const char *end, const char *what)
+static bool contains_text(const char *p, const char *end, const char *what)
 {
-    return find(p, end, what) != NULL;
+    return find_text(p, end, what) != NULL;
 }
 
 /* " of version 1.15.0", as portable artifacts have it near their beginning, or nothing. */
 static void version_words(const char *head, const char *end, char *out, size_t room)
 {
     static const char mark[] = "StableHLO_v";
-    const char *at = find(head, end, mark);
+    const char *at = find_text(head, end, mark);
     int size = 0;
 
     at = at ? at + strlen(mark) : end;
@@ -164,13 +164,13 @@ static void version_words(const char *head, const char *end, char *out, size_t r
 static int refuse_bytecode(const struct bytes *b, struct err *e)
 {
     const char *head = b->data, *end = head + (b->size < HEAD_BYTES ? b->size : HEAD_BYTES);
-    bool is_artifact = contains(head, end, "StableHLO_v");
+    bool is_artifact = contains_text(head, end, "StableHLO_v");
     char version[40];
 
     version_words(head, end, version, sizeof version);
 
-    if (!starts(head, end, "ML\xefR"))
-        return !contains(head, end, "ML\xefR")
+    if (!starts_with(head, end, "ML\xefR"))
+        return !contains_text(head, end, "ML\xefR")
                    ? 0
                    : err_set(e, ERR_INPUT,
                              "this is a serialized jax.export%s, expected text: python -c \"import "
@@ -193,7 +193,7 @@ static int detect(const struct bytes *b, enum hlo_format *out, struct err *e)
     const char *end = b->data + (b->size < DETECT_BYTES ? b->size : DETECT_BYTES);
     const char *p = skip_blank(b->data, end);
 
-    if (starts(p, end, "\xef\xbb\xbf"))
+    if (starts_with(p, end, "\xef\xbb\xbf"))
         p = skip_blank(p + 3, end);
     if (!b->size || (p == end && b->size <= DETECT_BYTES))
         return err_set(e, ERR_INPUT, "the input is empty, expected HLO or StableHLO");
@@ -231,7 +231,7 @@ static bool is_gzip(const struct bytes *b)
 
 static int inflate_step(z_stream *z, struct bytes *out, size_t most, bool *done, struct err *e)
 {
-    if (grow(out, most, e))
+    if (grow_bytes(out, most, e))
         return e->code;
     size_t room = out->room - out->size;
     z->next_out = (Bytef *)out->data + out->size;
@@ -253,7 +253,7 @@ static int inflate_step(z_stream *z, struct bytes *out, size_t most, bool *done,
                                 z->msg ? z->msg : "no zlib stream");
 }
 
-static int unpack(const struct bytes *in, size_t most, struct bytes *out, struct err *e)
+static int unpack_gzip(const struct bytes *in, size_t most, struct bytes *out, struct err *e)
 {
     z_stream z = {.next_in = (Bytef *)in->data, .avail_in = (uInt)in->size};
     bool done = false, looked = false;
@@ -303,7 +303,7 @@ static int read_bytes(const struct origin *from, int file, size_t expected, stru
     int rc = reserve(b, expected < HEAD_BYTES ? HEAD_BYTES : expected + 1, e);
 
     while (!rc) {
-        if ((rc = grow(b, from->most, e)))
+        if ((rc = grow_bytes(b, from->most, e)))
             break;
         size_t room = b->room - b->size;
         if (!looked && room > HEAD_BYTES)
@@ -380,7 +380,7 @@ static int load_bytes(const struct origin *from, struct bytes *raw, struct hlo_m
 
     if (!is_gzip(raw))
         return read_module(from, raw, false, out, e);
-    int rc = unpack(raw, from->most, &plain, e);
+    int rc = unpack_gzip(raw, from->most, &plain, e);
     free(raw->data);
     if (rc) {
         free(plain.data);

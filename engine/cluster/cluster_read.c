@@ -121,7 +121,7 @@ static int read_field(struct reader *r, const struct yaml *node, const struct cl
     return code ? yaml_at(&r->doc, node->mark, r->e) : 0;
 }
 
-static const struct yaml *child(const struct yaml *map, const char *key)
+static const struct yaml *map_entry(const struct yaml *map, const char *key)
 {
     const struct yaml *n = map->first;
 
@@ -141,7 +141,7 @@ static int read_section(struct reader *r, const struct yaml *node, const struct 
             code = yaml_at(&r->doc, n->key_mark, r->e);
     }
     for (const struct cluster_field *f = s->fields; f->key && !code; f++) {
-        const struct yaml *n = child(node, f->key);
+        const struct yaml *n = map_entry(node, f->key);
         if (n) {
             code = read_field(r, n, f, base);
         } else if (f->is_required) {
@@ -164,7 +164,7 @@ static int read_root(struct reader *r)
     code = cluster_check(&r->c, &group, r->e);
     if (!code)
         return 0;
-    at = child(root, "servers");
+    at = map_entry(root, "servers");
     if (group < r->c.groups)
         for (at = at->first; group--;)
             at = at->next;

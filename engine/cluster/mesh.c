@@ -265,7 +265,7 @@ static void builder_stop(struct builder *b)
 }
 
 /* Fills the spans of a mesh whose axes are set and fit the cluster. */
-static void build(struct cluster_mesh *m, const struct cluster *c)
+static void arrange_devices(struct cluster_mesh *m, const struct cluster *c)
 {
     uint32_t *bases = mem_alloc(c->devices * sizeof *bases);
     struct builder b;
@@ -330,7 +330,7 @@ static int mesh_make(struct cluster_mesh *out, const struct cluster *c, const ui
         out->axis[i].size = sizes[i];
         memcpy(out->axis[i].name, names[i], sizeof names[i]);
     }
-    build(out, c);
+    arrange_devices(out, c);
     return 0;
 }
 

@@ -4,7 +4,7 @@
 #include "engine/pipeline/pipe_instance.h"
 #include "hlo/support/mem.h"
 
-static bool choose(const struct pipeline *l, struct pipeline_plan *out)
+static bool choose_certified(const struct pipeline *l, struct pipeline_plan *out)
 {
     struct pipeline_start start[3];
     struct pipe_exact_result exact;
@@ -44,7 +44,7 @@ int best_pipeline_new(const struct problem *p, const struct pipeline_options *o,
             free(l);
             return rc;
         }
-        if (choose(l, plan)) {
+        if (choose_certified(l, plan)) {
             *out = l;
             return 0;
         }

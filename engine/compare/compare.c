@@ -134,8 +134,8 @@ static int limit_plan(struct problem *p, enum compare_kind kind, const struct ru
 }
 
 /* Takes plan and problem over when they are better; else frees the plan. */
-static int offer(const struct rules *rules, struct contender *c, struct problem *p,
-                 struct plan *plan, bool proven, struct err *e)
+static int offer_contender(const struct rules *rules, struct contender *c, struct problem *p,
+                           struct plan *plan, bool proven, struct err *e)
 {
     struct memory_cost memory;
     int rc = plan_memory(plan, &memory, e);
@@ -159,8 +159,8 @@ static int offer(const struct rules *rules, struct contender *c, struct problem 
 }
 
 /* The same question on another mesh or in another batching, as a problem of its own. */
-static int derive(const struct problem *from, const char *mesh, const struct batch_and_zero *r,
-                  struct problem **out, struct err *e)
+static int derive_problem(const struct problem *from, const char *mesh,
+                          const struct batch_and_zero *r, struct problem **out, struct err *e)
 {
     struct problem_change change = {.mesh = mesh, .batch_param = BATCH_AS_FOUND, .batching = r};
     struct problem *p = mem_try(1, sizeof *p);
@@ -190,7 +190,7 @@ static int find_on_mesh(const struct rules *rules, const char *mesh, struct cont
     struct plan plan;
     double least = INFINITY;
     bool proven;
-    int rc = derive(rules->problem, mesh, NULL, &p, e);
+    int rc = derive_problem(rules->problem, mesh, NULL, &p, e);
 
     if (rc)
         return rc;
@@ -203,7 +203,7 @@ static int find_on_mesh(const struct rules *rules, const char *mesh, struct cont
             plan_release(&plan);
     }
     if (!rc)
-        rc = offer(rules, c, p, &plan, proven, e);
+        rc = offer_contender(rules, c, p, &plan, proven, e);
     c->least_bytes = fmin(least, c->least_bytes);
     drop_problem(c->problem == p ? before : p);
     return rc;
@@ -215,7 +215,7 @@ static int offer_found(const struct rules *rules, const struct plan *found, stru
 {
     struct problem *p, *before = c->problem;
     struct plan copy;
-    int rc = derive(rules->problem, NULL, NULL, &p, e);
+    int rc = derive_problem(rules->problem, NULL, NULL, &p, e);
 
     if (rc)
         return rc;
@@ -224,7 +224,7 @@ static int offer_found(const struct rules *rules, const struct plan *found, stru
         goto out;
     copy.problem = p;
     copy.cost = step_tables_cost(&p->step_tables, copy.on);
-    rc = offer(rules, c, p, &copy, false, e);
+    rc = offer_contender(rules, c, p, &copy, false, e);
 out:
     drop_problem(c->problem == p ? before : p);
     return rc;
@@ -356,8 +356,8 @@ static int place_graph(const struct problem *p, const struct pipeline_options *o
     return 0;
 }
 
-static int place(const struct problem *p, const struct pipeline_options *options,
-                 struct place_pipeline *l, struct contender *c, struct err *e)
+static int add_placement(const struct problem *p, const struct pipeline_options *options,
+                         struct place_pipeline *l, struct contender *c, struct err *e)
 {
     struct pipeline_options o = *options;
     struct place_job job = {.stop = p->stop};
@@ -391,7 +391,7 @@ static int find_place(const struct problem *p, const struct pipeline_options *op
 {
     struct place_pipeline l;
     struct pipeline *kept = mem_try(1, sizeof *kept);
-    int rc = kept ? place(p, options, &l, c, e) : err_no_memory(e, "to compare plans");
+    int rc = kept ? add_placement(p, options, &l, c, e) : err_no_memory(e, "to compare plans");
 
     if (rc) {
         free(kept);
@@ -429,7 +429,7 @@ static int at_batch(const struct problem *p, uint32_t batch, struct rules *rules
     *own = NULL;
     if (!batch || p->training.batch == CLASS_NONE || batch == size)
         return 0;
-    int rc = derive(p, NULL, NULL, own, e);
+    int rc = derive_problem(p, NULL, NULL, own, e);
     if (rc)
         goto out;
     rc = problem_set_batch_size(*own, batch, e);

@@ -51,7 +51,7 @@ static void order_groups(const struct cluster *c, uint32_t *order)
     }
 }
 
-static struct candidate *add(struct look *k)
+static struct candidate *add_candidate(struct look *k)
 {
     if (k->count == FEWER_MOST)
         return NULL;
@@ -62,7 +62,7 @@ static struct candidate *add(struct look *k)
 /* The first `whole` of the groups in order, and `servers` of the next. */
 static void add_fastest(struct look *k, uint32_t whole, uint32_t servers)
 {
-    struct candidate *c = add(k);
+    struct candidate *c = add_candidate(k);
 
     for (uint32_t n = 0; c && n < whole; n++)
         c->kept[k->order[n]].servers = k->all->cluster.group[k->order[n]].count;
@@ -76,7 +76,8 @@ static void add_subsets(struct look *k)
     const struct cluster *all = &k->all->cluster;
 
     for (uint32_t set = 2; all->groups <= FEWER_GROUPS_MOST && set + 1 < 1u << all->groups; set++) {
-        struct candidate *c = (set & (set + 1)) ? add(k) : NULL; /* 1, 3, 7: the fastest */
+        struct candidate *c =
+            (set & (set + 1)) ? add_candidate(k) : NULL; /* 1, 3, 7: the fastest */
         for (uint32_t n = 0; c && n < all->groups; n++) {
             if (set >> n & 1)
                 c->kept[k->order[n]].servers = all->group[k->order[n]].count;
@@ -99,7 +100,7 @@ static void add_all(struct look *k)
     for (uint32_t n = 0; n < all->groups; n++) {
         const struct cluster_group *g = &all->group[k->order[n]];
         for (uint32_t d = 1; d < g->devices && !g->link.rank; d *= 2) {
-            struct candidate *c = add(k);
+            struct candidate *c = add_candidate(k);
             if (c)
                 c->kept[k->order[n]] = (struct cluster_kept){1, d};
         }
@@ -171,18 +172,18 @@ static int price_mesh(struct look *k, const struct cluster *c, struct candidate 
     return price_strict(k, one, scratch);
 }
 
-static void keep(const struct look *k, const struct candidate *one, struct cluster *out)
+static void keep_devices(const struct look *k, const struct candidate *one, struct cluster *out)
 {
     *out = k->all->cluster;
     cluster_keep_first(out, one->kept);
 }
 
-static int price(struct look *k, struct candidate *one, double *scratch)
+static int price_candidate(struct look *k, struct candidate *one, double *scratch)
 {
     struct cluster c;
 
     one->strict_ms = INFINITY;
-    keep(k, one, &c);
+    keep_devices(k, one, &c);
     if (k->q->does_not_fit &&
         cluster_weakest(&c).memory_bytes <= cluster_weakest(&k->all->cluster).memory_bytes)
         return 0;
@@ -195,14 +196,14 @@ static int price(struct look *k, struct candidate *one, double *scratch)
 
 /* ---- the best of them ---- */
 
-static int take(struct look *k, const struct candidate *one, enum fewer_kind kind, double ms)
+static int take_faster(struct look *k, const struct candidate *one, enum fewer_kind kind, double ms)
 {
     struct str list = {0};
     struct cluster c;
 
     if (ms >= k->out->step_ms)
         return 0;
-    keep(k, one, &c);
+    keep_devices(k, one, &c);
     cluster_keep_write(&k->all->cluster, one->kept, &list);
     if (list.size >= sizeof k->out->servers) { /* nobody could be told so */
         str_release(&list);
@@ -233,7 +234,7 @@ static int look_at_relaxed(struct look *k, const struct candidate *one)
         return rc == ERR_MEMORY ? rc : 0;
     rc = relaxed_memory(&x, &memory, k->e);
     if (!rc && memory.peak <= limit_of(k))
-        rc = take(k, one, FEWER_RELAXED, x.cost.step_ms);
+        rc = take_faster(k, one, FEWER_RELAXED, x.cost.step_ms);
     relaxed_plan_release(&x);
     return rc;
 }
@@ -248,7 +249,7 @@ static int look_at_pipeline(struct look *k, const struct candidate *one)
     int rc = best_pipeline_new(&k->on, &o, &l, &plan, k->e);
     if (rc)
         return rc == ERR_MEMORY ? rc : 0;
-    rc = plan.fits ? take(k, one, FEWER_PIPELINE, pipeline_step_ms(l, &plan)) : 0;
+    rc = plan.fits ? take_faster(k, one, FEWER_PIPELINE, pipeline_step_ms(l, &plan)) : 0;
     best_pipeline_free(l);
     return rc;
 }
@@ -257,7 +258,7 @@ static int look_closer(struct look *k, const struct candidate *one)
 {
     struct cluster c;
 
-    keep(k, one, &c);
+    keep_devices(k, one, &c);
     int rc = problem_set_cluster(&k->on, &c, one->mesh, k->e);
     if (!rc && k->q->relaxed && !stop_asked(k->on.stop))
         rc = look_at_relaxed(k, one);
@@ -312,9 +313,9 @@ static int look_at_all(struct look *k)
     for (uint32_t n = 0; n < k->count; n++)
         k->list[n].strict_ms = INFINITY;
     for (uint32_t n = 0; n < k->count && !rc && !stop_asked(k->on.stop); n++)
-        rc = price(k, &k->list[n], scratch);
+        rc = price_candidate(k, &k->list[n], scratch);
     for (uint32_t n = 0; n < FEWER_CLOSER && !rc && (one = next_best(k, chosen)); n++) {
-        rc = take(k, one, FEWER_STRICT, one->strict_ms);
+        rc = take_faster(k, one, FEWER_STRICT, one->strict_ms);
         if (!rc && (k->q->relaxed || k->q->pipeline))
             rc = look_closer(k, one);
     }

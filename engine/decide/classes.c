@@ -31,7 +31,7 @@ struct build {
 
 static const char MEMORY_FOR[] = "for the classes of this module";
 
-static void join(struct build *b, dim_id x, dim_id y)
+static void join_dims(struct build *b, dim_id x, dim_id y)
 {
     x = union_root(b->parent, x);
     y = union_root(b->parent, y);
@@ -41,7 +41,7 @@ static void join(struct build *b, dim_id x, dim_id y)
         b->parent[x] = y;
 }
 
-static void forbid(struct build *b, dim_id d, enum class_reason reason, hlo_id place)
+static void forbid_dim(struct build *b, dim_id d, enum class_reason reason, hlo_id place)
 {
     if (b->reason[d] == CLASS_ALLOWED) {
         b->reason[d] = (uint8_t)reason;
@@ -140,13 +140,13 @@ static void tie_factor(struct build *b, hlo_id id, const struct hlo_factors *lis
             continue;
         bound[leaf * HLO_RANK_MAX + (size_t)f->dims[leaf]] = 1;
         if (is_off(b, f))
-            forbid(b, d, CLASS_REDUCTION_OFF, id);
+            forbid_dim(b, d, CLASS_REDUCTION_OFF, id);
         if (f->size < 2)
-            forbid(b, d, CLASS_SIZE, id);
+            forbid_dim(b, d, CLASS_SIZE, id);
         if (first == CLASS_NONE)
             first = d;
         else
-            join(b, first, d);
+            join_dims(b, first, d);
     }
 }
 
@@ -161,7 +161,7 @@ static void block_rest(struct build *b, hlo_id id, uint32_t leaves, const uint8_
         const struct hlo_shape *s = hlo_value_shape(c->m, v);
         for (uint32_t d = 0; d < s->rank; d++) {
             if (!bound[leaf * HLO_RANK_MAX + d])
-                forbid(b, class_dim(c, v, d), s->dims[d] < 2 ? CLASS_SIZE : CLASS_BLOCKED, id);
+                forbid_dim(b, class_dim(c, v, d), s->dims[d] < 2 ? CLASS_SIZE : CLASS_BLOCKED, id);
         }
     }
 }
@@ -210,7 +210,7 @@ static int add_tie(struct build *b, dim_id x, dim_id y, hlo_id place)
     c->ties[c->tie_count][0] = y;
     c->ties[c->tie_count][1] = x;
     c->tie_place[c->tie_count++] = place;
-    join(b, x, y);
+    join_dims(b, x, y);
     return 0;
 }
 
@@ -310,7 +310,7 @@ static void forbid_kernels(struct build *b)
             if (!hlo_is_convolution(m, user) || hlo_operand(m, user, 1) != id)
                 continue;
             for (dim_id d = b->c->dim_base[p->value]; d < b->c->dim_base[p->value + 1]; d++)
-                forbid(b, d, CLASS_PAPER_KERNEL, user);
+                forbid_dim(b, d, CLASS_PAPER_KERNEL, user);
         }
     }
 }

@@ -350,7 +350,7 @@ static bool first_member(const struct naming *w, class_id k, uint32_t *param, ui
     return false;
 }
 
-static bool extend(const struct naming *w, class_id k, int tell, uint32_t number)
+static bool extend_name(const struct naming *w, class_id k, int tell, uint32_t number)
 {
     struct class_name *item = &w->out->items[k];
     uint32_t param = 0, dim = 0;
@@ -398,7 +398,7 @@ static bool tell_apart(const struct naming *w, struct named *order, int tell)
             end++;
         for (uint32_t i = n; i < end && end - n > 1; i++) {
             if (tell != TELL_NUMBER || i > n)
-                ok &= extend(w, order[i].class, tell, i - n);
+                ok &= extend_name(w, order[i].class, tell, i - n);
         }
     }
     return ok;
@@ -413,7 +413,7 @@ static bool tell_all_apart(const struct naming *w, struct named *order)
     return ok;
 }
 
-static bool prepare(struct naming *w)
+static bool prepare_naming(struct naming *w)
 {
     uint32_t most = 0;
 
@@ -445,8 +445,8 @@ int class_names_new(const struct classes *c, const struct hlo_roles *roles, stru
     *out = (struct class_names){.items = mem_try(c->count, sizeof *out->items), .count = c->count};
     w.param_of = mem_try(c->m->value_count, sizeof *w.param_of);
     w.paths = mem_try(roles->param_count, sizeof *w.paths);
-    bool ok =
-        order && out->items && w.param_of && w.paths && prepare(&w) && tell_all_apart(&w, order);
+    bool ok = order && out->items && w.param_of && w.paths && prepare_naming(&w) &&
+              tell_all_apart(&w, order);
     free(order);
     free(w.param_of);
     free(w.paths);

@@ -44,7 +44,7 @@ void strict_release(struct strict *s)
 }
 
 /* Every change adds an axis to on or off, so the trail holds at most classes x axes entries. */
-static void change(struct strict *s, class_id k, label on, label off)
+static void change_label(struct strict *s, class_id k, label on, label off)
 {
     off |= closed_axes(s->labels, k, on, off) & (label)~on;
     if (on == s->on[k] && off == s->off[k])
@@ -54,8 +54,8 @@ static void change(struct strict *s, class_id k, label on, label off)
     s->off[k] = off;
 }
 
-static bool refuse(const struct strict *s, class_id k, label bit, bool split,
-                   struct strict_clash *clash)
+static bool refuse_clash(const struct strict *s, class_id k, label bit, bool split,
+                         struct strict_clash *clash)
 {
     const struct classes *c = s->labels->classes;
     const struct class_info *info = &c->info[k];
@@ -81,17 +81,17 @@ bool strict_decide(struct strict *s, class_id k, uint32_t axis, bool split,
     label bit = (label)(1u << axis);
 
     if ((split ? s->off[k] : s->on[k]) & bit)
-        return refuse(s, k, bit, split, clash);
+        return refuse_clash(s, k, bit, split, clash);
     if ((split ? s->on[k] : s->off[k]) & bit)
         return true;
     if (!split) {
-        change(s, k, s->on[k], s->off[k] | bit);
+        change_label(s, k, s->on[k], s->off[k] | bit);
         return true;
     }
-    change(s, k, s->on[k] | bit, s->off[k]);
+    change_label(s, k, s->on[k] | bit, s->off[k]);
     for (uint32_t n = 0; n < c->info[k].meet_count; n++) {
         class_id other = c->meets[c->info[k].meets + n].other;
-        change(s, other, s->on[other], s->off[other] | bit);
+        change_label(s, other, s->on[other], s->off[other] | bit);
     }
     return true;
 }

@@ -76,7 +76,7 @@ static bool may_take(const struct weak *w, hlo_value v, int status)
     return !w->off[d] && !w->never[d];
 }
 
-static bool settle(struct weak *w, hlo_value v, int status)
+static bool settle_value(struct weak *w, hlo_value v, int status)
 {
     if (w->labels->classes->is_free[v] || w->status[v] == status)
         return true;
@@ -90,7 +90,7 @@ static bool settle(struct weak *w, hlo_value v, int status)
 }
 
 /* What leaf n of an instruction would be under alternative `f` (NULL: nothing is split). */
-static int wanted(const struct classes *c, const struct class_factor *f, uint32_t leaf)
+static int wanted_status(const struct classes *c, const struct class_factor *f, uint32_t leaf)
 {
     return f ? c->leaf_dims[f->dims + leaf] + 1 : WEAK_WHOLE; /* unbound: -1 + 1 = whole */
 }
@@ -104,7 +104,7 @@ static bool is_possible(const struct weak *w, hlo_id id, const struct class_fact
         return false;
     for (uint32_t n = 0; n < leaves; n++) {
         hlo_value v = hlo_factors_value(c->m, id, n);
-        if (!c->is_free[v] && !may_take(w, v, wanted(c, f, n)))
+        if (!c->is_free[v] && !may_take(w, v, wanted_status(c, f, n)))
             return false;
     }
     return true;
@@ -124,11 +124,11 @@ static bool exclude_dims(struct weak *w, hlo_value v, uint64_t possible)
         }
         all_off &= w->off[d] || w->never[d];
     }
-    return !all_off || settle(w, v, WEAK_WHOLE);
+    return !all_off || settle_value(w, v, WEAK_WHOLE);
 }
 
 /* Settles the leaves, and the dims of leaves, on which all alternatives left agree. */
-static bool filter(struct weak *w, hlo_id id)
+static bool filter_factors(struct weak *w, hlo_id id)
 {
     const struct classes *c = w->labels->classes;
     uint32_t leaves = class_leaf_count(c, id), first = c->factor_base[id],
@@ -144,7 +144,7 @@ static bool filter(struct weak *w, hlo_id id)
             continue;
         any = true;
         for (uint32_t leaf = 0; leaf < leaves; leaf++)
-            left[leaf] |= (uint64_t)1 << wanted(c, f, leaf);
+            left[leaf] |= (uint64_t)1 << wanted_status(c, f, leaf);
     }
     if (!any) {
         w->clash = id;
@@ -155,7 +155,8 @@ static bool filter(struct weak *w, hlo_id id)
         if (c->is_free[v] || w->status[v] != WEAK_OPEN)
             continue;
         bool alone = !(left[leaf] & (left[leaf] - 1));
-        if (alone ? !settle(w, v, __builtin_ctzll(left[leaf])) : !exclude_dims(w, v, left[leaf]))
+        if (alone ? !settle_value(w, v, __builtin_ctzll(left[leaf]))
+                  : !exclude_dims(w, v, left[leaf]))
             return false;
     }
     return true;
@@ -172,7 +173,7 @@ static bool wake_ties(struct weak *w, hlo_value v)
         for (uint32_t n = w->tie_first[d]; n < w->tie_first[d + 1]; n++) {
             dim_id other = c->ties[n][1];
             hlo_value u = c->dim_value[other];
-            if (!settle(w, u, split ? 1 + (int)(other - c->dim_base[u]) : WEAK_WHOLE))
+            if (!settle_value(w, u, split ? 1 + (int)(other - c->dim_base[u]) : WEAK_WHOLE))
                 return false;
         }
     }
@@ -185,10 +186,10 @@ static bool wake(struct weak *w, hlo_value v)
     hlo_id id = m->value_instruction[v];
     const struct hlo_instruction *i = hlo_at(m, id);
 
-    if (!wake_ties(w, v) || !filter(w, id))
+    if (!wake_ties(w, v) || !filter_factors(w, id))
         return false;
     for (uint32_t n = 0; n < i->user_count; n++) {
-        if (!filter(w, hlo_user(m, id, n)))
+        if (!filter_factors(w, hlo_user(m, id, n)))
             return false;
     }
     return true;
@@ -202,7 +203,7 @@ bool weak_decide(struct weak *w, dim_id d, bool split)
     bool all_off = true;
 
     if (split) {
-        if (!settle(w, v, 1 + (int)(d - c->dim_base[v])))
+        if (!settle_value(w, v, 1 + (int)(d - c->dim_base[v])))
             return false;
     } else {
         if (weak_status(w, d) == 1)
@@ -213,7 +214,7 @@ bool weak_decide(struct weak *w, dim_id d, bool split)
         }
         for (dim_id x = c->dim_base[v]; x < c->dim_base[v + 1]; x++)
             all_off &= w->off[x] || w->never[x];
-        if (all_off && !settle(w, v, WEAK_WHOLE))
+        if (all_off && !settle_value(w, v, WEAK_WHOLE))
             return false;
     }
     for (; next < w->trail_count; next++) {

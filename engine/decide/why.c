@@ -36,7 +36,7 @@ static uint32_t place_of(const struct walk *w, dim_id d)
     return low < w->count && w->members[low] == d ? low : UINT32_MAX;
 }
 
-static void reach(struct walk *w, uint32_t from, dim_id d, hlo_id through, uint32_t factor)
+static void reach_dim(struct walk *w, uint32_t from, dim_id d, hlo_id through, uint32_t factor)
 {
     uint32_t place = place_of(w, d);
 
@@ -61,7 +61,7 @@ static void reach_by_factors(struct walk *w, uint32_t from, hlo_id id, uint32_t 
         for (uint32_t other = 0; other < leaves; other++) {
             hlo_value v = hlo_factors_value(c->m, id, other);
             if (dims[other] >= 0 && !c->is_free[v])
-                reach(w, from, class_dim(c, v, (uint32_t)dims[other]), id, k);
+                reach_dim(w, from, class_dim(c, v, (uint32_t)dims[other]), id, k);
         }
     }
 }
@@ -79,10 +79,10 @@ static void reach_by_ties(struct walk *w, uint32_t from, dim_id d)
             high = middle;
     }
     for (; low < c->tie_count && c->ties[low][0] == d; low++)
-        reach(w, from, c->ties[low][1], c->tie_place[low], UINT32_MAX);
+        reach_dim(w, from, c->ties[low][1], c->tie_place[low], UINT32_MAX);
 }
 
-static void expand(struct walk *w, uint32_t from)
+static void expand_dim(struct walk *w, uint32_t from)
 {
     const struct hlo_module *m = w->c->m;
     dim_id d = w->members[from];
@@ -162,14 +162,14 @@ int why_chain(const struct classes *c, dim_id from,
     if (rc)
         goto out;
     uint32_t start = place_of(&w, from);
-    reach(&w, start, from, HLO_NONE, UINT32_MAX);
+    reach_dim(&w, start, from, HLO_NONE, UINT32_MAX);
     while (w.head < w.tail) {
         uint32_t place = w.queue[w.head++];
         if (is_target(context, w.members[place])) {
             rc = read_chain(&w, place, steps, count, e);
             break;
         }
-        expand(&w, place);
+        expand_dim(&w, place);
         if (rc)
             goto out;
     }
@@ -189,14 +189,14 @@ int why_spread(const struct classes *c, class_id k, bool (*is_start)(const void 
         goto out;
     for (uint32_t place = 0; place < w.count; place++) {
         if (is_start(context, w.members[place]))
-            reach(&w, place, w.members[place], HLO_NONE, UINT32_MAX);
+            reach_dim(&w, place, w.members[place], HLO_NONE, UINT32_MAX);
     }
     while (w.head < w.tail) {
         uint32_t place = w.queue[w.head++], before = w.before[place] - 1;
         uint32_t at = before == place ? 1 : step[w.members[before]] + 1u;
         step[w.members[place]] = (uint16_t)(at < UINT16_MAX ? at : UINT16_MAX);
         *steps = at > *steps ? at : *steps;
-        expand(&w, place);
+        expand_dim(&w, place);
     }
 out:
     walk_release(&w);

@@ -22,7 +22,7 @@ struct choose {
 };
 
 /* Sets the pair and makes a strict position with what is fixed; released by the caller. */
-static int begin(struct choose *c, struct batch_and_zero r, struct strict *s)
+static int begin_pair(struct choose *c, struct batch_and_zero r, struct strict *s)
 {
     int rc = problem_set_batch_and_zero(c->p, &r, c->e);
 
@@ -38,8 +38,8 @@ static int begin(struct choose *c, struct batch_and_zero r, struct strict *s)
 }
 
 /* The plan within the limit under one pair. */
-static int solve(struct choose *c, struct batch_and_zero r, uint32_t work, bool least,
-                 struct limit_result *out)
+static int solve_pair(struct choose *c, struct batch_and_zero r, uint32_t work, bool least,
+                      struct limit_result *out)
 {
     struct limit_options o = {.limit = c->o->limit,
                               .variables = c->o->variables,
@@ -48,7 +48,7 @@ static int solve(struct choose *c, struct batch_and_zero r, uint32_t work, bool 
                               .least = least,
                               .stop = c->p->stop};
     struct strict s;
-    int rc = begin(c, r, &s);
+    int rc = begin_pair(c, r, &s);
 
     memset(out, 0, sizeof *out);
     if (rc)
@@ -67,7 +67,7 @@ static int price_free(struct choose *c, struct batch_and_zero r, double *ms)
                               .stop = c->p->stop};
     struct exact_result found;
     struct strict s;
-    int rc = begin(c, r, &s);
+    int rc = begin_pair(c, r, &s);
 
     if (rc)
         return rc;
@@ -89,7 +89,7 @@ static bool is_better(const struct limit_result *a, const struct batch_and_zero_
 }
 
 /* Looks at one pair; ERR_INFEASIBLE of the fixed decisions is one that does not fit. */
-static int look(struct choose *c, struct batch_and_zero r)
+static int look_at_pair(struct choose *c, struct batch_and_zero r)
 {
     struct batch_and_zero_result *out = c->out;
     struct batch_and_zero_try *t = &out->tries[out->count];
@@ -110,7 +110,7 @@ static int look(struct choose *c, struct batch_and_zero r)
         t->is_skipped = true;
         return 0;
     }
-    rc = solve(c, r, SCREEN_WORK, false, &found);
+    rc = solve_pair(c, r, SCREEN_WORK, false, &found);
     if (rc)
         return rc;
     t->fits = found.fits;
@@ -147,7 +147,7 @@ static int look_at_levels(struct choose *c, uint32_t k)
         return rc;
     for (int zero = first; zero <= last && c->out->count < BATCH_AND_ZERO_MOST && !is_ended(c);
          zero++) {
-        rc = look(c, (struct batch_and_zero){k, (uint8_t)zero, c->p->options.overlap});
+        rc = look_at_pair(c, (struct batch_and_zero){k, (uint8_t)zero, c->p->options.overlap});
         if (rc)
             return rc;
     }
@@ -168,14 +168,14 @@ uint32_t batch_and_zero_numbers(const struct problem *p, uint32_t *out, uint32_t
 }
 
 /* The best pair again, with all the work there is; bounds over all `pairs` that may be taken. */
-static int finish(struct choose *c, uint32_t pairs)
+static int finish_choice(struct choose *c, uint32_t pairs)
 {
     struct batch_and_zero_result *out = c->out;
     struct limit_result found;
     int rc = 0;
 
     if (!out->plan.proven && !is_ended(c)) {
-        rc = solve(c, out->batching, 0, !out->fits, &found);
+        rc = solve_pair(c, out->batching, 0, !out->fits, &found);
         if (rc)
             return rc;
         if (out->fits ? found.fits && found.value <= out->plan.value
@@ -224,8 +224,9 @@ static int find_needed(struct choose *c, const uint32_t *numbers, uint32_t count
         for (int zero = last; zero >= first && !rc && !*out;
              zero--) { /* the highest level needs least */
             struct limit_result found;
-            rc = solve(c, (struct batch_and_zero){numbers[n], (uint8_t)zero, c->p->options.overlap},
-                       SCREEN_WORK, false, &found);
+            rc = solve_pair(
+                c, (struct batch_and_zero){numbers[n], (uint8_t)zero, c->p->options.overlap},
+                SCREEN_WORK, false, &found);
             if (rc == ERR_INFEASIBLE) {
                 rc = 0;
                 continue;
@@ -268,7 +269,8 @@ int exact_batch_and_zero(struct problem *p, const struct batch_and_zero_options 
         rc = find_needed(&c, numbers, count, &out->needs_micro_batches);
     if (rc)
         goto out;
-    rc = finish(&c, (o->micro_batches ? 1 : count) * (o->zero < 0 ? ZERO_LEVEL_MOST + 1 : 1));
+    rc =
+        finish_choice(&c, (o->micro_batches ? 1 : count) * (o->zero < 0 ? ZERO_LEVEL_MOST + 1 : 1));
 out:
     if (rc) {
         batch_and_zero_release(out);

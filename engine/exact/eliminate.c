@@ -289,7 +289,7 @@ static bool is_cheaper(const struct candidate *a, const struct candidate *b)
 
 /* Offers `n` at what it costs now; what was offered before no longer counts. Nodes that cost too
  * much are offered again when a neighbour goes. */
-static bool offer(struct run *r, uint32_t n)
+static bool offer_node(struct run *r, uint32_t n)
 {
     struct candidate c = {cost_of(r, n), n};
     size_t at = r->heap_count;
@@ -406,7 +406,7 @@ static void minimise(const struct run *r, uint32_t n, const struct reader *reade
     } while (solver_next_choice(r->s, joint->nodes, joint->count, choice));
 }
 
-static int eliminate(struct run *r, uint32_t n)
+static int eliminate_node(struct run *r, uint32_t n)
 {
     struct solver *s = r->s;
     const struct list *scope = &r->near[n]; /* settled when its cost was found */
@@ -478,7 +478,7 @@ static int run_elimination(struct solver *s, const uint32_t *fixed, uint32_t *ch
     for (uint32_t n = 0; n < s->node_count; n++) {
         choice[n] = r.gone[n] ? fixed[n] : 0;
         left += !r.gone[n];
-        if (!r.gone[n] && !offer(&r, n)) {
+        if (!r.gone[n] && !offer_node(&r, n)) {
             rc = err_no_memory(s->e, MEMORY_FOR);
             goto out;
         }
@@ -490,9 +490,9 @@ static int run_elimination(struct solver *s, const uint32_t *fixed, uint32_t *ch
             rc = ERR_LIMIT;
             goto out;
         }
-        rc = eliminate(&r, n);
+        rc = eliminate_node(&r, n);
         for (size_t k = 0; !rc && k < r.near[n].count; k++) {
-            if (!offer(&r, r.near[n].items[k]))
+            if (!offer_node(&r, r.near[n].items[k]))
                 rc = err_no_memory(s->e, MEMORY_FOR);
         }
         if (rc)

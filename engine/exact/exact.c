@@ -339,8 +339,8 @@ void solver_release(struct solver *s)
     memset(s, 0, sizeof *s);
 }
 
-static int solve(const struct step_tables *t, const struct strict *fixed,
-                 const struct exact_options *o, struct exact_result *out, struct err *e)
+static int solve_strict(const struct step_tables *t, const struct strict *fixed,
+                        const struct exact_options *o, struct exact_result *out, struct err *e)
 {
     struct solver_answer answer;
     struct solver s;
@@ -379,10 +379,10 @@ int exact_strict(const struct step_tables *t, const struct strict *fixed,
     struct exact_options plain = *o;
 
     plain.excess_weight = 0;
-    int rc = solve(t, fixed, &plain, out, e);
+    int rc = solve_strict(t, fixed, &plain, out, e);
     if (rc || o->goal != EXACT_STEP_TIME || !t->overlap.is_bounded)
         return rc;
-    rc = exact_overlap(t, fixed, &plain, out, solve, e);
+    rc = exact_overlap(t, fixed, &plain, out, solve_strict, e);
     if (rc)
         exact_release(out);
     return rc;

@@ -91,7 +91,7 @@ static int find_weight(const struct step_tables *t, const struct strict *fixed,
 }
 
 /* Looks at the plans under q->fixed. */
-static int look(struct search *q)
+static int look_at_hidden(struct search *q)
 {
     struct solver_answer answer;
     int rc = solver_minimise(&q->s, q->fixed, q->choice, &answer);
@@ -119,7 +119,7 @@ static int look(struct search *q)
         goto out;
     for (uint32_t a = 0; a < q->s.nodes[next].domain; a++) {
         q->fixed[next] = a;
-        rc = look(q);
+        rc = look_at_hidden(q);
         if (rc)
             goto out;
     }
@@ -177,7 +177,7 @@ static int look_into_all(const struct step_tables *t, const struct strict *fixed
     for (uint32_t n = 0; n < q.s.node_count; n++)
         q.fixed[n] = NOT_FIXED;
     order_nodes(&q);
-    rc = look(&q);
+    rc = look_at_hidden(&q);
     if (!rc)
         best->bound = fmax(best->bound, fmin(q.open, best->value));
     best->nodes += q.cases;

@@ -16,7 +16,7 @@ static bool is_settled(const struct limit_search *s)
     return s->bound >= s->best_ms * (1 - LIMIT_NEAR) || s->least_bound > s->limit;
 }
 
-static int run(struct limit_search *s, const struct limit_options *o)
+static int search_limited(struct limit_search *s, const struct limit_options *o)
 {
     struct limit_point at = {0};
     int rc = o->least ? limit_evaluate(s, 1, s->price, NULL, &at) : limit_price_memory(s);
@@ -36,7 +36,7 @@ static int run(struct limit_search *s, const struct limit_options *o)
     return rc ? rc : limit_branch_and_bound(s);
 }
 
-static void answer(struct limit_search *s, struct limit_result *out)
+static void answer_limited(struct limit_search *s, struct limit_result *out)
 {
     struct solver *v = &s->l.s;
     bool fits = isfinite(s->best_ms);
@@ -91,9 +91,9 @@ int exact_limited(const struct step_tables *t, const struct memory_model *m,
     }
     s->weight = mem_try(s->l.unit_count, sizeof *s->weight);
     if (!rc)
-        rc = s->weight ? run(s, o) : err_no_memory(e, "for the memory limit");
+        rc = s->weight ? search_limited(s, o) : err_no_memory(e, "for the memory limit");
     if (!rc)
-        answer(s, out);
+        answer_limited(s, out);
     for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
         free(*lists[k]);
     free(s->weight);

@@ -57,8 +57,8 @@ static void set_label(struct limit_search *s, uint32_t *choice, uint32_t n, uint
 /* Sets node `n` of `choice` to `a`; nodes whose labels clash with it give up the axes they share
  * first. False when that is not possible; the caller restores the choice. `weight` [units] or NULL.
  */
-static bool change(struct limit_search *s, uint32_t *choice, uint32_t n, uint32_t a,
-                   const double *weight, struct change *out)
+static bool change_choice(struct limit_search *s, uint32_t *choice, uint32_t n, uint32_t a,
+                          const double *weight, struct change *out)
 {
     const struct solver *v = &s->l.s;
     const struct classes *c = v->t->labels->classes;
@@ -104,7 +104,7 @@ static bool find_freeing(struct limit_search *s, const uint32_t *choice, uint32_
         for (uint32_t a = 0; a < s->l.s.nodes[n].domain; a++) {
             if (a == choice[n])
                 continue;
-            bool possible = change(s, s->trial, n, a, weight, &c);
+            bool possible = change_choice(s, s->trial, n, a, weight, &c);
             memcpy(s->trial, choice, s->l.s.node_count * sizeof *choice);
             if (!possible || -c.bytes <= LIMIT_NEAR * bytes)
                 continue;
@@ -135,7 +135,7 @@ int limit_repair(struct limit_search *s, uint32_t *choice, bool with_time)
             return 0;
         before = peak;
         struct change made;
-        (void)change(s, choice, step.node, step.label, NULL, &made);
+        (void)change_choice(s, choice, step.node, step.label, NULL, &made);
     }
     return 0;
 }
@@ -172,7 +172,7 @@ static uint32_t list_moves(struct limit_search *s, uint32_t moment, struct move 
             struct move m = {.node = n, .label = a};
             if (a == s->best[n])
                 continue;
-            if (change(s, s->trial, n, a, s->l.moments[moment].counts, &m.does))
+            if (change_choice(s, s->trial, n, a, s->l.moments[moment].counts, &m.does))
                 out[count++] = m;
             memcpy(s->trial, s->best, size);
         }
@@ -193,15 +193,16 @@ static bool improve_once(struct limit_search *s, const struct move *moves, uint3
             continue;
         memcpy(s->trial, s->best, size);
         if (moves[k].does.bytes <= room &&
-            change(s, s->trial, moves[k].node, moves[k].label, NULL, &c) && take_trial(s))
+            change_choice(s, s->trial, moves[k].node, moves[k].label, NULL, &c) && take_trial(s))
             return true;
         for (uint32_t n = 0; n < count; n++) {
             if (moves[k].does.ms + moves[n].does.ms >= -LIMIT_NEAR * s->best_ms ||
                 moves[k].does.bytes + moves[n].does.bytes > room || moves[n].node == moves[k].node)
                 continue;
             memcpy(s->trial, s->best, size);
-            if (change(s, s->trial, moves[k].node, moves[k].label, NULL, &c) &&
-                change(s, s->trial, moves[n].node, moves[n].label, NULL, &c) && take_trial(s))
+            if (change_choice(s, s->trial, moves[k].node, moves[k].label, NULL, &c) &&
+                change_choice(s, s->trial, moves[n].node, moves[n].label, NULL, &c) &&
+                take_trial(s))
                 return true;
         }
     }

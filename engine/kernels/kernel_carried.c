@@ -13,7 +13,7 @@ struct rule {
     const char *at, *end;
 };
 
-static bool take(struct rule *r, const char *sign)
+static bool take_sign(struct rule *r, const char *sign)
 {
     size_t size = strlen(sign);
 
@@ -42,9 +42,9 @@ static size_t factor_size(const struct rule *r)
     return (size_t)(p - r->at);
 }
 
-static struct kernel_index *factor(struct kernel_match *k, struct rule *r)
+static struct kernel_index *factor_index(struct kernel_match *k, struct rule *r)
 {
-    (void)take(r, ""); /* past blanks */
+    (void)take_sign(r, ""); /* past blanks */
     size_t size = factor_size(r);
     struct kernel_index *i = size ? kernel_index_of(k, r->at, size) : NULL;
 
@@ -55,14 +55,14 @@ static struct kernel_index *factor(struct kernel_match *k, struct rule *r)
 /* One dim: "j", or "jk", of which the first factor is the major one. */
 static bool read_dim(struct kernel_match *k, struct rule *r, uint32_t leaf, uint8_t dim)
 {
-    struct kernel_index *major = factor(k, r);
+    struct kernel_index *major = factor_index(k, r);
 
     if (!major || major->dims[leaf] >= 0)
         return false;
     major->dims[leaf] = (int8_t)dim;
     *(leaf < k->operands ? &major->in_operand : &major->in_result) = true;
     while (factor_size(r)) {
-        struct kernel_index *minor = factor(k, r);
+        struct kernel_index *minor = factor_index(k, r);
         if (!minor)
             return false;
         minor->is_whole = true;
@@ -75,33 +75,33 @@ static bool read_leaves(struct kernel_match *k, struct rule *r, uint32_t first, 
 {
     uint32_t leaf = first;
 
-    if (!take(r, "("))
+    if (!take_sign(r, "("))
         return false;
-    while (take(r, "[")) {
+    while (take_sign(r, "[")) {
         uint8_t dim = 0;
         if (leaf == last)
             return false;
-        while (!take(r, "]")) {
+        while (!take_sign(r, "]")) {
             if (dim == kernel_leaf_shape(k, leaf)->rank || !read_dim(k, r, leaf, dim++))
                 return false;
-            (void)take(r, ",");
+            (void)take_sign(r, ",");
         }
         if (dim != kernel_leaf_shape(k, leaf++)->rank)
             return false;
-        (void)take(r, ",");
+        (void)take_sign(r, ",");
     }
-    return take(r, ")") && leaf == last;
+    return take_sign(r, ")") && leaf == last;
 }
 
 /* {i=8, j=4} */
 static bool read_sizes(struct kernel_match *k, struct rule *r)
 {
-    if (!take(r, "{"))
+    if (!take_sign(r, "{"))
         return false;
-    while (!take(r, "}")) {
-        struct kernel_index *i = factor(k, r);
+    while (!take_sign(r, "}")) {
+        struct kernel_index *i = factor_index(k, r);
         int64_t size = 0;
-        if (!i || !take(r, "="))
+        if (!i || !take_sign(r, "="))
             return false;
         for (; r->at < r->end && isdigit((unsigned char)*r->at); r->at++) {
             if (size > INT64_MAX / 16)
@@ -109,7 +109,7 @@ static bool read_sizes(struct kernel_match *k, struct rule *r)
             size = size * 10 + (*r->at - '0');
         }
         i->size = size;
-        (void)take(r, ",");
+        (void)take_sign(r, ",");
     }
     return true;
 }
@@ -126,23 +126,23 @@ static bool read_kinds(struct kernel_match *k, struct rule *r)
                  {"permutation={", HLO_COMBINE_NONE, true},
                  {"blocked_propagation={", HLO_COMBINE_NONE, false}};
 
-    while (!take(r, ">")) {
+    while (!take_sign(r, ">")) {
         size_t n = 0;
-        (void)take(r, ",");
-        if (take(r, "custom"))
+        (void)take_sign(r, ",");
+        if (take_sign(r, "custom"))
             continue;
-        while (n < sizeof kinds / sizeof *kinds && !take(r, kinds[n].name))
+        while (n < sizeof kinds / sizeof *kinds && !take_sign(r, kinds[n].name))
             n++;
         if (n == sizeof kinds / sizeof *kinds)
             return false;
-        while (!take(r, "}")) {
-            struct kernel_index *i = factor(k, r);
+        while (!take_sign(r, "}")) {
+            struct kernel_index *i = factor_index(k, r);
             if (!i)
                 return false;
             i->is_whole |= kinds[n].is_whole;
             if (kinds[n].combiner != HLO_COMBINE_NONE)
                 i->combiner = (uint8_t)kinds[n].combiner;
-            (void)take(r, ",");
+            (void)take_sign(r, ",");
         }
     }
     return true;
@@ -175,7 +175,7 @@ bool kernel_carried(struct kernel_match *k)
         if (!memcmp(a->text + n, name, sizeof name - 1))
             r = (struct rule){a->text + n + sizeof name - 1, a->text + a->size};
     }
-    bool ok = r.at && read_leaves(k, &r, 0, k->operands) && take(&r, "->") &&
+    bool ok = r.at && read_leaves(k, &r, 0, k->operands) && take_sign(&r, "->") &&
               read_leaves(k, &r, k->operands, k->leaves) && read_sizes(k, &r) &&
               read_kinds(k, &r) && sizes_fit(k);
     return ok;

@@ -38,8 +38,8 @@ struct kernel_index *kernel_index_of(struct kernel_match *k, const char *name, s
     return i;
 }
 
-static bool bind(struct kernel_match *k, const char *name, size_t size, uint32_t leaf, uint32_t dim,
-                 bool is_leading)
+static bool bind_index(struct kernel_match *k, const char *name, size_t size, uint32_t leaf,
+                       uint32_t dim, bool is_leading)
 {
     int64_t wanted = kernel_leaf_shape(k, leaf)->dims[dim];
     struct kernel_index *i = kernel_index_of(k, name, size);
@@ -96,7 +96,8 @@ static bool fit_leaf(struct kernel_match *k, const char *pattern, const char *en
             for (uint32_t n = 0; n < leading; n++) {
                 char name[KERNEL_NAME_ROOM];
                 int used = snprintf(name, sizeof name, "%.*s.%u", (int)(size - 2), word, n);
-                if (used >= (int)sizeof name || !bind(k, name, (size_t)used, leaf, dim++, true))
+                if (used >= (int)sizeof name ||
+                    !bind_index(k, name, (size_t)used, leaf, dim++, true))
                     return false;
             }
         } else if (isdigit((unsigned char)*word)) {
@@ -104,7 +105,7 @@ static bool fit_leaf(struct kernel_match *k, const char *pattern, const char *en
                 return false;
         } else if (size == 1 && *word == '_') {
             dim++;
-        } else if (!bind(k, word, size, leaf, dim++, false)) {
+        } else if (!bind_index(k, word, size, leaf, dim++, false)) {
             return false;
         }
     }

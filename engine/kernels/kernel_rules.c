@@ -280,8 +280,8 @@ static int write_kernel(struct kernel_match *k, const struct rule_file *f, const
 }
 
 /* Asks one rule; *out stays NULL when it does not fit. */
-static int ask(struct kernel_match *k, const struct rule_file *f, const struct yaml *rule,
-               struct arena *a, const struct hlo_kernel **out, struct err *e)
+static int ask_rule(struct kernel_match *k, const struct rule_file *f, const struct yaml *rule,
+                    struct arena *a, const struct hlo_kernel **out, struct err *e)
 {
     const struct yaml *name = yaml_get(rule, "name");
     struct kernel_like like = {.flops = 0};
@@ -381,7 +381,7 @@ static int ask_all(const struct rule_file *files, uint32_t count, struct hlo_mod
         for (uint32_t n = 0; n < count && arrays && !rc && !of[id]; n++) {
             const struct yaml *list = yaml_get(files[n].doc.root, "kernels");
             for (const struct yaml *y = list ? list->first : NULL; y && !rc && !of[id]; y = y->next)
-                rc = ask(k, &files[n], y, &m->arena, &of[id], e);
+                rc = ask_rule(k, &files[n], y, &m->arena, &of[id], e);
         }
         if (arrays && !rc && !of[id])
             rc = ask_module(k, &m->arena, &of[id], e);

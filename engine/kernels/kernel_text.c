@@ -35,8 +35,8 @@ static bool matches(const char *p, const char *text)
 
 /* Puts one alternative after the other in place of each pair of braces; `size` bytes of `plain` are
  * written. */
-static bool expand(char plain[static GLOB_ROOM], size_t size, const char *p, const char *text,
-                   int depth)
+static bool expand_braces(char plain[static GLOB_ROOM], size_t size, const char *p,
+                          const char *text, int depth)
 {
     while (*p && *p != '{' && size + 1 < GLOB_ROOM)
         plain[size++] = *p++;
@@ -51,7 +51,7 @@ static bool expand(char plain[static GLOB_ROOM], size_t size, const char *p, con
         if (size + length + 1 >= GLOB_ROOM)
             return false;
         memcpy(plain + size, at, length);
-        if (expand(plain, size + length, close + 1, text, depth + 1))
+        if (expand_braces(plain, size + length, close + 1, text, depth + 1))
             return true;
         at += length + 1;
     }
@@ -62,7 +62,7 @@ bool kernel_glob(const char *pattern, const char *text)
 {
     char plain[GLOB_ROOM];
 
-    return expand(plain, 0, pattern, text, 0);
+    return expand_braces(plain, 0, pattern, text, 0);
 }
 
 /* ---- configurations ---- */
@@ -233,12 +233,12 @@ struct parser {
 
 static struct kernel_value expression(struct parser *p);
 
-static struct kernel_value number(double x)
+static struct kernel_value number_value(double x)
 {
     return (struct kernel_value){.is_number = true, .number = x};
 }
 
-static void fail(struct parser *p, const char *what)
+static void fail_formula(struct parser *p, const char *what)
 {
     if (!p->failed)
         (void)err_set(p->e, ERR_INPUT, "%s at \"%.24s\" of an expression", what, p->at);
@@ -257,7 +257,7 @@ static double number_of(struct parser *p, struct kernel_value v)
     return 0;
 }
 
-static bool take(struct parser *p, const char *sign)
+static bool eat_sign(struct parser *p, const char *sign)
 {
     size_t size = strlen(sign);
 
@@ -285,12 +285,13 @@ static struct kernel_value name_or_call(struct parser *p)
         p->at++;
     }
     name[size] = 0;
-    if (take(p, "(")) {
+    if (eat_sign(p, "(")) {
         size = strcspn(p->at, ")");
         snprintf(of, sizeof of, "%.*s", (int)(size < sizeof of ? size : sizeof of - 1), p->at);
         p->at += size;
-        if (!take(p, ")") || !p->scope->function(p->scope->context, name, of, &v.number))
-            fail(p, "expected bytes(), elements() or product() of an operand, result or index");
+        if (!eat_sign(p, ")") || !p->scope->function(p->scope->context, name, of, &v.number))
+            fail_formula(
+                p, "expected bytes(), elements() or product() of an operand, result or index");
         v.is_number = true;
         return v;
     }
@@ -310,59 +311,59 @@ static struct kernel_value name_or_call(struct parser *p)
 
 static struct kernel_value primary(struct parser *p)
 {
-    struct kernel_value v = number(0);
+    struct kernel_value v = number_value(0);
 
     if (p->failed || p->depth >= DEPTH_MOST) {
-        fail(p, "too deep");
+        fail_formula(p, "too deep");
         return v;
     }
     p->depth++;
-    if (take(p, "(")) {
+    if (eat_sign(p, "(")) {
         v = expression(p);
-        if (!take(p, ")"))
-            fail(p, "expected )");
-    } else if (take(p, "-")) {
-        v = number(-number_of(p, primary(p)));
+        if (!eat_sign(p, ")"))
+            fail_formula(p, "expected )");
+    } else if (eat_sign(p, "-")) {
+        v = number_value(-number_of(p, primary(p)));
     } else if (isdigit((unsigned char)*p->at)) {
         char *end;
-        v = number(strtod(p->at, &end));
+        v = number_value(strtod(p->at, &end));
         p->at = end;
     } else if (isalpha((unsigned char)*p->at) || *p->at == '_') {
         v = name_or_call(p);
     } else {
-        fail(p, "expected a number, a name or (");
+        fail_formula(p, "expected a number, a name or (");
     }
     p->depth--;
     return v;
 }
 
-static struct kernel_value product(struct parser *p)
+static struct kernel_value parse_product(struct parser *p)
 {
     struct kernel_value v = primary(p);
 
     for (;;) {
-        if (take(p, "*")) {
+        if (eat_sign(p, "*")) {
             double x = number_of(p, v);
-            v = number(x * number_of(p, primary(p)));
-        } else if (take(p, "/")) {
+            v = number_value(x * number_of(p, primary(p)));
+        } else if (eat_sign(p, "/")) {
             double x = number_of(p, v), by = number_of(p, primary(p));
-            v = number(by != 0 ? x / by : 0);
+            v = number_value(by != 0 ? x / by : 0);
         } else {
             return v;
         }
     }
 }
 
-static struct kernel_value sum(struct parser *p)
+static struct kernel_value parse_sum(struct parser *p)
 {
-    struct kernel_value v = product(p);
+    struct kernel_value v = parse_product(p);
 
     for (;;) {
-        double sign = take(p, "+") ? 1 : take(p, "-") ? -1 : 0;
+        double sign = eat_sign(p, "+") ? 1 : eat_sign(p, "-") ? -1 : 0;
         if (sign == 0)
             return v;
         double x = number_of(p, v);
-        v = number(x + sign * number_of(p, product(p)));
+        v = number_value(x + sign * number_of(p, parse_product(p)));
     }
 }
 
@@ -388,30 +389,30 @@ static const struct {
 
 static struct kernel_value comparison(struct parser *p)
 {
-    struct kernel_value v = sum(p), other;
+    struct kernel_value v = parse_sum(p), other;
 
-    if (take(p, "==") || take(p, "!=")) {
+    if (eat_sign(p, "==") || eat_sign(p, "!=")) {
         bool equal = p->at[-2] == '=';
-        other = sum(p);
-        return number(same(&v, &other) == equal);
+        other = parse_sum(p);
+        return number_value(same(&v, &other) == equal);
     }
-    if (take(p, "in")) {
+    if (eat_sign(p, "in")) {
         bool found = false;
-        if (!take(p, "["))
-            fail(p, "expected [");
-        while (!p->failed && !take(p, "]")) {
-            other = sum(p);
+        if (!eat_sign(p, "["))
+            fail_formula(p, "expected [");
+        while (!p->failed && !eat_sign(p, "]")) {
+            other = parse_sum(p);
             found |= same(&v, &other);
-            (void)take(p, ",");
+            (void)eat_sign(p, ",");
         }
-        return number(found);
+        return number_value(found);
     }
     for (size_t k = 0; k < sizeof orders / sizeof *orders; k++) {
-        if (!take(p, orders[k].sign))
+        if (!eat_sign(p, orders[k].sign))
             continue;
-        double x = number_of(p, v), y = number_of(p, sum(p));
-        return number((x < y && orders[k].less) || (x > y && orders[k].more) ||
-                      (x == y && orders[k].equal));
+        double x = number_of(p, v), y = number_of(p, parse_sum(p));
+        return number_value((x < y && orders[k].less) || (x > y && orders[k].more) ||
+                            (x == y && orders[k].equal));
     }
     return v;
 }
@@ -419,21 +420,21 @@ static struct kernel_value comparison(struct parser *p)
 static struct kernel_value expression(struct parser *p)
 {
     if (p->failed || p->depth >= DEPTH_MOST) {
-        fail(p, "too deep");
-        return number(0);
+        fail_formula(p, "too deep");
+        return number_value(0);
     }
     p->depth++;
     struct kernel_value v = comparison(p);
 
-    if (take(p, "??")) {
+    if (eat_sign(p, "??")) {
         struct kernel_value other = expression(p);
         v = v.is_missing ? other : v;
-    } else if (take(p, "?")) {
+    } else if (eat_sign(p, "?")) {
         if (!v.is_config)
             (void)number_of(p, v);
         struct kernel_value yes = expression(p), no = {0};
-        if (!take(p, ":"))
-            fail(p, "expected :");
+        if (!eat_sign(p, ":"))
+            fail_formula(p, "expected :");
         else
             no = expression(p);
         v = kernel_is_true(&v) ? yes : no;
@@ -451,6 +452,6 @@ int kernel_evaluate(const char *text, const struct kernel_scope *scope, struct k
     while (isspace((unsigned char)*p.at))
         p.at++;
     if (*p.at)
-        fail(&p, "expected the end");
+        fail_formula(&p, "expected the end");
     return p.failed ? ERR_INPUT : 0;
 }

@@ -112,7 +112,7 @@ static int check_batch_size(const struct problem *p, uint32_t micro_batches, str
     return 0;
 }
 
-static int price(struct problem *p, struct err *e)
+static int price_problem(struct problem *p, struct err *e)
 {
     struct batch_and_zero r = problem_batch_and_zero(p);
     int rc = training_check(&p->training, &r, e);
@@ -159,7 +159,7 @@ static int read_tables(struct problem *p, struct err *e)
 }
 
 /* Everything behind the roles. */
-static int build(struct problem *p, struct err *e)
+static int build_problem(struct problem *p, struct err *e)
 {
     struct hlo_kernel attention[2];
     int rc = kernel_rules_apply(p->kernels, p->m, e);
@@ -194,7 +194,7 @@ static int build(struct problem *p, struct err *e)
     if (rc)
         return rc;
     rc = memory_new(&p->training, &p->fusion, p->options.reduce_at_once, &p->memory, e);
-    return rc ? rc : price(p, e);
+    return rc ? rc : price_problem(p, e);
 }
 
 int problem_new(struct hlo_module *file, const struct hlo_vars *vars, const struct cluster *cluster,
@@ -220,7 +220,7 @@ int problem_new(struct hlo_module *file, const struct hlo_vars *vars, const stru
     rc = read_tables(out, e);
     if (rc)
         goto out;
-    rc = build(out, e);
+    rc = build_problem(out, e);
 out:
     if (!rc)
         out->model_fingerprint = fingerprint(file);
@@ -300,7 +300,7 @@ int problem_derive(const struct problem *from, const struct problem_change *chan
     rc = copy_measured(from, out, e);
     if (rc)
         goto out;
-    rc = build(out, e);
+    rc = build_problem(out, e);
 out:
     if (!rc)
         out->model_fingerprint = from->model_fingerprint;
@@ -367,7 +367,7 @@ out:
 }
 
 /* Prices `p` under other options; on error it stays as it was. */
-static int reprice(struct problem *p, const struct problem_options *o, struct err *e)
+static int reprice_problem(struct problem *p, const struct problem_options *o, struct err *e)
 {
     struct problem_options old = p->options;
     struct labels labels = p->labels;
@@ -376,7 +376,7 @@ static int reprice(struct problem *p, const struct problem_options *o, struct er
     p->options = *o;
     memset(&p->labels, 0, sizeof p->labels);
     memset(&p->step_tables, 0, sizeof p->step_tables);
-    int rc = price(p, e);
+    int rc = price_problem(p, e);
     if (rc) {
         labels_release(&p->labels);
         step_tables_release(&p->step_tables);
@@ -401,7 +401,7 @@ int problem_set_batch_and_zero(struct problem *p, const struct batch_and_zero *r
     o.micro_batches = r->micro_batches;
     o.zero = r->zero;
     o.overlap = r->overlap;
-    return reprice(p, &o, e);
+    return reprice_problem(p, &o, e);
 }
 
 int problem_set_batch_size(struct problem *p, int64_t size, struct err *e)
@@ -409,7 +409,7 @@ int problem_set_batch_size(struct problem *p, int64_t size, struct err *e)
     struct problem_options o = p->options;
 
     o.batch_size = size;
-    return reprice(p, &o, e);
+    return reprice_problem(p, &o, e);
 }
 
 int problem_set_profile(struct problem *p, double *ms, struct err *e)

@@ -424,7 +424,7 @@ static bool find_readers(struct primal_build *b)
 }
 
 /* Layers by the order in which they come; buffers to nodes. */
-static bool finish(struct primal_build *b)
+static bool finish_graph(struct primal_build *b)
 {
     struct primal_graph *g = b->g;
     uint32_t *rank = mem_try((size_t)b->roles->layer_count + 1, sizeof *rank);
@@ -529,7 +529,7 @@ int primal_new(const struct memory_model *memory, const struct hlo_roles *roles,
         primal_find_kinds(&b);
         find_reads(&b);
         find_crossings(&b);
-        ok = make_nodes(&b) && sort_nodes(&b) && finish(&b);
+        ok = make_nodes(&b) && sort_nodes(&b) && finish_graph(&b);
     }
     if (ok) {
         move_to_forward(out);

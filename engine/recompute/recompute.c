@@ -393,8 +393,8 @@ static int add_point(struct sweep *s, double price, struct err *e)
 }
 
 /* Points between two of the front, by the slope between them, until there is none below. */
-static int between(struct sweep *s, double ms_a, double kept_a, double ms_b, double kept_b,
-                   struct err *e)
+static int sweep_between(struct sweep *s, double ms_a, double kept_a, double ms_b, double kept_b,
+                         struct err *e)
 {
     double price = (ms_b - ms_a) / (kept_a - kept_b);
 
@@ -411,8 +411,8 @@ static int between(struct sweep *s, double ms_a, double kept_a, double ms_b, dou
         s->count--;
         return 0;
     }
-    rc = between(s, ms_a, kept_a, mid.ms, mid.kept, e);
-    return rc ? rc : between(s, mid.ms, mid.kept, ms_b, kept_b, e);
+    rc = sweep_between(s, ms_a, kept_a, mid.ms, mid.kept, e);
+    return rc ? rc : sweep_between(s, mid.ms, mid.kept, ms_b, kept_b, e);
 }
 
 static int by_kept(const void *x, const void *y)
@@ -451,7 +451,8 @@ static int make_front(struct sweep *s, struct err *e)
     if (!rc)
         rc = add_point(s, high, e);
     if (!rc)
-        rc = between(s, s->points[0].ms, s->points[0].kept, s->points[1].ms, s->points[1].kept, e);
+        rc = sweep_between(s, s->points[0].ms, s->points[0].kept, s->points[1].ms,
+                           s->points[1].kept, e);
     if (!rc)
         tidy_front(s);
     return rc;
@@ -642,8 +643,8 @@ struct between_points {
     uint32_t layers;
 };
 
-static struct between_points pick(const struct recompute *r, const struct recompute_point *points,
-                                  uint32_t n)
+static struct between_points pick_pair(const struct recompute *r,
+                                       const struct recompute_point *points, uint32_t n)
 {
     uint32_t rest = n / r->layers, layers = n % r->layers;
 
@@ -656,8 +657,8 @@ static double peak_of(const struct recompute *r, struct between_points p, uint32
 }
 
 /* Takes what was picked when it is better: within the limit and faster, or nearer to it. */
-static int offer(const struct recompute *r, struct between_points p, double peak, double limit,
-                 struct recompute_choice *best, struct err *e)
+static int offer_choice(const struct recompute *r, struct between_points p, double peak,
+                        double limit, struct recompute_choice *best, struct err *e)
 {
     const struct primal_graph *g = r->graph;
     const uint8_t *a = p.rest->state, *b = p.first->state;
@@ -686,14 +687,15 @@ static int offer(const struct recompute *r, struct between_points p, double peak
 }
 
 /* The fastest of a front that stays within the limit, else its end; where its peak is. */
-static int search(const struct recompute *r, const struct recompute_point *points, uint32_t count,
-                  double limit, struct recompute_choice *best, uint32_t *at, struct err *e)
+static int search_pairs(const struct recompute *r, const struct recompute_point *points,
+                        uint32_t count, double limit, struct recompute_choice *best, uint32_t *at,
+                        struct err *e)
 {
     uint32_t low = 0, high = (count - 1) * r->layers;
 
     while (low < high) {
         uint32_t mid = low + (high - low) / 2;
-        double peak = peak_of(r, pick(r, points, mid), at);
+        double peak = peak_of(r, pick_pair(r, points, mid), at);
         if (peak < 0)
             return err_no_memory(e, FOR);
         if (peak <= limit)
@@ -701,8 +703,9 @@ static int search(const struct recompute *r, const struct recompute_point *point
         else
             low = mid + 1;
     }
-    double peak = peak_of(r, pick(r, points, high), at);
-    return peak < 0 ? err_no_memory(e, FOR) : offer(r, pick(r, points, high), peak, limit, best, e);
+    double peak = peak_of(r, pick_pair(r, points, high), at);
+    return peak < 0 ? err_no_memory(e, FOR)
+                    : offer_choice(r, pick_pair(r, points, high), peak, limit, best, e);
 }
 
 /* Least ms of what is left of a convex front within `room` bytes; INFINITY: nothing. */
@@ -735,7 +738,7 @@ static int look_again(const struct recompute *r, double limit, uint32_t *at,
         rc = make_front(&s, e);
     if (!rc) {
         best->bound_ms = fmax(best->bound_ms, least_within(&s, limit - r->base[*at]));
-        rc = search(r, s.points, s.count, limit, best, at, e);
+        rc = search_pairs(r, s.points, s.count, limit, best, at, e);
     }
     sweep_release(&s);
     sight_release(&sight);
@@ -749,7 +752,7 @@ int recompute_within(const struct recompute *r, double limit, double enough_ms,
 {
     struct recompute_choice best = {.bound_ms = r->points[0].ms};
     uint32_t at = 0, seen[LOOKS_MOST + 1];
-    int rc = search(r, r->points, r->count, limit, &best, &at, e);
+    int rc = search_pairs(r, r->points, r->count, limit, &best, &at, e);
 
     for (uint32_t k = 0; k < LOOKS_MOST && !rc; k++) {
         bool again = false;

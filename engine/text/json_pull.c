@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void complain(struct json_pull *j, size_t at, const char *format, va_list args)
+static void complain_at(struct json_pull *j, size_t at, const char *format, va_list args)
     __attribute__((format(printf, 3, 0)));
 
-static void complain(struct json_pull *j, size_t at, const char *format, va_list args)
+static void complain_at(struct json_pull *j, size_t at, const char *format, va_list args)
 {
     char what[sizeof j->e->what];
 
@@ -27,7 +27,7 @@ void json_wrong(struct json_pull *j, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    complain(j, j->value_at, format, args);
+    complain_at(j, j->value_at, format, args);
     va_end(args);
 }
 
@@ -36,7 +36,7 @@ void json_wrong_at(struct json_pull *j, size_t at, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    complain(j, at, format, args);
+    complain_at(j, at, format, args);
     va_end(args);
 }
 
@@ -47,7 +47,7 @@ static char peek(struct json_pull *j)
     return j->at < j->size ? j->text[j->at] : 0;
 }
 
-static void expected(struct json_pull *j, const char *what)
+static void complain_expected(struct json_pull *j, const char *what)
 {
     if (j->at >= j->size)
         json_wrong_at(j, j->size, "the file ends here, expected %s", what);
@@ -65,18 +65,18 @@ void json_open(struct json_pull *j, const char *text, size_t size, struct err *e
 int json_close(struct json_pull *j)
 {
     if (!j->failed && peek(j))
-        expected(j, "the end of the file");
+        complain_expected(j, "the end of the file");
     return j->failed ? j->e->code : 0;
 }
 
-static bool enter(struct json_pull *j, char bracket, const char *what)
+static bool enter_bracket(struct json_pull *j, char bracket, const char *what)
 {
     if (j->failed)
         return false;
     char c = peek(j);
     j->value_at = j->at;
     if (c != bracket || j->at >= j->size)
-        expected(j, what);
+        complain_expected(j, what);
     else if (++j->depth > JSON_DEPTH_MAX)
         json_wrong(j, "brackets nest deeper than %d", JSON_DEPTH_MAX);
     j->at++;
@@ -86,12 +86,12 @@ static bool enter(struct json_pull *j, char bracket, const char *what)
 
 bool json_object(struct json_pull *j)
 {
-    return enter(j, '{', "an object in { }");
+    return enter_bracket(j, '{', "an object in { }");
 }
 
 bool json_list(struct json_pull *j)
 {
-    return enter(j, '[', "a list in [ ]");
+    return enter_bracket(j, '[', "a list in [ ]");
 }
 
 /* Another entry follows: past its comma. False behind the closing bracket. */
@@ -110,7 +110,7 @@ static bool another(struct json_pull *j, char bracket, const char *what)
         return true;
     }
     if (peek(j) != ',') {
-        expected(j, what);
+        complain_expected(j, what);
         return false;
     }
     j->at++;
@@ -168,7 +168,7 @@ static size_t put_utf8(char *out, uint32_t c)
 }
 
 /* Escapes undone, then cleaned. Surrogates become what text_clean makes of them: '?'. */
-static void decode(const char *p, const char *end, char *out, size_t room)
+static void decode_escapes(const char *p, const char *end, char *out, size_t room)
 {
     static const char from[] = "bfnrt", to[] = "\b\f\n\r\t";
     char raw[JSON_TEXT_ROOM * 2];
@@ -200,12 +200,12 @@ static void take_string(struct json_pull *j, char *out, size_t room, const char 
     char c = peek(j);
     j->value_at = j->at;
     if (c != '"') {
-        expected(j, what);
+        complain_expected(j, what);
         return;
     }
     if (!string_end(j, &end))
         return;
-    decode(j->text + j->at + 1, j->text + end - 1, out, room);
+    decode_escapes(j->text + j->at + 1, j->text + end - 1, out, room);
     j->at = end;
     j->fresh = false;
 }
@@ -218,7 +218,7 @@ bool json_key(struct json_pull *j)
     if (j->failed)
         return false;
     if (peek(j) != ':') {
-        expected(j, "a colon behind the key");
+        complain_expected(j, "a colon behind the key");
         return false;
     }
     j->at++;
@@ -279,7 +279,7 @@ static bool take_number(struct json_pull *j, char copy[64], double *out)
     if (end == j->at && first && strchr("NI", first))
         json_wrong(j, "this is not a number of JSON, expected a finite number");
     else if (end == j->at)
-        expected(j, "a number");
+        complain_expected(j, "a number");
     else if (end - j->at >= 64)
         json_wrong(j, "a number of %zu characters, expected at most 63", end - j->at);
     if (j->failed)
@@ -351,7 +351,7 @@ bool json_flag(struct json_pull *j)
         return false;
     if (c == '0' || c == '1')
         return json_integer(j, 0, 1) == 1;
-    expected(j, "true or false");
+    complain_expected(j, "true or false");
     return false;
 }
 

@@ -145,7 +145,7 @@ int quantity_count(const char *text, uint32_t most, uint32_t *out, struct err *e
 /* Letters to insert, delete or change (Levenshtein), of words up to WORD_MOST letters. */
 enum { WORD_MOST = 31 };
 
-static size_t distance(const char *a, const char *b)
+static size_t edit_distance(const char *a, const char *b)
 {
     size_t la = strlen(a), lb = strlen(b), row[WORD_MOST + 1];
 
@@ -175,7 +175,7 @@ const char *quantity_nearest(const char *word, const char *const *words)
     const char *nearest = NULL;
 
     for (; *words; words++) {
-        size_t d = distance(word, *words);
+        size_t d = edit_distance(word, *words);
         if (d < best || (d == best && !nearest)) {
             best = d;
             nearest = *words;

@@ -34,7 +34,7 @@ int yaml_at(const struct yaml_doc *d, size_t mark, struct err *e)
     return err_at(e, d->text, d->size, at);
 }
 
-static int fail(struct reader *r, size_t mark, enum err_code code, const char *what)
+static int fail_at_mark(struct reader *r, size_t mark, enum err_code code, const char *what)
 {
     err_set(r->e, code, "%s", what);
     return yaml_at(r->doc, mark, r->e);
@@ -62,7 +62,8 @@ static struct yaml *new_node(struct reader *r, const yaml_event_t *event)
     struct yaml *n = NULL;
 
     if (++r->nodes > NODES_MOST) {
-        fail(r, event->start_mark.index, ERR_LIMIT, "more than 20,000 values in one YAML file");
+        fail_at_mark(r, event->start_mark.index, ERR_LIMIT,
+                     "more than 20,000 values in one YAML file");
         return NULL;
     }
     n = arena_get(&r->doc->arena, 1, sizeof *n);
@@ -81,7 +82,7 @@ static const char *scalar_text(struct reader *r, const yaml_event_t *event)
     const char *copy = NULL;
 
     if (memchr(value, 0, length)) {
-        fail(r, event->start_mark.index, ERR_INPUT, "a NUL character inside a value");
+        fail_at_mark(r, event->start_mark.index, ERR_INPUT, "a NUL character inside a value");
         return NULL;
     }
     copy = arena_text(&r->doc->arena, value, length);
@@ -97,8 +98,8 @@ static int check_plain(struct reader *r, const yaml_event_t *event)
     const yaml_char_t *anchor = NULL, *tag = NULL;
 
     if (event->type == YAML_ALIAS_EVENT)
-        return fail(r, event->start_mark.index, ERR_INPUT,
-                    "an alias (*name), expected the value written out");
+        return fail_at_mark(r, event->start_mark.index, ERR_INPUT,
+                            "an alias (*name), expected the value written out");
     if (event->type == YAML_SCALAR_EVENT) {
         anchor = event->data.scalar.anchor;
         tag = event->data.scalar.tag;
@@ -110,10 +111,11 @@ static int check_plain(struct reader *r, const yaml_event_t *event)
         tag = event->data.mapping_start.tag;
     }
     if (anchor)
-        return fail(r, event->start_mark.index, ERR_INPUT,
-                    "an anchor (&name), expected a plain value");
+        return fail_at_mark(r, event->start_mark.index, ERR_INPUT,
+                            "an anchor (&name), expected a plain value");
     if (tag)
-        return fail(r, event->start_mark.index, ERR_INPUT, "a tag (!name), expected a plain value");
+        return fail_at_mark(r, event->start_mark.index, ERR_INPUT,
+                            "a tag (!name), expected a plain value");
     return 0;
 }
 
@@ -130,7 +132,7 @@ static int read_entry(struct reader *r, const yaml_event_t *event, int depth, st
     if (code)
         return code;
     if (event->type != YAML_SCALAR_EVENT)
-        return fail(r, mark, ERR_INPUT, "a list or map as a key, expected a word");
+        return fail_at_mark(r, mark, ERR_INPUT, "a list or map as a key, expected a word");
     key = scalar_text(r, event);
     if (!key)
         return r->e->code;
@@ -176,7 +178,7 @@ static int read_children(struct reader *r, struct yaml *parent, int depth)
             return 0;
         }
         if (parent->count == CHILDREN_MOST)
-            code = fail(r, event.start_mark.index, ERR_LIMIT, "more than 1,000 entries");
+            code = fail_at_mark(r, event.start_mark.index, ERR_LIMIT, "more than 1,000 entries");
         else if (parent->kind == YAML_MAP)
             code = read_entry(r, &event, depth, &child);
         else
@@ -209,7 +211,8 @@ static int read_node(struct reader *r, const yaml_event_t *event, int depth, str
     }
     (*out)->kind = event->type == YAML_MAPPING_START_EVENT ? YAML_MAP : YAML_LIST;
     if (depth == DEPTH_MOST)
-        return fail(r, event->start_mark.index, ERR_LIMIT, "lists and maps nested deeper than 16");
+        return fail_at_mark(r, event->start_mark.index, ERR_LIMIT,
+                            "lists and maps nested deeper than 16");
     return read_children(r, *out, depth + 1);
 }
 
@@ -224,7 +227,7 @@ static int read_document(struct reader *r)
     for (size_t i = 0; i < 2 && !code; i++) {
         code = next(r, &event);
         if (!code && event.type != before[i])
-            code = fail(r, 0, ERR_INPUT, "an empty file, expected YAML");
+            code = fail_at_mark(r, 0, ERR_INPUT, "an empty file, expected YAML");
         yaml_event_delete(&event);
     }
     if (code)
@@ -236,8 +239,8 @@ static int read_document(struct reader *r)
     for (size_t i = 0; i < 2 && !code; i++) {
         code = next(r, &event);
         if (!code && event.type != after[i])
-            code = fail(r, event.start_mark.index, ERR_INPUT,
-                        "a second document, expected the end of the file");
+            code = fail_at_mark(r, event.start_mark.index, ERR_INPUT,
+                                "a second document, expected the end of the file");
         yaml_event_delete(&event);
     }
     return code;

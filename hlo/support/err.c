@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int set(struct err *e, enum err_code code, const char *format, va_list args)
+static int set_error(struct err *e, enum err_code code, const char *format, va_list args)
     __attribute__((format(printf, 3, 0)));
-static int set(struct err *e, enum err_code code, const char *format, va_list args)
+static int set_error(struct err *e, enum err_code code, const char *format, va_list args)
 {
     char raw[sizeof e->what];
 
@@ -24,7 +24,7 @@ int err_set(struct err *e, enum err_code code, const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    set(e, code, format, args);
+    set_error(e, code, format, args);
     va_end(args);
     return code;
 }

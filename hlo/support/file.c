@@ -218,7 +218,7 @@ out:
 }
 
 /* Appends what the gzip stream `in` holds, members after another as gzip does. */
-static int unpack(const struct str *in, size_t most, struct str *out, struct err *e)
+static int unpack_file(const struct str *in, size_t most, struct str *out, struct err *e)
 {
     z_stream z = {.next_in = (Bytef *)in->text, .avail_in = (uInt)in->size};
     char chunk[16384];
@@ -253,7 +253,7 @@ int hlo_file_read_plain(const char *path, size_t most, struct str *out, struct e
     int rc = hlo_file_read(path, most, &raw, e);
 
     if (!rc && raw.size >= 2 && !memcmp(raw.text, "\x1f\x8b", 2)) {
-        rc = unpack(&raw, most, out, e);
+        rc = unpack_file(&raw, most, out, e);
         if (!rc && out->failed)
             rc = err_set(e, ERR_MEMORY, "not enough memory to read it");
         if (rc)

@@ -6,7 +6,7 @@
 
 enum { SLOTS_LEAST = 256 };
 
-static void put(struct slots *s, struct slot one)
+static void put_slot(struct slots *s, struct slot one)
 {
     size_t at = one.hash & (s->room - 1);
 
@@ -15,7 +15,7 @@ static void put(struct slots *s, struct slot one)
     s->slot[at] = one;
 }
 
-static bool grow(struct slots *s)
+static bool grow_slots(struct slots *s)
 {
     struct slots grown = {.count = s->count, .room = s->room ? 2 * s->room : SLOTS_LEAST};
 
@@ -24,7 +24,7 @@ static bool grow(struct slots *s)
         return false;
     for (size_t k = 0; k < s->room; k++)
         if (s->slot[k].item)
-            put(&grown, s->slot[k]);
+            put_slot(&grown, s->slot[k]);
     free(s->slot);
     *s = grown;
     return true;
@@ -32,9 +32,9 @@ static bool grow(struct slots *s)
 
 bool slots_add(struct slots *s, uint64_t hash, uint32_t item)
 {
-    if (2 * (s->count + 1) > s->room && !grow(s))
+    if (2 * (s->count + 1) > s->room && !grow_slots(s))
         return false;
-    put(s, (struct slot){(uint32_t)(hash ^ hash >> 32), item + 1});
+    put_slot(s, (struct slot){(uint32_t)(hash ^ hash >> 32), item + 1});
     s->count++;
     return true;
 }

@@ -14,7 +14,8 @@ COMPARE(compare_u32, uint32_t)
 COMPARE(compare_doubles, double)
 
 /* qsort may not be given NULL, not even for nothing. */
-static void sort(void *items, size_t count, size_t size, int (*compare)(const void *, const void *))
+static void sort_some(void *items, size_t count, size_t size,
+                      int (*compare)(const void *, const void *))
 {
     if (count > 1)
         qsort(items, count, size, compare);
@@ -22,10 +23,10 @@ static void sort(void *items, size_t count, size_t size, int (*compare)(const vo
 
 void sort_u32(uint32_t *numbers, size_t count)
 {
-    sort(numbers, count, sizeof *numbers, compare_u32);
+    sort_some(numbers, count, sizeof *numbers, compare_u32);
 }
 
 void sort_doubles(double *numbers, size_t count)
 {
-    sort(numbers, count, sizeof *numbers, compare_doubles);
+    sort_some(numbers, count, sizeof *numbers, compare_doubles);
 }

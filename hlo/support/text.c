@@ -5,7 +5,7 @@
 
 /* Decodes one character of at most `size` bytes. Returns its length, or 0 when the bytes are not
  * well-formed UTF-8 (overlong, surrogate, above U+10FFFF, cut). */
-static size_t decode(const unsigned char *s, size_t size, uint32_t *code)
+static size_t decode_utf8(const unsigned char *s, size_t size, uint32_t *code)
 {
     if (s[0] < 0x80) {
         *code = s[0];
@@ -44,7 +44,7 @@ size_t text_clean(char *out, size_t room, const char *in, size_t size)
 
     while (at < size) {
         uint32_t code = 0;
-        size_t length = decode(s + at, size - at, &code);
+        size_t length = decode_utf8(s + at, size - at, &code);
         if (!length || is_unsafe(code)) {
             if (written + 1 >= room)
                 break;
@@ -99,7 +99,7 @@ int text_is_clean(const char *in, size_t size)
             continue;
         }
         uint32_t code;
-        size_t length = decode(s + at, size - at, &code);
+        size_t length = decode_utf8(s + at, size - at, &code);
         if (!length || is_unsafe(code))
             return 0;
         at += length;

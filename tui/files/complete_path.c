@@ -50,7 +50,7 @@ static int by_name(const void *x, const void *y)
 }
 
 /* Names are sorted, for a directory gives them in any order. */
-static void look(const char *dir, const char *begin, struct matches *m, struct str *names)
+static void look_in_folder(const char *dir, const char *begin, struct matches *m, struct str *names)
 {
     DIR *d = opendir(dir);
     char **found = NULL;
@@ -90,7 +90,7 @@ int complete_path(const char *typed, char *most, size_t room, struct str *names)
     if ((size_t)(begin - typed) >= sizeof dir)
         return 0;
     snprintf(dir, sizeof dir, "%.*s", (int)(begin - typed), typed);
-    look(slash ? dir : ".", begin, &m, names);
+    look_in_folder(slash ? dir : ".", begin, &m, names);
     if (!m.count)
         return 0;
     snprintf(most, room, "%.*s%s", (int)(begin - typed), typed, m.shared);

@@ -112,7 +112,7 @@ static bool is_plain_name(const char *name)
     return name[0] && name[0] != '.' && !strchr(name, '/');
 }
 
-static bool resolve(char *out, size_t room, const char *name, const char *shipped)
+static bool resolve_example(char *out, size_t room, const char *name, const char *shipped)
 {
     const char *path = file_is_there(name) || !shipped ? name : shipped;
     if (!file_is_there(path) || strlen(path) >= room)
@@ -128,7 +128,7 @@ bool examples_model_path(char *out, size_t room, const char *data_dir, const cha
 
     if (plain)
         snprintf(shipped, sizeof shipped, "%s/examples/models/%s.meta.hlo.txt.gz", data_dir, name);
-    return resolve(out, room, name, plain ? shipped : NULL);
+    return resolve_example(out, room, name, plain ? shipped : NULL);
 }
 
 bool examples_cluster_path(char *out, size_t room, const char *data_dir, const char *name)
@@ -138,5 +138,5 @@ bool examples_cluster_path(char *out, size_t room, const char *data_dir, const c
 
     if (plain)
         snprintf(shipped, sizeof shipped, "%s/examples/clusters/%s.yaml", data_dir, name);
-    return resolve(out, room, name, plain ? shipped : NULL);
+    return resolve_example(out, room, name, plain ? shipped : NULL);
 }

@@ -17,7 +17,7 @@ static const char *path_of(char out[static PATH_MAX], const char *state_dir)
     return out;
 }
 
-static int parse(struct recent *r, char *line)
+static int parse_recent(struct recent *r, char *line)
 {
     char *field[6] = {NULL}, *end;
 
@@ -54,7 +54,7 @@ int recent_load(struct recent out[static RECENT_MOST], const char *state_dir)
         end = strchr(line, '\n');
         if (end)
             *end++ = 0;
-        count += parse(&out[count], line);
+        count += parse_recent(&out[count], line);
     }
     free(text);
     return count;

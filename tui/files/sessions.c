@@ -50,7 +50,7 @@ static bool is_journal(const char *name)
 }
 
 /* All of them, newest first; to be freed. */
-static struct found *list(const char *dir, size_t *count)
+static struct found *list_sessions(const char *dir, size_t *count)
 {
     struct found *all = NULL;
     size_t room = 0;
@@ -106,7 +106,7 @@ static void remove_session(const char *dir, const char *name)
 /* ---- a new one ---- */
 
 /* "t5-base6" of "models/t5-base6.hlo.txt", nothing that a shell or a screen might take amiss. */
-static void plain(char *out, size_t room, const char *path)
+static void plain_path(char *out, size_t room, const char *path)
 {
     const char *name = hlo_file_name(path);
     size_t size = 0;
@@ -131,12 +131,12 @@ bool session_new_path(char out[static PATH_MAX], const char *state_dir, const ch
     if (!dir_of(dir, state_dir))
         return false;
     mkdir(dir, 0700);
-    struct found *all = list(dir, &count);
+    struct found *all = list_sessions(dir, &count);
     for (size_t n = SESSIONS_MOST - 1; n < count; n++)
         remove_session(dir, all[n].name);
     free(all);
-    plain(m, sizeof m, model);
-    plain(c, sizeof c, cluster);
+    plain_path(m, sizeof m, model);
+    plain_path(c, sizeof c, cluster);
     gmtime_r(&then, &t);
     strftime(day, sizeof day, "%Y%m%d-%H%M%S", &t);
     for (int n = 1; n < 1000; n++) {
@@ -163,7 +163,7 @@ bool session_find(char out[static PATH_MAX], const char *state_dir, const char *
         int size = snprintf(out, PATH_MAX, "%s/%s", dir, name);
         return size > 0 && size < PATH_MAX && file_is_there(out);
     }
-    struct found *all = list(dir, &count);
+    struct found *all = list_sessions(dir, &count);
     size_t n = 0;
     while (n < count && is_running(dir, all[n].name))
         n++;
@@ -181,7 +181,7 @@ int session_names(struct session_name out[static SESSIONS_MOST], const char *sta
 
     if (!dir_of(dir, state_dir))
         return 0;
-    struct found *all = list(dir, &count);
+    struct found *all = list_sessions(dir, &count);
     for (; (size_t)n < count && n < SESSIONS_MOST; n++)
         memcpy(out[n].text, all[n].name, sizeof all[n].name);
     free(all);

@@ -17,7 +17,8 @@ struct kept {
     struct yaml_doc doc;
 };
 
-static int wrong(const struct yaml_doc *d, const struct yaml *n, struct err *e, const char *what)
+static int wrong_tour(const struct yaml_doc *d, const struct yaml *n, struct err *e,
+                      const char *what)
 {
     return yaml_wrong(d, n->mark, e, "%s", what);
 }
@@ -27,11 +28,11 @@ static int take_text(const struct yaml_doc *d, const struct yaml *n, size_t most
                      struct err *e)
 {
     if (n->kind != YAML_SCALAR || !n->text[0])
-        return wrong(d, n, e, "some text expected");
+        return wrong_tour(d, n, e, "some text expected");
     if (strlen(n->text) > most)
         return yaml_wrong(d, n->mark, e, "%zu bytes, at most %zu expected", strlen(n->text), most);
     if (!text_is_clean(n->text, strlen(n->text)))
-        return wrong(d, n, e, "text without control characters expected");
+        return wrong_tour(d, n, e, "text without control characters expected");
     *out = n->text;
     return 0;
 }
@@ -52,7 +53,7 @@ static int take_step(const struct yaml_doc *d, const struct yaml *n, struct tour
                      struct err *e)
 {
     if (n->kind != YAML_MAP)
-        return wrong(d, n, e, "a step is a map of say, do and see");
+        return wrong_tour(d, n, e, "a step is a map of say, do and see");
     for (const struct yaml *k = n->first; k; k = k->next) {
         int rc = !strcmp(k->key, "say")  ? take_text(d, k, TOUR_SAY_MOST, &s->say, e)
                  : !strcmp(k->key, "do") ? take_list(d, k, s->items, &s->item_count, e)
@@ -71,7 +72,7 @@ static int take_step(const struct yaml_doc *d, const struct yaml *n, struct tour
         }
     }
     if (!s->say || !s->see_count)
-        return wrong(d, n, e, "a step needs say, and see with what is on the screen then");
+        return wrong_tour(d, n, e, "a step needs say, and see with what is on the screen then");
     return 0;
 }
 
@@ -116,13 +117,13 @@ static int take_key(const struct yaml_doc *d, const struct yaml *k, struct tour 
 static int take_tour(const struct yaml_doc *d, struct tour *t, struct err *e)
 {
     if (d->root->kind != YAML_MAP)
-        return wrong(d, d->root, e, "a tour is a map of title, about, model and steps");
+        return wrong_tour(d, d->root, e, "a tour is a map of title, about, model and steps");
     for (const struct yaml *k = d->root->first; k; k = k->next) {
         if (take_key(d, k, t, e))
             return e->code;
     }
     if (!t->title || !t->about || !t->model || !t->step_count)
-        return wrong(d, d->root, e, "a tour needs title, about, model and steps");
+        return wrong_tour(d, d->root, e, "a tour needs title, about, model and steps");
     return 0;
 }
 

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int fail(struct err *e, const char *path, const char *what)
+static int fail_on_path(struct err *e, const char *path, const char *what)
 {
     err_set(e, ERR_IO, "%s: %s", what, strerror(errno));
     return err_in_file(e, path);
@@ -32,7 +32,7 @@ int file_read(char **text, size_t *size, const char *path, size_t most, struct e
 {
     FILE *f = fopen(path, "rb");
     if (!f)
-        return fail(e, path, "cannot open");
+        return fail_on_path(e, path, "cannot open");
     char *bytes = mem_try(most + 2, 1);
     size_t count = bytes ? fread(bytes, 1, most + 1, f) : 0;
     int failed = !bytes || ferror(f);
@@ -49,7 +49,7 @@ int file_read(char **text, size_t *size, const char *path, size_t most, struct e
     return 0;
 }
 
-static bool join(char *out, size_t room, const char *a, const char *b)
+static bool join_path(char *out, size_t room, const char *a, const char *b)
 {
     int size = snprintf(out, room, "%s/%s", a, b);
     return size > 0 && (size_t)size < room;
@@ -61,10 +61,10 @@ static bool xdg(char *out, size_t room, const char *variable, const char *fallba
     char base[PATH_MAX];
 
     if (dir && dir[0] == '/')
-        return join(out, room, dir, "automap");
-    if (!home || home[0] != '/' || !join(base, sizeof base, home, fallback))
+        return join_path(out, room, dir, "automap");
+    if (!home || home[0] != '/' || !join_path(base, sizeof base, home, fallback))
         return false;
-    return join(out, room, base, "automap");
+    return join_path(out, room, base, "automap");
 }
 
 bool file_config_dir(char *out, size_t room)
@@ -112,7 +112,7 @@ bool file_before_dump(char *out, size_t room, const char *dump)
 static bool has_examples(const char *dir)
 {
     char path[PATH_MAX];
-    return join(path, sizeof path, dir, "examples/models") && file_is_there(path);
+    return join_path(path, sizeof path, dir, "examples/models") && file_is_there(path);
 }
 
 /* From the folder of the executable, each tried in turn: where it is installed, and the source tree
@@ -147,7 +147,7 @@ bool file_data_dir(char *out, size_t room)
         return true;
     size_t count = own_dir(self, sizeof self) ? sizeof beside_executable / sizeof(char *) : 0;
     for (size_t n = 0; n < count; n++) {
-        if (join(path, sizeof path, self, beside_executable[n]) && realpath(path, real) &&
+        if (join_path(path, sizeof path, self, beside_executable[n]) && realpath(path, real) &&
             take_data_dir(real, out, room))
             return true;
     }

@@ -248,8 +248,8 @@ struct reading {
 };
 
 /* Offers `value` to one row. */
-static int offer(struct reading *r, const struct option_set *s, const struct option *o,
-                 const char *value)
+static int offer_option(struct reading *r, const struct option_set *s, const struct option *o,
+                        const char *value)
 {
     int rc = take_value(o, (char *)r->args + s->at, value, &r->e);
 
@@ -275,7 +275,7 @@ static int read_argument(struct reading *r)
         for (size_t i = 0; row_of(s, i, &o); i++) {
             if (!is_argument(&o) || is_filled(&o, (char *)r->args + s->at))
                 continue;
-            int rc = offer(r, s, &o, r->argv[r->at]);
+            int rc = offer_option(r, s, &o, r->argv[r->at]);
             if (rc != OPTION_PASS)
                 return rc;
         }
@@ -334,7 +334,7 @@ static int read_option(struct reading *r)
                 return err_set(&r->e, ERR_USAGE, "%s needs a value, %s", word, o.value);
             if (o.value && !value)
                 value = given = r->argv[++r->at];
-            int rc = offer(r, s, &o, value);
+            int rc = offer_option(r, s, &o, value);
             if (rc != OPTION_PASS)
                 return rc;
         }

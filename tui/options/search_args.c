@@ -128,7 +128,7 @@ static void sort_timed(struct timed_list *l)
 }
 
 /* An option of the search or of its learner, by its name there. */
-static int set(struct search_args *a, const char *name, const char *value, struct err *e)
+static int set_named(struct search_args *a, const char *name, const char *value, struct err *e)
 {
     if (live_option_set(&a->search, name, value, e))
         return err_set(e, ERR_USAGE, "--%s %.200s is not possible", name, value);
@@ -137,7 +137,7 @@ static int set(struct search_args *a, const char *name, const char *value, struc
 
 static int take_same_name(void *args, const struct option *o, const char *value, struct err *e)
 {
-    return set(args, o->name, value, e);
+    return set_named(args, o->name, value, e);
 }
 
 static int take_state(void *args, const struct option *o, const char *value, struct err *e)
@@ -145,7 +145,7 @@ static int take_state(void *args, const struct option *o, const char *value, str
     struct search_args *a = args;
 
     a->state_given = true;
-    return set(a, o->name, value, e);
+    return set_named(a, o->name, value, e);
 }
 
 static int take_preset(void *args, const struct option *o, const char *value, struct err *e)
@@ -155,7 +155,7 @@ static int take_preset(void *args, const struct option *o, const char *value, st
 
     a->state_given = paper; /* the network of all models leads by default alone */
     a->pipeline.search.paper = paper;
-    return set(a, o->name, value, e);
+    return set_named(a, o->name, value, e);
 }
 
 static int take_kind(void *args, const struct option *o, const char *value, struct err *e)
@@ -164,7 +164,7 @@ static int take_kind(void *args, const struct option *o, const char *value, stru
 
     a->pipeline.wanted = !strcmp(value, "pp");
     a->hybrid = !strcmp(value, "hybrid");
-    return a->pipeline.wanted || a->hybrid ? 0 : set(a, o->name, value, e);
+    return a->pipeline.wanted || a->hybrid ? 0 : set_named(a, o->name, value, e);
 }
 
 static int take_algorithm(void *args, const struct option *o, const char *value, struct err *e)
@@ -182,7 +182,7 @@ static int take_algorithm(void *args, const struct option *o, const char *value,
 static int take_memory_limit(void *args, const struct option *o, const char *value, struct err *e)
 {
     struct search_args *a = args;
-    int rc = set(a, o->name, value, e);
+    int rc = set_named(a, o->name, value, e);
 
     a->pipeline.options.no_limit = a->search.game.memory_limit == 0;
     return rc;
@@ -192,7 +192,7 @@ static int take_no_folding(void *args, const struct option *o, const char *value
 {
     (void)o;
     (void)value;
-    return set(args, "folding", "off", e);
+    return set_named(args, "folding", "off", e);
 }
 
 static int take_learner(void *args, const struct option *o, const char *value, struct err *e)
@@ -203,7 +203,7 @@ static int take_learner(void *args, const struct option *o, const char *value, s
     if (!value[size] || size >= sizeof name)
         return option_expected(o, value, e);
     snprintf(name, sizeof name, "%.*s", (int)size, value);
-    return set(args, name, value + size + 1, e);
+    return set_named(args, name, value + size + 1, e);
 }
 
 static int take_seconds(void *args, const struct option *o, const char *value, struct err *e)
@@ -438,7 +438,7 @@ struct rule {
     const char *why, *of;
 };
 
-static int check(const struct rule *rules, size_t count)
+static int check_rules(const struct rule *rules, size_t count)
 {
     for (size_t n = 0; n < count; n++) {
         if (rules[n].wrong)
@@ -447,7 +447,7 @@ static int check(const struct rule *rules, size_t count)
     return EXIT_OK;
 }
 
-#define CHECK(rules) check(rules, sizeof rules / sizeof *rules)
+#define CHECK(rules) check_rules(rules, sizeof rules / sizeof *rules)
 
 /* Operators are split, or a game with both is compared with pipelines. */
 static int check_operators(struct search_args *a)
@@ -465,7 +465,7 @@ static int check_operators(struct search_args *a)
 
     if (CHECK(pipelines))
         return EXIT_USAGE;
-    if (!a->race && a->algorithm && set(a, "algorithm", a->algorithm, &e))
+    if (!a->race && a->algorithm && set_named(a, "algorithm", a->algorithm, &e))
         return usage(e.what, "");
     const struct rule others[] = {
         {a->search.game.memory_limit != 0 && a->search.game.reward == GAME_REWARD_PAPER,

@@ -160,7 +160,7 @@ void history_release(struct history *h)
     *h = (struct history){0};
 }
 
-static uint32_t lower(uint32_t c)
+static uint32_t lower_letter(uint32_t c)
 {
     return c >= 'A' && c <= 'Z' ? c + 32 : c;
 }
@@ -190,7 +190,7 @@ int fuzzy_score(const char *pattern, const char *text, uint64_t *hits)
     if (hits)
         *hits = 0;
     while (wanted && (c = utf8_next(&text))) {
-        bool same = exact ? c == wanted : lower(c) == lower(wanted);
+        bool same = exact ? c == wanted : lower_letter(c) == lower_letter(wanted);
         if (same) {
             score += 2 + (is_boundary(before, c) ? 6 : 0) + (run ? 4 : 0) + (index == 0 ? 4 : 0);
             if (hits && index < 64)

@@ -95,7 +95,7 @@ struct keymap {
     struct binding **bindings; /* [table][action] */
 };
 
-static void bind(struct binding *b, const struct key_sequence *s)
+static void bind_sequence(struct binding *b, const struct key_sequence *s)
 {
     if (b->count == KEYS_PER_ACTION)
         return;
@@ -116,7 +116,7 @@ static void bind_defaults(struct binding *b, const char *text)
         memcpy(part, text, size);
         part[size] = 0;
         BUG_ON(!key_sequence_parse(&s, part));
-        bind(b, &s);
+        bind_sequence(b, &s);
         text = end ? end + 4 : NULL;
     }
 }
@@ -312,7 +312,7 @@ static int bind_node(struct binding *b, const struct yaml_doc *d, const struct y
                           text ? text : "?");
     if (b->count == KEYS_PER_ACTION)
         return yaml_wrong(d, node->mark, e, "at most %d keys for one action", KEYS_PER_ACTION);
-    bind(b, &s);
+    bind_sequence(b, &s);
     return 0;
 }
 

@@ -80,7 +80,7 @@ static bool is_there(const struct layout_wish *wish, int panel)
     return panel >= 0 && (wish->with >> panel & 1);
 }
 
-static void place(struct layout *l, int panel, struct rect area)
+static void place_panel(struct layout *l, int panel, struct rect area)
 {
     if (l->panel_count == LAYOUT_MOST_PANELS)
         return;
@@ -103,12 +103,12 @@ static void place_beside(struct layout *l, const struct slot *s, struct rect are
 {
     int left = (area.width - GAP) / 2;
     if (left < LEAST_WIDTH) {
-        place(l, s[0].panel, area);
+        place_panel(l, s[0].panel, area);
         return;
     }
-    place(l, s[0].panel, (struct rect){area.x, area.y, left, area.height});
-    place(l, s[1].panel,
-          (struct rect){area.x + left + GAP, area.y, area.width - left - GAP, area.height});
+    place_panel(l, s[0].panel, (struct rect){area.x, area.y, left, area.height});
+    place_panel(l, s[1].panel,
+                (struct rect){area.x + left + GAP, area.y, area.width - left - GAP, area.height});
 }
 
 /* One below the other. The first takes what the others leave, but not more than it wishes; what
@@ -133,7 +133,7 @@ static void place_stack(struct layout *l, const struct layout_wish *wish, const 
     }
     for (int i = 0, y = area.y; i < count; i++) {
         int rows = (i ? s[i].rows : first) + (i == count - 1 ? over : 0);
-        place(l, s[i].panel, (struct rect){area.x, y, area.width, rows});
+        place_panel(l, s[i].panel, (struct rect){area.x, y, area.width, rows});
         y += rows + gap;
     }
 }
@@ -254,7 +254,7 @@ static void seat_focus(struct layout *l, const struct layout_wish *wish)
 }
 
 /* Rows at both edges, from the outside in; what is left is the middle. */
-static void frame(struct layout *l, const struct layout_wish *wish, bool tabs)
+static void frame_panels(struct layout *l, const struct layout_wish *wish, bool tabs)
 {
     int inner = wish->width - 2 * MARGIN, top = 0, bottom = wish->height;
     bool small = wish->width < 60 || wish->height < 15, tall = wish->height >= 36;
@@ -303,13 +303,13 @@ void layout_plan(struct layout *out, const struct layout_wish *wish)
     }
     if (wish->zoom)
         p = NULL;
-    frame(out, wish, p ? p->lower_rows < 0 : wish->height < 20 || wish->width < 72);
+    frame_panels(out, wish, p ? p->lower_rows < 0 : wish->height < 20 || wish->width < 72);
     if (p) {
         place_preset(out, wish, p);
         seat_focus(out, wish);
     } else if (is_there(wish, (int)wish->focus)) {
         out->kind = LAYOUT_ONE;
-        place(out, (int)wish->focus, out->middle);
+        place_panel(out, (int)wish->focus, out->middle);
     }
 }
 

@@ -27,7 +27,7 @@ static int square(int v)
     return v * v;
 }
 
-static int distance(struct colour c, int r, int g, int b)
+static int colour_distance(struct colour c, int r, int g, int b)
 {
     return square(c.r - r) + square(c.g - g) + square(c.b - b);
 }
@@ -46,7 +46,7 @@ int colour_to_256(struct colour c)
     int step = grey < 8 ? 0 : grey > 238 ? 23 : (grey - 3) / 10;
     int shade = 8 + 10 * step;
 
-    if (distance(c, shade, shade, shade) < distance(c, level[r], level[g], level[b]))
+    if (colour_distance(c, shade, shade, shade) < colour_distance(c, level[r], level[g], level[b]))
         return 232 + step;
     return 16 + 36 * r + 6 * g + b;
 }

@@ -110,7 +110,7 @@ static int row_of(const struct canvas *c, double y)
     return isnan(row) || row < -0.5 ? -1 : row > c->dots_y - 0.5 ? c->dots_y : (int)(row + 0.5);
 }
 
-static void dot(struct canvas *c, int x, int y, unsigned char owner)
+static void draw_dot(struct canvas *c, int x, int y, unsigned char owner)
 {
     static const unsigned char bits[SIDE_Y][SIDE_X] = {{1, 8}, {2, 16}, {4, 32}, {64, 128}};
     if (x < 0 || y < 0 || x >= c->dots_x || y >= c->dots_y)
@@ -123,11 +123,11 @@ static void dot(struct canvas *c, int x, int y, unsigned char owner)
 static void vertical(struct canvas *c, int x, int from, int to, unsigned char owner)
 {
     for (int y = from < to ? from : to; y <= (from > to ? from : to); y++)
-        dot(c, x, y, owner);
+        draw_dot(c, x, y, owner);
 }
 
 /* From the last point to this one, column by column. */
-static void join(struct canvas *c, int x0, int y0, int x1, int y1, unsigned char owner)
+static void join_dots(struct canvas *c, int x0, int y0, int x1, int y1, unsigned char owner)
 {
     bool steps = c->plot->series[owner - 1].kind == PLOT_STEPS;
     int before = y0;
@@ -173,21 +173,21 @@ static void draw_series(struct canvas *c, size_t index)
             c->clipped[x / c->side_x] = true;
         }
         if (s->kind == PLOT_DOTS || here.x < 0) {
-            dot(c, x, y, owner);
+            draw_dot(c, x, y, owner);
             here = (struct span){x, y, y};
         } else if (x == here.x) {
             here.low = y < here.low ? y : here.low;
             here.high = y > here.high ? y : here.high;
         } else {
             draw_span(c, &here, owner);
-            join(c, here.x, last_y, x, y, owner);
+            join_dots(c, here.x, last_y, x, y, owner);
             here = (struct span){x, y, y};
         }
         last_y = y;
     }
     draw_span(c, &here, owner);
     if (s->kind == PLOT_STEPS && here.x >= 0) /* the last value holds to the edge */
-        join(c, here.x, last_y, c->dots_x - 1, last_y, owner);
+        join_dots(c, here.x, last_y, c->dots_x - 1, last_y, owner);
 }
 
 /* Dashed: in braille a dash of two dots in every other cell. */
@@ -202,7 +202,7 @@ static void draw_limit(struct canvas *c)
                                                           : from;
     for (int x = from; x < c->dots_x; x++) {
         if (x % period < c->side_x)
-            dot(c, x, y, OWNER_LIMIT);
+            draw_dot(c, x, y, OWNER_LIMIT);
     }
 }
 
@@ -305,7 +305,8 @@ static char *print_x(char out[static UNITS_ROOM], double x)
 }
 
 /* Puts text on the axis row if that room is free, a blank on either side; true: it was. */
-static bool place(const struct pane *row, bool *taken, int x, unsigned style, const char *text)
+static bool place_label(const struct pane *row, bool *taken, int x, unsigned style,
+                        const char *text)
 {
     int width = utf8_text_columns(text);
     if (x < 0 || x + width > row->width)
@@ -323,7 +324,7 @@ static bool place(const struct pane *row, bool *taken, int x, unsigned style, co
 static int legend_item(const struct pane *row, bool *taken, int x, unsigned role, const char *text)
 {
     for (; x < row->width; x++) {
-        if (place(row, taken, x, role, text))
+        if (place_label(row, taken, x, role, text))
             return x + utf8_text_columns(text) + 2;
     }
     return x;
@@ -335,13 +336,13 @@ static void draw_axis(const struct canvas *c, const struct pane *row)
     bool taken[GRID_MOST] = {false};
     char text[UNITS_ROOM + 32], number[UNITS_ROOM];
 
-    place(row, taken, 0, ROLE_DIM, print_x(number, plot->first_x));
+    place_label(row, taken, 0, ROLE_DIM, print_x(number, plot->first_x));
     snprintf(text, sizeof text, "%s%s%.24s", print_x(number, plot->last_x), plot->unit_x ? " " : "",
              plot->unit_x ? plot->unit_x : "");
-    place(row, taken, row->width - utf8_text_columns(text), ROLE_DIM, text);
+    place_label(row, taken, row->width - utf8_text_columns(text), ROLE_DIM, text);
     for (size_t i = 0; i < plot->mark_count; i++) {
         snprintf(text, sizeof text, "▲%.*d", plot->marks[i].number > 0, plot->marks[i].number);
-        place(row, taken, column_of(c, plot->marks[i].x) / c->side_x, ROLE_PIN, text);
+        place_label(row, taken, column_of(c, plot->marks[i].x) / c->side_x, ROLE_PIN, text);
     }
     int x = 4;
     if (isfinite(plot->limit) && plot->limit_name) {

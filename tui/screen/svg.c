@@ -134,7 +134,7 @@ static void add_escaped(struct str *out, uint32_t ch)
 }
 
 /* One word of one style; words are placed one by one so that no font can shift a column. */
-static int word(const struct drawing *d, int x, int y)
+static int draw_word(const struct drawing *d, int x, int y)
 {
     const struct cell *row = d->grid->cells + (size_t)y * (size_t)d->grid->width;
     struct look look = theme_look(d->theme, row[x].style);
@@ -173,7 +173,7 @@ void grid_svg(const struct grid *g, const struct theme *t, struct str *out)
             if (!row[x].ch || row[x].ch == ' ' || draw_shape(&d, x, y, &row[x]))
                 x++;
             else
-                x = word(&d, x, y);
+                x = draw_word(&d, x, y);
         }
     }
     if (g->cursor_y >= 0)

@@ -238,7 +238,7 @@ static void prepare_input(struct term *t, bool mouse)
     term_set_mouse(t, mouse);
 }
 
-static void enter(struct term *t)
+static void enter_screen(struct term *t)
 {
     refresh(); /* an empty screen: switches to the alternate one and sets the modes */
     write_all(restore.fd, "\033[?2004h", 8);
@@ -255,7 +255,7 @@ static void leave(struct term *t)
     restore.open = 0;
 }
 
-static int refuse(struct err *e, const char *why)
+static int refuse_terminal(struct err *e, const char *why)
 {
     const char *name = getenv("TERM");
     char clean[64];
@@ -318,12 +318,12 @@ static int start_curses(struct term *t, struct err *e)
         use_env(FALSE);
     t->screen = name && *name ? newterm(NULL, stdout, t->in) : NULL;
     if (!t->screen)
-        return refuse(e, "is not known here");
+        return refuse_terminal(e, "is not known here");
     const char *move = tigetstr("cup");
     if (!move || move == (char *)-1 || strncmp(move, "\033[", 2) != 0) {
         endwin();
         delscreen(t->screen);
-        return refuse(e, "cannot place its cursor");
+        return refuse_terminal(e, "cannot place its cursor");
     }
     return 0;
 }
@@ -360,7 +360,7 @@ int term_open(struct term **out, const struct term_options *o, struct err *e)
     resize_term(t->height, t->width);
     capture_errors(t);
     take_signals(t);
-    enter(t);
+    enter_screen(t);
     *out = t;
     return 0;
 }
@@ -565,7 +565,7 @@ static bool next_signal(struct term *t, struct term_event *event)
         restore.continued = 0;
         restore.resized = 1;
         reset_prog_mode();
-        enter(t);
+        enter_screen(t);
     }
     if (restore.resized) {
         restore.resized = 0;
