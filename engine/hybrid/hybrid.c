@@ -1,6 +1,7 @@
 #include "engine/hybrid/hybrid.h"
 
 #include "engine/decide/classes.h"
+#include "engine/hybrid/hybrid_descent.h"
 #include "engine/hybrid/interleave.h"
 #include "engine/hybrid/pin_wishes.h"
 #include "engine/hybrid/relaxed_stages.h"
@@ -26,7 +27,7 @@
 
 static const char MEMORY_FOR[] = "for a hybrid plan";
 
-enum { DESCENT_MOST = 4000 }; /* plans played on the way down from one */
+static const double NEAR = 0.02; /* plans of L so far over the least are looked at too */
 
 static bool is_stopped(const struct hybrid *h)
 {
@@ -75,81 +76,6 @@ int hybrid_tables_new(const struct hybrid_run *s, uint32_t m, uint8_t zero, uint
     if (rc)
         hybrid_tables_release(t);
     return rc;
-}
-
-/* ---- down by what is played ---- */
-
-struct descent {
-    const struct hybrid_run *s;
-    const struct hybrid_instance *in;
-    struct hybrid_found best;
-    uint32_t played;
-    const uint32_t *only; /* the point of each front that is taken; NULL: any */
-};
-
-static bool try_plan(struct descent *d, const struct hybrid_plan *p)
-{
-    enum pipe_schedule_kind kind = PIPE_1F1B;
-    double ms = hybrid_plan_play(d->in, p, hybrid_run_schedule(&d->s->h->options), &kind);
-
-    d->played++;
-    if (!(ms < d->best.ms * (1 - 1e-9)))
-        return false;
-    d->best = (struct hybrid_found){*p, ms, kind};
-    return true;
-}
-
-/* The point of stage `n` that fits as k-th from the end and has the least M (F + B) + R. */
-static bool choose_point(const struct descent *d, struct hybrid_plan *p, uint32_t n,
-                         enum pipe_schedule_kind kind)
-{
-    const struct hybrid_instance *in = d->in;
-    struct hybrid_front f = *hybrid_front_of(in, p->slot[n], p->cut[n], p->cut[n + 1]);
-    struct pipe_options o = in->options;
-    double best = INFINITY;
-
-    if (d->only)
-        f = (struct hybrid_front){f.first + *d->only, 1};
-    o.schedule = kind;
-    uint32_t fly = pipe_in_flight(&o, p->stages - n);
-    for (uint32_t m = f.first; m < f.first + f.count; m++) {
-        const struct hybrid_point *q = &in->points[m];
-        double ms = o.micro_batches * q->both_ms + q->reduce_ms;
-        if (hybrid_point_bytes(q, fly) > in->slot[p->slot[n]].limit_bytes || ms >= best)
-            continue;
-        best = ms;
-        p->point[n] = m;
-    }
-    return best < INFINITY;
-}
-
-/* A cut by one section either way; another point of one stage. */
-static bool step_down(struct descent *d)
-{
-    const struct hybrid_plan from = d->best.plan;
-
-    for (uint32_t n = 1; n < from.stages; n++) {
-        for (int by = -1; by <= 1; by += 2) {
-            struct hybrid_plan p = from;
-            p.cut[n] = (uint32_t)((int)p.cut[n] + by);
-            if (p.cut[n] <= p.cut[n - 1] || p.cut[n] >= p.cut[n + 1])
-                continue;
-            for (int k = 0; k < PIPE_SCHEDULE_COUNT; k++)
-                if (choose_point(d, &p, n - 1, (enum pipe_schedule_kind)k) &&
-                    choose_point(d, &p, n, (enum pipe_schedule_kind)k) && try_plan(d, &p))
-                    return true;
-        }
-    }
-    for (uint32_t n = 0; n < from.stages && !d->only; n++) {
-        struct hybrid_front f = *hybrid_front_of(d->in, from.slot[n], from.cut[n], from.cut[n + 1]);
-        for (uint32_t m = f.first; m < f.first + f.count; m++) {
-            struct hybrid_plan p = from;
-            p.point[n] = m;
-            if (m != from.point[n] && try_plan(d, &p))
-                return true;
-        }
-    }
-    return false;
 }
 
 /* ---- the plan taken ---- */
@@ -289,9 +215,12 @@ static int solve_schedule(struct hybrid_run *s, struct hybrid_tables *t,
 {
     struct hybrid_exact_options o = {.stages = s->h->options.stages,
                                      .known_ms = s->best_ms < INFINITY ? s->best_ms : 0,
+                                     .near = NEAR,
                                      .stop = s->h->options.stop};
+    struct hybrid_descent_options down = {.schedule = hybrid_run_schedule(&s->h->options),
+                                          .stages = s->h->options.stages,
+                                          .stop = s->h->options.stop};
     struct hybrid_exact_result r;
-    struct descent d = {.s = s, .in = &t->in, .best.ms = INFINITY};
 
     t->in.options.schedule = kind;
     int rc = hybrid_exact_solve(&t->in, &o, &r, s->e);
@@ -302,16 +231,15 @@ static int solve_schedule(struct hybrid_run *s, struct hybrid_tables *t,
         s->h->is_ended = true;
     if (!r.found)
         return 0;
-    try_plan(&d, &r.plan);
-    while (d.best.ms < INFINITY && d.played < DESCENT_MOST && !is_stopped(s->h) && step_down(&d))
-        ;
-    if (d.best.ms < out->step_ms) {
-        out->step_ms = d.best.ms;
-        out->length_ms = hybrid_plan_length(&t->in, &d.best.plan);
+    struct hybrid_found best = hybrid_descend(&t->in, r.nearby, r.nearby_count, &down);
+    hybrid_exact_release(&r);
+    if (best.ms < out->step_ms) {
+        out->step_ms = best.ms;
+        out->length_ms = hybrid_plan_length(&t->in, &best.plan);
     }
-    if (!(d.best.ms < s->best_ms))
+    if (!(best.ms < s->best_ms))
         return 0;
-    rc = hybrid_run_take(s, t, &d.best, out->micro_batches, zero);
+    rc = hybrid_run_take(s, t, &best, out->micro_batches, zero);
     return rc ? rc : show(s);
 }
 

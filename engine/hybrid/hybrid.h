@@ -3,9 +3,9 @@
  *
  * For every number of micro-batches it makes the tables (stage_table.h) and, with the program over
  * ideal rows, a bound for all strict plans. In order of these bounds, while one can still win, it
- * finds the plan of least L (hybrid_exact.h) within the memory of eager 1F1B and of 1F1B. It
- * simulates each plan in every schedule that fits, and improves it by small changes: a cut moved by
- * a section, a stage's labels. The shortest simulated plan wins. */
+ * finds the plan of least L and those near it (hybrid_exact.h) within the memory of eager 1F1B and
+ * of 1F1B. It simulates them in every schedule that fits, and improves the shortest by small
+ * changes (hybrid_descent.h). The shortest simulated plan wins. */
 #ifndef AUTOMAP_ENGINE_HYBRID_HYBRID_H
 #define AUTOMAP_ENGINE_HYBRID_HYBRID_H
 

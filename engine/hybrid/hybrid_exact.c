@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+static const char MEMORY_FOR[] = "for the exact hybrid plan";
 #define NO_ENTRY UINT32_MAX
 #define SLACK (1 + 1e-9) /* bounds and lengths are sums taken in different orders */
 
@@ -318,8 +319,9 @@ static void keep_best(struct solver *x, struct set set, uint32_t k)
         return;
     if (x->best == NO_ENTRY || all[set.first].x < all[x->best].x) {
         x->best = set.first;
-        if (all[set.first].x * SLACK < x->known)
-            x->known = all[set.first].x * SLACK;
+        double most = all[set.first].x * (1 + x->o->near) * SLACK;
+        if (most < x->known)
+            x->known = most;
     }
 }
 
@@ -371,13 +373,10 @@ static void choose_depth(struct solver *x)
 }
 
 /* False: more stages than a plan has room for. */
-static bool read_plan(const struct solver *x, struct hybrid_plan *p)
+static bool read_plan(const struct solver *x, const struct entry *e, struct hybrid_plan *p)
 {
-    const struct entry *e = NULL;
-
     *p = (struct hybrid_plan){0};
-    for (uint32_t m = x->best; m != NO_ENTRY; m = e->next) {
-        e = &x->entries.items[m];
+    for (; e; e = e->next == NO_ENTRY ? NULL : &x->entries.items[e->next]) {
         if (p->stages == HYBRID_STAGES_MOST)
             return false;
         p->cut[p->stages] = e->section;
@@ -387,6 +386,43 @@ static bool read_plan(const struct solver *x, struct hybrid_plan *p)
     }
     p->cut[p->stages] = x->in->sections;
     p->device[p->stages] = x->in->devices;
+    return true;
+}
+
+static int compare_complete(const void *a, const void *b)
+{
+    int by = compare(a, b);
+
+    return by ? by
+              : (((const struct entry *)a)->device > ((const struct entry *)b)->device) -
+                    (((const struct entry *)a)->device < ((const struct entry *)b)->device);
+}
+
+/* Complete plans as entries that lead a list of their own, in order of L. False: no memory. */
+static bool read_nearby(struct solver *x, struct hybrid_exact_result *out)
+{
+    const struct hybrid_instance *in = x->in;
+    size_t row = in->sections + 1;
+
+    x->fresh.count = 0;
+    for (size_t n = 0; n < (size_t)in->devices * in->slots; n++)
+        for (uint32_t k = 1; k <= x->depth && x->block[n].set; k++) {
+            struct set s = x->block[n].set[(k - 1) * row];
+            for (uint32_t m = s.first; m < s.first + s.count; m++) {
+                struct entry e = x->entries.items[m];
+                if (e.x > x->known || (x->o->stages && k != x->o->stages))
+                    continue;
+                if (!mem_grow(&x->fresh.items, &x->fresh.room, x->fresh.count, 1))
+                    return false;
+                x->fresh.items[x->fresh.count++] = e;
+            }
+        }
+    qsort(x->fresh.items, x->fresh.count, sizeof *x->fresh.items, compare_complete);
+    out->nearby = mem_try(HYBRID_NEARBY_MOST, sizeof *out->nearby);
+    if (!out->nearby)
+        return false;
+    for (size_t n = 0; n < x->fresh.count && out->nearby_count < HYBRID_NEARBY_MOST; n++)
+        out->nearby_count += read_plan(x, &x->fresh.items[n], &out->nearby[out->nearby_count]);
     return true;
 }
 
@@ -424,7 +460,7 @@ int hybrid_exact_solve(const struct hybrid_instance *in, const struct hybrid_exa
     x.tail_of = mem_try((x.depth + 1) * n, sizeof *x.tail_of);
     if (!x.forward || !x.both || !x.work || !x.block || !x.tail_of) {
         free_solver(&x);
-        return err_no_memory(e, "for the exact hybrid plan");
+        return err_no_memory(e, MEMORY_FOR);
     }
     fill_bounds(&x);
     for (uint32_t a = in->devices; a-- > 0 && !x.ended;)
@@ -436,8 +472,16 @@ int hybrid_exact_solve(const struct hybrid_instance *in, const struct hybrid_exa
     out->set_most = x.set_most;
     out->ended = x.ended;
     out->certified = !x.ended && !x.cut_short;
-    if (x.best != NO_ENTRY && (out->found = read_plan(&x, &out->plan)))
+    if (x.best != NO_ENTRY && (out->found = read_plan(&x, &x.entries.items[x.best], &out->plan)))
         out->length_ms = x.entries.items[x.best].x;
+    bool ok = !out->found || o->near <= 0 || read_nearby(&x, out);
     free_solver(&x);
-    return 0;
+    return ok ? 0 : err_no_memory(e, MEMORY_FOR);
+}
+
+void hybrid_exact_release(struct hybrid_exact_result *r)
+{
+    free(r->nearby);
+    r->nearby = NULL;
+    r->nearby_count = 0;
 }

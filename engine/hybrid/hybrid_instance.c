@@ -229,6 +229,24 @@ double hybrid_plan_length(const struct hybrid_instance *in, const struct hybrid_
     return pipe_nodes_length(node, count, &in->options, NULL);
 }
 
+double hybrid_plan_least(const struct hybrid_instance *in, const struct hybrid_plan *p)
+{
+    struct pipe_node node[PIPE_NODES_MOST];
+    uint32_t count = plan_nodes(in, p, node), waits = in->options.micro_batches - 1;
+    double forward = 0, behind = 0, least = 0;
+
+    for (uint32_t q = 0; q < count; q++) {
+        const struct pipe_node *n = &node[q];
+        bool both_ways = q & 1 && !in->options.half_duplex;
+        double one =
+            both_ways ? pipe_more(n->forward_ms, n->backward_ms) : n->forward_ms + n->backward_ms;
+        forward += n->forward_ms;
+        behind = pipe_more(behind, n->reduce_ms) + n->backward_ms;
+        least = pipe_more(least, forward + waits * one + behind);
+    }
+    return least;
+}
+
 double hybrid_plan_makespan(const struct hybrid_instance *in, const struct hybrid_plan *p,
                             enum pipe_schedule_kind kind)
 {

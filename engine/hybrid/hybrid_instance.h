@@ -122,6 +122,8 @@ struct hybrid_plan {
 };
 
 double hybrid_plan_length(const struct hybrid_instance *in, const struct hybrid_plan *p); /* L */
+/* No schedule is shorter: the longest path forward to a node, through its passes and back. */
+double hybrid_plan_least(const struct hybrid_instance *in, const struct hybrid_plan *p);
 double hybrid_plan_makespan(const struct hybrid_instance *in, const struct hybrid_plan *p,
                             enum pipe_schedule_kind kind);
 /* The schedule in which it is shortest, of all or (>= 0) of one; INFINITY: it fits in none. */

@@ -4,6 +4,7 @@
 #define AUTOMAP_ENGINE_HYBRID_HYBRID_RUN_H
 
 #include "engine/hybrid/hybrid.h"
+#include "engine/hybrid/hybrid_descent.h"
 #include "engine/hybrid/hybrid_instance.h"
 #include "engine/hybrid/stage_table.h"
 #include "engine/pipeline/pipe_instance.h"
@@ -37,11 +38,6 @@ int hybrid_run_bound(struct hybrid_run *s, struct hybrid_tables *t,
                      struct hybrid_try *out) MUST_CHECK;
 
 /* A plan on these tables becomes the one taken. */
-struct hybrid_found {
-    struct hybrid_plan plan;
-    double ms;
-    enum pipe_schedule_kind schedule;
-};
 int hybrid_run_take(struct hybrid_run *s, const struct hybrid_tables *t,
                     const struct hybrid_found *found, uint32_t m, uint8_t zero) MUST_CHECK;
 

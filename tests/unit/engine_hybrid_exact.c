@@ -1,5 +1,6 @@
 /* The hybrid plan of least L against every plan there is, on random problems: cuts, slots, points,
  * unequal servers, memory, schedules. Prices here are by the definitions, slowly. */
+#include "engine/hybrid/hybrid_descent.h"
 #include "engine/hybrid/hybrid_exact.h"
 #include "engine/hybrid/hybrid_pins.h"
 
@@ -350,11 +351,45 @@ static void check_places(const struct hybrid_instance *in, const struct cluster 
     }
 }
 
+/* Plans near the least L, and down from them. Returns whether no plan at all is shorter. */
+static bool check_descent(struct brute *b)
+{
+    const struct hybrid_instance *in = b->in;
+    struct hybrid_exact_options near = {.stages = b->stages, .near = 0.05};
+    struct hybrid_descent_options down = {.stages = b->stages, .schedule = in->options.schedule};
+    struct hybrid_exact_result r;
+    double last = 0, first_ms = INFINITY;
+    struct err e;
+
+    assert_int_equal(hybrid_exact_solve(in, &near, &r, &e), 0);
+    assert_true(r.found && r.nearby_count >= 1);
+    for (uint32_t n = 0; n < r.nearby_count; n++) {
+        b->p = r.nearby[n];
+        double length = slow_length(b, true);
+        assert_true(length >= last * (1 - 1e-9) && length <= b->best * 1.05 * (1 + 1e-6));
+        assert_true(n || fabs(length - b->best) <= 1e-9 * b->best);
+        assert_true(slow_fits(b) && slow_pins(b) && (!b->stages || b->p.stages == b->stages));
+        assert_true(hybrid_plan_least(in, &b->p) <= slow_length(b, false) * (1 + 1e-9));
+        assert_true(hybrid_plan_least(in, &b->p) >= slow_length(b, false) * (1 - 1e-9));
+        first_ms = fmin(first_ms, hybrid_plan_makespan(in, &b->p, in->options.schedule));
+        last = length;
+    }
+    struct hybrid_found down_to = hybrid_descend(in, r.nearby, r.nearby_count, &down);
+    hybrid_exact_release(&r);
+    b->p = down_to.plan;
+    assert_true(slow_fits(b) && slow_pins(b) && (!b->stages || b->p.stages == b->stages));
+    assert_true(down_to.schedule == in->options.schedule);
+    assert_true(down_to.ms == hybrid_plan_makespan(in, &b->p, down_to.schedule));
+    assert_true(down_to.ms >= b->shortest * (1 - 1e-9) && down_to.ms <= first_ms * (1 + 1e-9));
+    return down_to.ms <= b->shortest * (1 + 1e-9);
+}
+
 static void test_brute_force(void **unused)
 {
     const char *asked = getenv("AUTOMAP_HYBRIDS");
     uint32_t problems = asked ? (uint32_t)strtoul(asked, NULL, 10) : 10000;
     uint64_t plans = 0, none = 0, pinned = 0, cut = 0, several = 0, half = 0, over = 0;
+    uint64_t shortest = 0;
 
     (void)unused;
     for (uint32_t n = 0; n < problems; n++) {
@@ -399,6 +434,7 @@ static void test_brute_force(void **unused)
             o.known_ms = b.best * (1 - 1e-6);
             assert_int_equal(hybrid_exact_solve(&in, &o, &r, &e), 0);
             assert_true(!r.found && r.certified);
+            shortest += check_descent(&b);
         }
         plans += b.plans;
         none += b.best == INFINITY;
@@ -407,9 +443,12 @@ static void test_brute_force(void **unused)
         hybrid_instance_release(&in);
     }
     print_message("%u problems, %llu plans; %llu of several stages, memory rules plans out in %llu "
-                  "and leaves none in %llu; L is over the bound in %llu\n",
+                  "and leaves none in %llu; L is over the bound in %llu; the "
+                  "descent ends at the shortest of all in %llu\n",
                   problems, (unsigned long long)plans, (unsigned long long)several,
-                  (unsigned long long)cut, (unsigned long long)none, (unsigned long long)over);
+                  (unsigned long long)cut, (unsigned long long)none, (unsigned long long)over,
+                  (unsigned long long)shortest);
+    assert_true(shortest >= (problems - none) * 99 / 100);
     assert_true(several > problems / 10 && cut > problems / 10 && half && pinned > problems / 4);
 }
 
