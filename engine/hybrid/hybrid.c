@@ -27,7 +27,7 @@
 
 static const char MEMORY_FOR[] = "for a hybrid plan";
 
-static const double NEAR = 0.02; /* plans of L so far over the least are looked at too */
+static const double NEAR = 0.1; /* plans of L so far over the least are looked at too */
 
 static bool is_stopped(const struct hybrid *h)
 {

@@ -33,7 +33,7 @@ struct hybrid_descent_options {
 
 /* Down from the best of `plans`: those of the shortest HYBRID_DESCENTS of different devices.
  * Out of time it ends where it is. O(passes). */
-enum { HYBRID_DESCENTS = 6 };
+enum { HYBRID_DESCENTS = 24 };
 struct hybrid_found hybrid_descend(const struct hybrid_instance *in,
                                    const struct hybrid_plan *plans, uint32_t count,
                                    const struct hybrid_descent_options *o);

@@ -32,7 +32,7 @@ struct hybrid_exact_options {
     const atomic_bool *stop;   /* NULL: never */
 };
 
-enum { HYBRID_NEARBY_MOST = 64 };
+enum { HYBRID_NEARBY_MOST = 256 };
 struct hybrid_exact_result {
     bool found; /* false: none is shorter than known_ms */
     bool ended; /* stopped, no memory, or too many transitions */

@@ -58,7 +58,8 @@ static bool keeps_pins(const struct hybrid *h, const struct hybrid_stage *s)
 {
     return hybrid_pins_allow(&h->pins, s->section, s->end_section, s->device, s->end_device) &&
            hybrid_pins_allow_split(&h->pins, s->section, s->end_section, s->end_device - s->device,
-                                   s->dp);
+                                   s->dp) &&
+           hybrid_pins_allow_labels(&h->pins, s->section, s->end_section, s->on, s->size, s->axes);
 }
 
 int hybrid_moved_ms(struct hybrid *h, uint32_t n, int by, double *ms, struct err *e)

@@ -1,5 +1,7 @@
 #include "engine/hybrid/hybrid_pins.h"
 
+#include "engine/decide/labels.h"
+
 const char *const hybrid_wish_names[] = {[HYBRID_WISH_CUT] = "cut",
                                          [HYBRID_WISH_KEEP] = "keep",
                                          [HYBRID_WISH_STAGE] = "stage",
@@ -18,6 +20,7 @@ static bool allows(const struct hybrid_pin *p, uint32_t i, uint32_t j, uint32_t 
         return !has || b - a == p->devices;
     case HYBRID_PIN_TP:
     case HYBRID_PIN_DP:
+    case HYBRID_PIN_GROUP:
         return true; /* below */
     default:
         return !has || (a >= p->device && b <= p->device + p->devices);
@@ -56,4 +59,37 @@ bool hybrid_pins_are_of_splits(const struct hybrid_pins *p)
         if (is_of_split(&p->pin[n]))
             return true;
     return false;
+}
+
+uint32_t hybrid_pins_needed(const struct hybrid_pins *p, uint32_t i, uint32_t j)
+{
+    uint32_t out = 0;
+
+    for (uint32_t n = 0; p && n < p->count; n++)
+        if (p->pin[n].kind == HYBRID_PIN_GROUP && i <= p->pin[n].first && p->pin[n].first < j)
+            out |= (uint32_t)1 << n;
+    return out;
+}
+
+uint32_t hybrid_pins_of_groups(const struct hybrid_pins *p)
+{
+    return hybrid_pins_needed(p, 0, UINT32_MAX);
+}
+
+bool hybrid_pins_allow_labels(const struct hybrid_pins *p, uint32_t i, uint32_t j, const label *on,
+                              const uint32_t *size, uint32_t axes)
+{
+    uint32_t needed = hybrid_pins_needed(p, i, j);
+
+    for (; needed; needed &= needed - 1) {
+        const struct hybrid_pin *own = &p->pin[__builtin_ctz(needed)];
+        for (uint32_t c = 0; c < own->classes; c++) {
+            uint32_t parts = 1;
+            for (uint32_t x = 0; x < axes; x++)
+                parts *= on[own->class[c]] >> x & 1 ? size[x] : 1;
+            if (!hybrid_pin_allows_parts(own, parts))
+                return false;
+        }
+    }
+    return true;
 }

@@ -8,14 +8,20 @@
  *     stage  LAYER@SERVER    it is on this server, counted from 0
  *     stage  LAYER:tp<=N     it splits a sample in N at most; tp=N: in N
  *     stage  LAYER:dp<=N     it splits the batch in N at most; dp=N: in N
+ *     stage  LAYER:NAME=split  classes of this name (as V h shows them), or the class of NAME:DIM,
+ *                            that the layer has are split in its stage; =whole: they are not; =N:
+ *                            in N
  *     tp-most  N             every stage splits a sample in N at most */
 #ifndef AUTOMAP_ENGINE_HYBRID_HYBRID_PINS_H
 #define AUTOMAP_ENGINE_HYBRID_HYBRID_PINS_H
 
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { HYBRID_PINS_MOST = 32 };
+enum { HYBRID_PINS_MOST = 32, HYBRID_PIN_CLASSES_MOST = 16, HYBRID_GROUP_PINS_MOST = 4 };
 
 /* As it is asked for. */
 enum hybrid_wish_kind { HYBRID_WISH_CUT, HYBRID_WISH_KEEP, HYBRID_WISH_STAGE, HYBRID_WISH_TP_MOST };
@@ -31,14 +37,17 @@ enum hybrid_pin_kind {
     HYBRID_PIN_DEVICES,
     HYBRID_PIN_SERVER,
     HYBRID_PIN_TP, /* devices / dp */
-    HYBRID_PIN_DP
+    HYBRID_PIN_DP,
+    HYBRID_PIN_GROUP
 };
 struct hybrid_pin {
     enum hybrid_pin_kind kind;
-    uint32_t first, last;     /* sections */
-    uint32_t device, devices; /* SERVER: the server's; DEVICES: so many */
-    uint32_t least, most;     /* TP, DP: parts */
-    bool is_everywhere;       /* TP, DP: every stage keeps it */
+    uint32_t first, last;                    /* sections */
+    uint32_t device, devices;                /* SERVER: the server's; DEVICES: so many */
+    uint32_t least, most;                    /* TP, DP, GROUP: parts */
+    bool is_everywhere;                      /* TP, DP: every stage keeps it */
+    class_id class[HYBRID_PIN_CLASSES_MOST]; /* GROUP: [classes] */
+    uint32_t classes;
 };
 
 struct hybrid_pins {
@@ -54,5 +63,16 @@ bool hybrid_pins_allow_split(const struct hybrid_pins *p, uint32_t i, uint32_t j
                              uint32_t dp);
 /* Some pin is about how stages are split. */
 bool hybrid_pins_are_of_splits(const struct hybrid_pins *p);
+
+/* Of pins of groups: bits of all; of those that a stage of sections [i, j) has to keep. */
+uint32_t hybrid_pins_of_groups(const struct hybrid_pins *p);
+uint32_t hybrid_pins_needed(const struct hybrid_pins *p, uint32_t i, uint32_t j);
+static inline bool hybrid_pin_allows_parts(const struct hybrid_pin *p, uint32_t parts)
+{
+    return parts >= p->least && parts <= p->most;
+}
+/* A stage of sections [i, j) keeps them under the labels on[classes] over axes of these sizes. */
+bool hybrid_pins_allow_labels(const struct hybrid_pins *p, uint32_t i, uint32_t j, const label *on,
+                              const uint32_t *size, uint32_t axes);
 
 #endif

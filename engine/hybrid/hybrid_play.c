@@ -1,6 +1,7 @@
 /* The search that plays: every number of micro-batches has its tables, and an algorithm decides on
  * them. */
 #include "engine/hybrid/hybrid.h"
+#include "engine/hybrid/hybrid_descent.h"
 #include "engine/hybrid/hybrid_game.h"
 #include "engine/hybrid/hybrid_instance.h"
 #include "engine/hybrid/hybrid_run.h"

@@ -41,26 +41,6 @@ struct flip {
 
 enum { FLIPS_MOST = 1 << STAGE_AXES_MOST };
 
-/* Something of the class is in the stage. */
-static bool has_class(const struct hybrid *h, uint32_t stage, class_id k)
-{
-    const struct sections *s = &h->sections;
-    const struct hybrid_stage *x = &h->stage[stage];
-
-    for (uint32_t n = s->local_base[x->section]; n < s->local_base[x->end_section]; n++)
-        if (s->local[n] == k)
-            return true;
-    for (uint32_t n = s->op_base[x->section]; n < s->op_base[x->end_section]; n++) {
-        class_id list[TERM_CLASSES_MOST];
-        uint64_t hash[2];
-        uint32_t count = sections_pattern(s, s->op[n], list, hash);
-        for (uint32_t m = 0; m < count && count <= TERM_CLASSES_MOST; m++)
-            if (list[m] == k)
-                return true;
-    }
-    return false;
-}
-
 static uint32_t parts_of(const struct hybrid_stage *s, label a)
 {
     uint32_t parts = 1;
@@ -227,7 +207,7 @@ int hybrid_explain_class(struct hybrid *h, class_id k, const char *name, struct 
                c->info[k].dim_count, c->info[k].var_dims, c->info[k].input_dims);
     for (uint32_t n = 0; n < h->stages; n++) {
         const struct hybrid_stage *s = &h->stage[n];
-        if (!has_class(h, n, k))
+        if (!sections_have(&h->sections, s->section, s->end_section, k))
             continue;
         rc = find_flips(h, n, k, flip, &count, e);
         if (rc)

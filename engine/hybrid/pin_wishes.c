@@ -1,10 +1,16 @@
 #include "engine/hybrid/pin_wishes.h"
 
 #include "engine/cluster/cluster.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/names.h"
+#include "engine/hybrid/hybrid_picture.h"
 #include "engine/hybrid/hybrid_pins.h"
 #include "engine/hybrid/sections.h"
+#include "engine/plan/explain.h"
+#include "engine/problem/problem.h"
 #include "hlo/support/err.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,6 +105,86 @@ static int make_split(const struct sections *s, const char *text, struct hybrid_
     return 0;
 }
 
+/* ---- groups ---- */
+
+/* The classes of a name that the layer has; NAME:DIM names one. */
+static int find_classes(const struct sections *s, const char *name, struct hybrid_pin *out,
+                        struct err *e)
+{
+    const struct problem *p = s->problem;
+    const struct classes *c = &p->classes;
+    struct class_names names;
+    char of[NAME_ROOM];
+    dim_id d;
+
+    if (!explain_find(p, name, &d, e)) {
+        out->class[out->classes++] = c->class_of[d];
+        return 0;
+    }
+    int rc = class_names_new(c, &p->roles, &names, e);
+    if (rc)
+        return rc;
+    for (class_id k = 0; k < c->count && !rc; k++) {
+        if (c->info[k].reason != CLASS_ALLOWED || (!c->info[k].var_dims && !c->info[k].input_dims))
+            continue;
+        bool is_it = !strcmp(class_name(&names, k, of), name) ||
+                     !strcmp(hybrid_role_name(&names, k, of), name);
+        if (!is_it || !sections_have(s, out->first, out->last + 1, k))
+            continue;
+        if (out->classes == HYBRID_PIN_CLASSES_MOST)
+            rc = err_set(e, ERR_LIMIT, "\"%.80s\": more than %d classes", name,
+                         HYBRID_PIN_CLASSES_MOST);
+        else
+            out->class[out->classes++] = k;
+    }
+    class_names_release(&names);
+    return rc;
+}
+
+/* What stands behind the last "=": split, whole or a number of parts. */
+static int read_parts(const char *text, struct hybrid_pin *out, struct err *e)
+{
+    uint32_t parts = 0;
+
+    out->kind = HYBRID_PIN_GROUP;
+    out->least = out->most = 1;
+    if (!strcmp(text, "whole"))
+        return 0;
+    if (strcmp(text, "split") && (!read_number(text, &parts) || !parts))
+        return err_set(e, ERR_INPUT, "\"%.80s\", expected split, whole or a number of parts", text);
+    out->least = parts ? parts : 2;
+    out->most = parts ? parts : CLUSTER_DEVICES_MOST;
+    return 0;
+}
+
+/* "LAYER:NAME=split"; *found: the text is one. */
+static int make_group(const struct sections *s, const char *text, struct hybrid_pin *out,
+                      bool *found, struct err *e)
+{
+    const char *colon = strchr(text, ':'), *equals = colon ? strrchr(colon, '=') : NULL;
+    char name[512];
+
+    *found = equals && (size_t)(equals - colon) < sizeof name;
+    if (!*found)
+        return 0;
+    snprintf(name, sizeof name, "%.*s", (int)(equals - colon - 1), colon + 1);
+    int rc = read_parts(equals + 1, out, e);
+    rc = rc ? rc : find_layer(s, text, (size_t)(colon - text), &out->first, &out->last, e);
+    rc = rc ? rc : find_classes(s, name, out, e);
+    if (rc)
+        return rc;
+    for (uint32_t n = 0; n < out->classes; n++)
+        if (out->class[n] == CLASS_NONE ||
+            s->problem->classes.info[out->class[n]].reason != CLASS_ALLOWED ||
+            !sections_have(s, out->first, out->last + 1, out->class[n]))
+            out->classes = 0;
+    return out->classes ? 0
+                        : err_set(e, ERR_INPUT,
+                                  "\"%.80s\": %.*s has nothing of this name that can be split, "
+                                  "expected a name as V h shows it, or NAME:DIM of a variable",
+                                  name, (int)(colon - text < 80 ? colon - text : 80), text);
+}
+
 static int make_tp_most(const char *text, struct hybrid_pin *out, struct err *e)
 {
     *out = (struct hybrid_pin){.kind = HYBRID_PIN_TP, .least = 1, .is_everywhere = true};
@@ -115,14 +201,14 @@ static int make_stage(const struct sections *s, const struct cluster *c, const c
     bool found = false;
     int rc = make_split(s, text, out, &found, e);
 
+    rc = rc || found ? rc : make_group(s, text, out, &found, e);
     if (rc || found)
         return rc;
     if (!text[size] || !read_number(text + size + 1, &number))
-        return err_set(
-            e, ERR_INPUT,
-            "\"%.80s\", expected LAYER=DEVICES, LAYER@SERVER, LAYER:tp=N, LAYER:tp<=N or "
-            "the same with dp",
-            text);
+        return err_set(e, ERR_INPUT,
+                       "\"%.80s\", expected LAYER=DEVICES, LAYER@SERVER, LAYER:tp=N, LAYER:tp<=N, "
+                       "the same with dp, or LAYER:NAME=split",
+                       text);
     rc = find_layer(s, text, size, &out->first, &out->last, e);
     if (rc)
         return rc;
@@ -176,6 +262,8 @@ int hybrid_pins_make(const struct sections *s, const struct cluster *c,
                      const struct hybrid_wish *wish, uint32_t count, struct hybrid_pins *out,
                      struct err *e)
 {
+    uint32_t groups = 0;
+
     *out = (struct hybrid_pins){0};
     if (count > HYBRID_PINS_MOST)
         return err_set(e, ERR_LIMIT, "more than %d pins", HYBRID_PINS_MOST);
@@ -183,7 +271,11 @@ int hybrid_pins_make(const struct sections *s, const struct cluster *c,
         int rc = make_pin(s, c, &wish[n], &out->pin[n], e);
         if (rc)
             return rc;
+        groups += out->pin[n].kind == HYBRID_PIN_GROUP;
     }
+    if (groups > HYBRID_GROUP_PINS_MOST)
+        return err_set(e, ERR_LIMIT, "more than %d pins of what a stage splits",
+                       HYBRID_GROUP_PINS_MOST);
     out->count = count;
     return 0;
 }

@@ -697,3 +697,19 @@ void sections_layer(const struct sections *s, uint32_t section, char *out, size_
             return;
     }
 }
+
+bool sections_have(const struct sections *s, uint32_t i, uint32_t j, class_id class)
+{
+    for (uint32_t n = s->local_base[i]; n < s->local_base[j]; n++)
+        if (s->local[n] == class)
+            return true;
+    for (uint32_t n = s->op_base[i]; n < s->op_base[j]; n++) {
+        class_id list[TERM_CLASSES_MOST];
+        uint64_t hash[2];
+        uint32_t count = sections_pattern(s, s->op[n], list, hash);
+        for (uint32_t m = 0; m < count && count <= TERM_CLASSES_MOST; m++)
+            if (list[m] == class)
+                return true;
+    }
+    return false;
+}

@@ -94,4 +94,7 @@ void sections_layer(const struct sections *s, uint32_t section, char *out, size_
  * more). */
 uint32_t sections_pattern(const struct sections *s, uint32_t op, class_id *list, uint64_t hash[2]);
 
+/* Some operation of sections [i, j) is of the class. O(operations of [i, j)). */
+bool sections_have(const struct sections *s, uint32_t i, uint32_t j, class_id class);
+
 #endif

@@ -27,12 +27,14 @@ struct rows {
     double *figure;      /* [count][kinds][ROW_FIGURES] */
     uint8_t *labels;     /* [count][row_size] */
     uint32_t *sigma;     /* [count] */
+    uint32_t *keeps;     /* [count] bits of pins of groups that its labels keep */
     double *spread;      /* [sigmas][spread_count][ROW_SUMMED]; only of sigmas in use: spread_at */
     uint32_t *spread_at; /* [sigmas] row of `spread`; UINT32_MAX: none */
     double *gather;      /* [count] ms per byte of what arrives, over the axes that do not split the
                             batch, the part 1 / dp in it */
     double *gather_latency, *reduce_latency; /* [count] ms */
-    size_t figure_room, label_room, sigma_room, spread_room, gather_room, latency_room, reduce_room;
+    size_t figure_room, label_room, sigma_room, keeps_room, spread_room, gather_room, latency_room,
+        reduce_room;
 };
 
 /* All rows of a shape that no other beats; `is_ideal`: ideal ones. *cut_short is set when there

@@ -340,7 +340,8 @@ static int add_interval(struct maker *k, struct slot_rows *x, uint32_t slot, uin
             s->section_kept[row] = fmax(j - i > 1 ? s->section_kept[row] : 0, f[ROW_KEPT]);
             price(k, r, s, row, i, j, p);
             p[0].row = p[1].row = x->first[n] + row;
-            if (!hybrid_pins_allow_split(k->t->options.pins, i, j, of->devices,
+            if ((hybrid_pins_needed(k->t->options.pins, i, j) & ~r->keeps[row]) ||
+                !hybrid_pins_allow_split(k->t->options.pins, i, j, of->devices,
                                          dp_of(k->t, &k->t->shape[x->shape[n]],
                                                r->labels + (size_t)row * k->t->row_size)))
                 p[0].both_ms = p[1].both_ms = INFINITY;

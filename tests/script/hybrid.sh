@@ -228,6 +228,32 @@ one, same = (float(re.search(r"^  step +([\d.]+) ms", open(f"{dir}/{n}").read(),
 assert one == same, (one, same)
 assert re.search(r"pin tp-most 1: (costs|saves)", open(f"{dir}/most").read())
 P
+# What a stage splits, by name and by a dim of a variable: it shows in the plan, has a price, and clashes with its opposite.
+for pin in "encoder/layer_003:encoder ffn=whole" "decoder/layer_002:decoder/layer_002/ffn/conv1/kernel:1=2"; do
+    "$automap" search "$t5" "$c" --kind hybrid --stages 4 --micro-batches 8 --stage "$pin" --plan "$dir/group.json" --force > "$dir/group" || fail "no plan with $pin"
+    grep -q "pin stage $pin: \(costs\|saves\)" "$dir/group" || fail "no price of $pin"
+    of=${pin%%:*}
+    "$automap" explain "$t5" "$c" --plan "$dir/group.json" "$of/ffn/conv1/kernel:1" > "$dir/why" || fail "no why of $pin"
+    "$python" - "$dir/why" "$of" "$pin" << 'P' || fail "$pin is not kept"
+import re, sys
+layers = {"encoder": 0, "decoder": 100}
+number = lambda name: layers[name.split("/")[0]] + int(name[-3:]) if name[-3:].isdigit() else 999 if name == "out" else -1
+at = number(sys.argv[2])
+for first, last, how in re.findall(r"^Stage \d+ \((\S+) \.\. (\S+)\),.*: (.*)\. Otherwise:$", open(sys.argv[1]).read(), re.M):
+    if number(first) <= at <= number(last):
+        assert (how == "whole") if sys.argv[3].endswith("whole") else how.startswith("in 2"), how
+        break
+else:
+    raise AssertionError("no stage has the layer")
+P
+done
+"$automap" search "$t5" "$c" --kind hybrid --stage "encoder/layer_003:encoder ffn=whole" --stage "encoder/layer_003:encoder ffn=split" 2> "$dir/err"
+[ $? = 4 ] || fail "a plan that splits what it keeps whole"
+grep -q 'together leave none: --stage encoder/layer_003:encoder ffn=whole, --stage encoder/layer_003:encoder ffn=split$' "$dir/err" || fail "does not name the clash of names"
+for bad in "encoder/layer_003:nothing=split" "encoder/layer_003:encoder ffn=some" "encoder/layer_003:decoder ffn=split"; do
+    "$automap" search "$t5" "$c" --kind hybrid --stage "$bad" 2> "$dir/err"
+    [ $? = 2 ] || fail "takes --stage $bad"
+done
 "$automap" search "$t5" "$c" --kind hybrid --stage "encoder/layer_002:dp=5" --cut decoder/layer_001 2> "$dir/err"
 [ $? = 4 ] || fail "five parts of the batch"
 grep -q 'this pin leaves none: --stage encoder/layer_002:dp=5$' "$dir/err" || fail "does not name the pin that leaves none"

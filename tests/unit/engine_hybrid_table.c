@@ -1,9 +1,11 @@
 /* What stages cost: points made from sums over sections against their operations priced one by one;
  * fronts and bounds against every labelling of an interval's classes. */
 #include "engine/hybrid/hybrid.h"
+#include "engine/hybrid/hybrid_pins.h"
 #include "tests/unit/shipped.h"
 
 #include <math.h>
+#include <string.h>
 
 struct case_of {
     struct problem p;
@@ -12,9 +14,42 @@ struct case_of {
     struct hybrid_instance in, ideal;
     struct stage_tables t;
     struct stage_options o;
+    struct hybrid_pins pins;
 };
 
 static uint32_t sigmas_most, choices_most; /* 0: as they are */
+
+static uint32_t pinned; /* in which of two ways; 0: not */
+
+/* A local class of one section is whole, one of the next that has some is split, or the other way
+ * round; the last shared one is split in two where the last section is. */
+static void pin_groups(struct case_of *c)
+{
+    const struct sections *s = &c->s;
+
+    for (uint32_t n = 0; n < s->count && c->pins.count < 2; n++)
+        if (s->local_base[n + 1] > s->local_base[n]) {
+            bool whole = !c->pins.count == (pinned == 1);
+            c->pins.pin[c->pins.count++] =
+                (struct hybrid_pin){.kind = HYBRID_PIN_GROUP,
+                                    .first = n,
+                                    .last = n,
+                                    .least = whole ? 1 : 2,
+                                    .most = whole ? 1 : 4,
+                                    .class = {s->local[s->local_base[n]]},
+                                    .classes = 1};
+        }
+    if (s->shared_count > 1)
+        c->pins.pin[c->pins.count++] =
+            (struct hybrid_pin){.kind = HYBRID_PIN_GROUP,
+                                .first = s->count - 1,
+                                .last = s->count - 1,
+                                .least = 2,
+                                .most = 2,
+                                .class = {s->shared[s->shared_count - 1]},
+                                .classes = 1};
+    c->o.pins = &c->pins;
+}
 
 static void begin(struct case_of *c, const char *model, const char *cluster, uint32_t m,
                   uint8_t zero)
@@ -33,6 +68,8 @@ static void begin(struct case_of *c, const char *model, const char *cluster, uin
                                   .overlap = 0.25,
                                   .sigmas_most = sigmas_most,
                                   .choices_most = choices_most};
+    if (pinned)
+        pin_groups(c);
     assert_int_equal(hybrid_instance_new(&c->in, c->s.count, &c->p.cluster, &po, &e), 0);
     assert_int_equal(hybrid_instance_new(&c->ideal, c->s.count, &c->p.cluster, &po, &e), 0);
     assert_int_equal(stage_tables_new(&c->s, &c->o, &c->in, &c->ideal, &c->t, &possible, &e), 0);
@@ -135,6 +172,35 @@ static bool may_have(const struct labelling *l, class_id k, label a)
     return true;
 }
 
+/* By the words of the pins: a stage that has the section keeps them. */
+static bool keeps(const struct case_of *c, uint32_t i, uint32_t j, const label *on,
+                  const uint32_t *size)
+{
+    for (uint32_t n = 0; n < c->pins.count; n++) {
+        const struct hybrid_pin *p = &c->pins.pin[n];
+        uint32_t parts = (on[p->class[0]] & 1 ? size[0] : 1) * (on[p->class[0]] & 2 ? size[1] : 1);
+        if (i <= p->first && p->first < j && (parts < p->least || parts > p->most))
+            return false;
+    }
+    return true;
+}
+
+/* No point of a front breaks a pin. */
+static void check_front(const struct labelling *l, struct hybrid_front f)
+{
+    struct case_of *c = l->c;
+
+    for (uint32_t n = f.first; n < f.first + f.count; n++) {
+        uint32_t row = c->in.points[n].row;
+        stage_tables_labels(&c->t, row, l->i, l->j, l->on);
+        assert_true(keeps(c, l->i, l->j, l->on, c->t.shape[c->t.row_shape[row]].size));
+        assert_true(hybrid_pins_allow_labels(&c->pins, l->i, l->j, l->on,
+                                             c->t.shape[c->t.row_shape[row]].size,
+                                             c->t.shape[c->t.row_shape[row]].axes));
+    }
+    memset(l->on, 0, c->p.classes.count * sizeof *l->on);
+}
+
 /* No labelling is below every ideal point. */
 static void look_at(struct labelling *l)
 {
@@ -145,6 +211,10 @@ static void look_at(struct labelling *l)
     struct err e;
     bool reached = false;
 
+    if (!keeps(c, l->i, l->j, l->on, l->size)) {
+        assert_false(hybrid_pins_allow_labels(&c->pins, l->i, l->j, l->on, l->size, 2));
+        return;
+    }
     assert_int_equal(stage_tables_price(&c->s, &c->o, &c->in, l->slot, l->size, l->on, l->i, l->j,
                                         p, collective_ms, &e),
                      0);
@@ -215,6 +285,7 @@ static void check_labellings(const char *model, const char *cluster, uint32_t lo
                 struct hybrid_front f = *hybrid_front_of(&c->in, l.slot, l.i, l.j);
                 double front = INFINITY;
                 list_classes(&l);
+                check_front(&l, f);
                 l.tried = l.unreached = 0;
                 l.best = INFINITY;
                 try_all(&l, 0);
@@ -252,6 +323,21 @@ static void test_labellings(void **unused)
     check_labellings("t5-tiny", "v100-1x4", 1);
 }
 
+/* The same where pins say what a stage splits: of the labellings that keep them. */
+static void test_pins_of_groups(void **unused)
+{
+    (void)unused;
+    for (pinned = 1; pinned <= 2; pinned++) {
+        check_labellings("mlp", "v100-1x4", 4);
+        check_labellings("t5-tiny", "rtx3090-1x2", 2);
+        check_labellings("t5-tiny", "v100-1x4", 1);
+        sigmas_most = 4;
+        check_labellings("t5-tiny", "v100-1x4", 1);
+        sigmas_most = 0;
+    }
+    pinned = 0;
+}
+
 /* The bound holds as well where few labellings are looked at. */
 static void test_cut_short(void **unused)
 {
@@ -268,9 +354,9 @@ static void test_cut_short(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_points),
-                                       cmocka_unit_test(test_labellings),
-                                       cmocka_unit_test(test_cut_short)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_points), cmocka_unit_test(test_labellings),
+        cmocka_unit_test(test_pins_of_groups), cmocka_unit_test(test_cut_short)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

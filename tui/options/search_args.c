@@ -309,9 +309,12 @@ static const struct option own[] = {
      .expected = "LAYER..LAYER, at most 32 of all pins"},
     {"stage", "LAYER=N|LAYER@S|LAYER:tp<=N",
      "hybrid: the stage of LAYER has N devices, is on server S, from 0 on, or splits a sample in N "
-     "at most; also LAYER:tp=N, and dp for the batch",
+     "at most; also LAYER:tp=N, and dp for the batch; LAYER:NAME=split, whole or N: what it does "
+     "with "
+     "NAME, as V h shows it or NAME:DIM of a variable",
      .is_kept = true, .sort = SORT_HYBRID, .take = take_hybrid_pin,
-     .expected = "LAYER=N, LAYER@S, LAYER:tp<=N, tp=N, dp<=N or dp=N, at most 32 of all pins"},
+     .expected = "LAYER=N, LAYER@S, LAYER:tp<=N, tp=N, dp<=N, dp=N or LAYER:NAME=split, at most 32 "
+                 "of all pins"},
     {"tp-most", "N", "hybrid: each stage splits a sample in N at most; a pin, with its price",
      .is_kept = true, .sort = SORT_HYBRID, .take = take_hybrid_pin,
      .expected = "N, at most 32 of all pins"},
