@@ -9,6 +9,7 @@
 #include "engine/hybrid/stage_costs.h"
 #include "engine/hybrid/stage_rows.h"
 #include "engine/hybrid/stage_table.h"
+#include "hlo/support/err.h"
 
 /* Prices of memory: see stage_table.h. */
 enum { ROW_PRICES = 5 };
