@@ -87,11 +87,13 @@ struct strided {
     size_t row, column;
 };
 
-enum { TILE_ROWS = 4, TILE_COLUMNS = 8 };
+enum { TILE_ROWS = 8, TILE_COLUMNS = 8 };
 
-/* Of a tile, what add_product sums. */
-static void whole_tile(uint32_t depth, uint32_t width, struct strided a, uint32_t m, const float *b,
-                       float sum[TILE_ROWS][TILE_COLUMNS])
+/* Of a tile, what add_product sums. Inlined, so that its copy for wide vectors has one of this. */
+__attribute__((always_inline)) static inline void whole_tile(uint32_t depth, uint32_t width,
+                                                             struct strided a, uint32_t m,
+                                                             const float *b,
+                                                             float sum[TILE_ROWS][TILE_COLUMNS])
 {
     for (uint32_t k = 0; k < depth; k++) {
         for (uint32_t r = 0; r < TILE_ROWS; r++) {
@@ -116,8 +118,8 @@ static void part_tile(uint32_t depth, uint32_t width, struct strided a, uint32_t
 
 /* c[rows x width] += a[rows x depth] b[depth x width]; c and b row-major. Every sum runs over depth
  * in ascending order, whatever the tiles: no bit depends on how wide the machine's vectors are. */
-static void add_product(uint32_t rows, uint32_t depth, uint32_t width, struct strided a,
-                        const float *b, float *c)
+RL_WIDE static void add_product(uint32_t rows, uint32_t depth, uint32_t width, struct strided a,
+                                const float *b, float *c)
 {
     for (uint32_t m = 0; m < rows; m += TILE_ROWS) {
         uint32_t high = rows - m < TILE_ROWS ? rows - m : TILE_ROWS;
@@ -162,8 +164,10 @@ static void forward(const struct rl_scorer *s, const float *x, uint32_t rows, st
     const float *w2 = layer2(s), *w3 = layer3(s);
     uint32_t width = s->width;
 
-    for (uint32_t n = 0; n < rows * s->features; n++)
-        h->input[n] = (x[n] - s->shift[n % s->features]) * s->scale[n % s->features];
+    for (uint32_t n = 0; n < rows * s->features; n += s->features) {
+        for (uint32_t i = 0; i < s->features; i++)
+            h->input[n + i] = (x[n + i] - s->shift[i]) * s->scale[i];
+    }
     layer(h->input, rows, s->features, s->weight, bias1(s), width, h->first);
     layer(h->first, rows, width, w2, w2 + width * width, width, h->second);
     for (uint32_t r = 0; r < rows; r++) {

@@ -2,6 +2,7 @@
 
 #include "engine/pipeline/environment.h"
 #include "engine/pipeline/lesson.h"
+#include "engine/ranks/ranks.h"
 #include "hlo/support/err.h"
 #include "hlo/support/file.h"
 #include "hlo/support/mem.h"
@@ -12,6 +13,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -20,7 +22,7 @@
 enum {
     KIND_SCHOOL = 17,
     ROUND = 128,                       /* problems played with the same weights */
-    SAVE_EVERY = 4096,                 /* problems */
+    SAVE_EVERY = 1024,                 /* problems */
     GROUP_MOST = RL_SCORER_GROUP_MOST, /* candidates of a state that are learned from: */
     GROUP_BEST = 16,                   /*   so many best, the rest drawn */
     STATES_MOST = 5,                   /* of one problem: stages - 1 */
@@ -103,30 +105,51 @@ static uint32_t choose(uint32_t own, uint32_t count, struct rl_rng *rng)
     return rl_rng_below(rng, count);
 }
 
-static int play_one(const struct rl_scorer *net, const struct pretrain_options *o, uint64_t number,
-                    struct path *out, struct err *e)
+/* A problem, solved: all of its work that asks for no weights. */
+struct task {
+    uint64_t number;
+    struct rl_rng rng;
+    struct lesson lesson;
+};
+
+static struct task *task_new(const struct pretrain_options *o, uint64_t number)
 {
     struct lesson_choice choice = {&environment_ranges[o->range], o->families, o->seed, number,
                                    TOLERANCE};
+    struct task *t = mem_try(1, sizeof *t);
+    struct err e;
+
+    if (!t)
+        return NULL;
+    t->number = number;
+    if (!lesson_new(&t->lesson, &choice, &t->rng, &e))
+        return t;
+    free(t);
+    return NULL;
+}
+
+static void task_free(struct task *t)
+{
+    if (t)
+        lesson_free(&t->lesson);
+    free(t);
+}
+
+static void play_task(struct task *t, const struct rl_scorer *net, struct path *out)
+{
+    struct lesson *l = &t->lesson;
     struct pipe_infer_state s;
-    struct rl_rng rng;
-    struct lesson l;
-    int rc = lesson_new(&l, &choice, &rng, e);
 
     out->count = 0;
     out->gap = 0;
-    if (rc)
-        return rc;
-    pipe_infer_start(&l.infer, &s);
-    while (s.cut < l.v.stages && lesson_value(&l, &s) && isfinite(l.order[0].ms)) {
-        uint32_t own = own_choice(&l, net);
-        out->gap += gap_of(&l, l.order[own].ms);
-        keep_state(&l, &rng, &out->state[out->count++]);
-        uint32_t place = choose(own, l.infer.count, &rng);
-        pipe_infer_play(&l.infer, &s, l.infer.candidate[l.order[place].candidate]);
+    pipe_infer_start(&l->infer, &s);
+    while (s.cut < l->v.stages && lesson_value(l, &s) && isfinite(l->order[0].ms)) {
+        uint32_t own = own_choice(l, net);
+        out->gap += gap_of(l, l->order[own].ms);
+        keep_state(l, &t->rng, &out->state[out->count++]);
+        uint32_t place = choose(own, l->infer.count, &t->rng);
+        pipe_infer_play(&l->infer, &s, l->infer.candidate[l->order[place].candidate]);
     }
-    lesson_free(&l);
-    return 0;
 }
 
 /* ---- rounds ---- */
@@ -180,19 +203,21 @@ static void work(const struct school *c, const struct pretrain_options *o, uint6
                  uint64_t end, uint32_t step, int fd)
 {
     struct path path;
-    struct err e;
     bool ok = true;
 
     for (uint64_t n = from; n < end && ok; n += step) {
-        ok = !(o->stop && atomic_load(o->stop)) && !play_one(&c->net.scorer, o, n, &path, &e) &&
-             write_all(fd, &path.count, sizeof path.count) &&
+        struct task *t = o->stop && atomic_load(o->stop) ? NULL : task_new(o, n);
+        if (t)
+            play_task(t, &c->net.scorer, &path);
+        ok = t && write_all(fd, &path.count, sizeof path.count) &&
              write_all(fd, &path.gap, sizeof path.gap) &&
              write_all(fd, path.state, path.count * sizeof *path.state);
+        task_free(t);
     }
     _exit(ok ? 0 : 1);
 }
 
-static bool take_path(struct school *c, int fd)
+static bool read_path(struct school *c, int fd)
 {
     uint32_t count;
     double gap;
@@ -218,8 +243,8 @@ static void keep_round(struct school *c)
 
 /* Children play a round, forked here so that they have the weights of now; what they find is taken
  * in the order of the environments. */
-static bool play_round(struct school *c, const struct pretrain_options *o, uint64_t from,
-                       uint64_t end)
+static bool play_forked(struct school *c, const struct pretrain_options *o, uint64_t from,
+                        uint64_t end)
 {
     int fd[PRETRAIN_PROCESSES_MOST];
     pid_t child[PRETRAIN_PROCESSES_MOST];
@@ -241,15 +266,133 @@ static bool play_round(struct school *c, const struct pretrain_options *o, uint6
         fd[started] = ends[0];
         ok = child[started] > 0;
     }
-    c->fresh_count = 0;
-    c->gap = 0;
     for (uint64_t n = from; n < end && ok; n++)
-        ok = take_path(c, fd[(n - from) % o->processes]);
+        ok = read_path(c, fd[(n - from) % o->processes]);
     for (uint32_t k = 0; k < started; k++) {
         close(fd[k]);
         if (child[k] > 0)
             waitpid(child[k], NULL, 0);
     }
+    return ok;
+}
+
+/* ---- a round over ranks ---- */
+
+struct duty {
+    const struct school *school;
+    const struct pretrain_options *options;
+    uint64_t origin;                      /* number of the first problem of this run */
+    uint64_t from;                        /* and of this round */
+    struct task *ahead[RANKS_AHEAD_MOST]; /* prepared, ascending */
+    uint32_t ahead_count;
+};
+
+static bool prepare(void *self, uint64_t number)
+{
+    struct duty *d = self;
+
+    number += d->origin;
+    struct task *t = number < d->options->environments ? task_new(d->options, number) : NULL;
+    if (t)
+        d->ahead[d->ahead_count++] = t;
+    return t != NULL;
+}
+
+static struct task *take_task(struct duty *d, uint64_t number)
+{
+    struct task *first = d->ahead_count ? d->ahead[0] : NULL;
+
+    if (!first || first->number != number)
+        return task_new(d->options, number);
+    memmove(d->ahead, d->ahead + 1, --d->ahead_count * sizeof *d->ahead);
+    return first;
+}
+
+static bool play_item(void *self, uint32_t item, struct ranks_result *out)
+{
+    struct duty *d = self;
+    struct task *t = take_task(d, d->from + item);
+    struct path *path = out->data = malloc(sizeof *path);
+    bool ok = t && path;
+
+    if (ok) {
+        play_task(t, &d->school->net.scorer, path);
+        out->size = offsetof(struct path, state) + path->count * sizeof *path->state;
+    }
+    task_free(t);
+    return ok;
+}
+
+static bool take_path(struct school *c, const struct ranks_result *r)
+{
+    const struct path *path = r->data;
+
+    if (r->size < offsetof(struct path, state) || path->count > STATES_MOST ||
+        r->size != offsetof(struct path, state) + path->count * sizeof *path->state)
+        return false;
+    c->gap += path->gap;
+    memcpy(c->fresh + c->fresh_count, path->state, path->count * sizeof *path->state);
+    c->fresh_count += path->count;
+    return true;
+}
+
+/* Rank 0 says what is to be played, and with which weights. An empty round: no more. */
+static bool share_round(struct school *c, struct ranks *r, uint64_t *from, uint64_t *end)
+{
+    uint64_t round[] = {*from, *end};
+    const struct rl_scorer *s = &c->net.scorer;
+
+    if (!ranks_share(r, round, sizeof round) ||
+        !ranks_share(r, s->weight, (s->parameters + 2 * s->features) * sizeof *s->weight))
+        return false;
+    *from = round[0];
+    *end = round[1];
+    return *end - *from <= ROUND;
+}
+
+static bool play_over_ranks(struct school *c, const struct pretrain_options *o, uint64_t from,
+                            uint64_t end)
+{
+    struct ranks_result result[ROUND] = {0};
+    struct duty d = {.school = c, .options = o, .from = from};
+    bool ok = share_round(c, o->ranks, &from, &end) &&
+              ranks_do(o->ranks, (uint32_t)(end - from), play_item, &d, result);
+
+    for (uint64_t n = 0; n < end - from && ok; n++)
+        ok = take_path(c, &result[n]);
+    ranks_release(result, ROUND);
+    return ok;
+}
+
+/* What a rank other than 0 does: rounds, until there are no more; while rank 0 learns it solves
+ * problems of the next one. */
+static bool assist(struct school *c, const struct pretrain_options *o)
+{
+    struct ranks_result result[ROUND] = {0};
+    struct duty d = {.school = c, .options = o};
+    uint64_t end = 0;
+    bool ok = share_round(c, o->ranks, &d.from, &end);
+
+    d.origin = d.from;
+    o->ranks->prepare = prepare;
+    o->ranks->prepare_self = &d;
+    while (ok && end > d.from) {
+        ok = ranks_do(o->ranks, (uint32_t)(end - d.from), play_item, &d, result);
+        ranks_release(result, ROUND);
+        ok = ok && share_round(c, o->ranks, &d.from, &end);
+    }
+    o->ranks->prepare = NULL;
+    for (uint32_t n = 0; n < d.ahead_count; n++)
+        task_free(d.ahead[n]);
+    return ok;
+}
+
+static bool play_round(struct school *c, const struct pretrain_options *o, uint64_t from,
+                       uint64_t end)
+{
+    c->fresh_count = 0;
+    c->gap = 0;
+    bool ok = o->processes > 1 ? play_forked(c, o, from, end) : play_over_ranks(c, o, from, end);
     if (ok)
         keep_round(c);
     return ok;
@@ -473,30 +616,50 @@ static int next_round(struct school *c, const struct pretrain_options *o, struct
     return 0;
 }
 
+static int train(struct school *c, const struct pretrain_options *o,
+                 void (*tell)(void *self, const struct pretrain_progress *p), void *self,
+                 struct err *e)
+{
+    uint64_t from = 0, end = 0;
+    int rc = 0;
+
+    while (!rc && c->progress.environments < o->environments) {
+        rc = next_round(c, o, e);
+        if (!rc && tell)
+            tell(self, &c->progress);
+        if (!rc && c->progress.environments % SAVE_EVERY == 0)
+            rc = save_school(c, o, e);
+    }
+    if (!rc && !share_round(c, o->ranks, &from, &end))
+        rc = stopped(c, o, e);
+    return rc;
+}
+
 int pretrain_pipelines(const struct pretrain_options *o,
                        void (*tell)(void *self, const struct pretrain_progress *p), void *self,
                        struct pipe_net *out, struct err *e)
 {
     struct school c;
-    int code = enter_school(&c, o), rc = 0;
+    bool first = !o->ranks->self;
+    int code = first ? enter_school(&c, o) : open_school(&c, o), rc = 0;
 
     *out = (struct pipe_net){0};
-    if (code)
+    if (code) {
         rc = err_set(e, ERR_MEMORY, "%s", rl_error_text(code));
-    while (!rc && c.progress.environments < o->environments) {
-        rc = next_round(&c, o, e);
-        if (!rc && tell)
-            tell(self, &c.progress);
-        if (!rc && c.progress.environments % SAVE_EVERY == 0)
-            rc = save_school(&c, o, e);
+        goto out;
     }
-    if (!rc) {
-        c.net.loss = c.progress.loss;
-        *out = c.net;
-        c.net = (struct pipe_net){0};
-        if (o->state)
-            remove(o->state);
-    }
+    if (!first && !assist(&c, o))
+        rc = err_set(e, ERR_INFEASIBLE, "stopped");
+    if (first)
+        rc = train(&c, o, tell, self, e);
+    if (rc || !first)
+        goto out;
+    c.net.loss = c.progress.loss;
+    *out = c.net;
+    c.net = (struct pipe_net){0};
+    if (o->state)
+        remove(o->state);
+out:
     close_school(&c);
     return rc;
 }

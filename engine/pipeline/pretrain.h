@@ -5,15 +5,16 @@
  * best completion of every decision met on the way; the network learns listwise from those gaps
  * (rl/scorer.h). 40 % of the moves are the network's own, so that it sees its own mistakes.
  *
- * Problems come in rounds, played with the weights of the round's start by `processes` children and
- * taken in the order of their numbers: the file is the same bit for bit for any number of
- * processes. The rate of learning falls with the count of problems, never with time. A training
- * that is stopped leaves its state in a file of its own, and the next with the same recipe goes on
- * from there to the same network. */
+ * Problems come in rounds, played with the weights of the round's start by `processes` children, or
+ * by ranks (engine/ranks/ranks.h), and taken in the order of their numbers: the file is the same
+ * bit for bit for any number of either. Rank 0 learns; the others play. The rate of learning falls
+ * with the count of problems, never with time. A training that is stopped leaves its state in a
+ * file of its own, and the next with the same recipe goes on from there to the same network. */
 #ifndef AUTOMAP_ENGINE_PIPELINE_PRETRAIN_H
 #define AUTOMAP_ENGINE_PIPELINE_PRETRAIN_H
 
 #include "engine/pipeline/pipe_infer.h"
+#include "engine/ranks/ranks.h"
 #include "hlo/support/err.h"
 #include "rl/scorer.h"
 
@@ -24,7 +25,8 @@ enum { PRETRAIN_PROCESSES_MOST = 64 };
 struct pretrain_options {
     uint64_t seed;
     uint64_t environments;
-    uint32_t processes;
+    struct ranks *ranks;         /* that play, all with the same options */
+    uint32_t processes;          /* of rank 0, if it is alone */
     uint32_t range;              /* of environment_ranges */
     uint32_t families;           /* bits of environment_families; 0: all */
     const struct pipe_net *from; /* to begin with; NULL: random weights */
@@ -40,8 +42,8 @@ struct pretrain_progress {
     bool resumed;
 };
 
-/* `tell` (may be NULL) is called after every round. ERR_INFEASIBLE: it was stopped; `out` then
- * holds nothing. */
+/* `tell` (may be NULL) is called on rank 0 after every round. ERR_INFEASIBLE: it was stopped; `out`
+ * then holds nothing, nor does it on ranks other than 0. */
 int pretrain_pipelines(const struct pretrain_options *o,
                        void (*tell)(void *self, const struct pretrain_progress *p), void *self,
                        struct pipe_net *out, struct err *e) MUST_CHECK;

@@ -29,7 +29,7 @@ bool policy_choose(const struct rl_scorer *net, struct game *g, double heat, str
 
 /* ---- the file ---- */
 
-static void serialize(struct rl_serializer *w, struct policy *p)
+void policy_serialize(struct rl_serializer *w, struct policy *p)
 {
     uint32_t list = FEATURE_LIST, features = MOVE_FEATURES;
 
@@ -64,7 +64,7 @@ int policy_load(struct policy *p, const char *path)
     if (!code)
         code = rl_bytes_check(bytes.data, bytes.size, KIND_POLICY, &w);
     if (!code) {
-        serialize(&w, p);
+        policy_serialize(&w, p);
         code = w.failed || w.at != w.size ? RL_E_FORMAT : RL_OK;
     }
     rl_bytes_release(&bytes);
@@ -79,10 +79,10 @@ int policy_save(const struct policy *p, const char *path, struct err *e)
     struct policy copy = *p;
     struct rl_bytes bytes;
 
-    serialize(&measure, &copy);
+    policy_serialize(&measure, &copy);
     if (rl_bytes_open(&bytes, measure.at, &w))
         return err_no_memory(e, "for the network's file");
-    serialize(&w, &copy);
+    policy_serialize(&w, &copy);
     rl_bytes_seal(&bytes, KIND_POLICY);
     int rc = hlo_file_write(path, bytes.data, bytes.size, FILE_REPLACE, e);
     rl_bytes_release(&bytes);

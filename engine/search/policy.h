@@ -9,6 +9,7 @@
 #include "hlo/support/err.h"
 #include "rl/rng.h"
 #include "rl/scorer.h"
+#include "rl/serialize.h"
 
 enum { POLICY_WIDTH = 48, POLICY_CURVE_MOST = 64 };
 
@@ -36,5 +37,7 @@ bool policy_choose(const struct rl_scorer *net, struct game *g, double heat, str
 int policy_load(struct policy *p, const char *path) MUST_CHECK;
 int policy_save(const struct policy *p, const char *path, struct err *e) MUST_CHECK;
 void policy_free(struct policy *p);
+/* What the file holds; read into a zeroed policy. */
+void policy_serialize(struct rl_serializer *w, struct policy *p);
 
 #endif

@@ -4,6 +4,7 @@
 #include "engine/pipeline/environment.h"
 #include "engine/pipeline/network_answer.h"
 #include "engine/pipeline/pretrain.h"
+#include "engine/ranks/ranks.h"
 #include "shipped.h"
 
 #include <setjmp.h>
@@ -143,7 +144,9 @@ static void test_features(void **state)
 
 static void train(uint32_t processes, struct pipe_net *out)
 {
-    struct pretrain_options o = {.seed = 3, .environments = 200, .processes = processes};
+    struct ranks alone = {.count = 1};
+    struct pretrain_options o = {
+        .seed = 3, .environments = 200, .ranks = &alone, .processes = processes};
     struct err e;
 
     if (pretrain_pipelines(&o, NULL, NULL, out, &e))
@@ -186,7 +189,8 @@ static void test_any_number_of_processes(void **state)
 static void test_learns(void **state)
 {
     (void)state;
-    struct pretrain_options o = {.seed = 1, .environments = 700, .processes = 1};
+    struct ranks alone = {.count = 1};
+    struct pretrain_options o = {.seed = 1, .environments = 700, .ranks = &alone, .processes = 1};
     struct pretrain_gaps g;
     struct pipe_net net;
     struct err e;

@@ -7,6 +7,7 @@
 #include "engine/pipeline/environment.h"
 #include "engine/pipeline/pretrain.h"
 #include "engine/problem/problem.h"
+#include "engine/ranks/ranks.h"
 #include "engine/search/policy.h"
 #include "engine/search/pretrain_moves.h"
 #include "hlo/support/mem.h"
@@ -27,6 +28,7 @@ enum { BAR = 24, HELD_OUT = 200, ARGUMENTS_MOST = 256 };
 
 struct request {
     struct pretrain_options options;
+    struct ranks ranks;
     const char *out, *from;
     uint8_t range, family;
     bool force;
@@ -53,7 +55,8 @@ static const struct option rows[] = {
      NAMES(families)},
     {"finetune", "FILE", "start from that network instead of random weights", .kind = OPTION_FILE,
      .values = VALUES_FILE, ARG(from)},
-    {"processes", "N", "that play problems; default 1. The file does not depend on it",
+    {"processes", "N",
+     "that play problems; default 1, under mpirun its ranks. The file does not depend on it",
      .kind = OPTION_WHOLE, ARG(options.processes), .least = 1, .most = PRETRAIN_PROCESSES_MOST},
     {"measure", "N", "problems of each set held out, to measure on at the end; default 200",
      .kind = OPTION_WHOLE, ARG(measure), .most = 100000},
@@ -144,18 +147,27 @@ static int run_pretrain(int argc, char **argv)
         return options_complain("pretrain pp", "-o FILE is needed");
     if (overwrite_check(r.out, r.force))
         return EXIT_INPUT;
+    r.options.ranks = &r.ranks;
     r.options.stop = stopping_begin();
-    rc = train(&r, &net, &e);
-    if (!rc) {
+    rc = ranks_join(&r.ranks, r.options.stop, &e);
+    if (!rc && r.ranks.count > 1 && r.options.processes > 1)
+        rc =
+            err_set(&e, ERR_USAGE, "--processes is for one rank; mpirun started %u", r.ranks.count);
+    if (!rc)
+        rc = train(&r, &net, &e);
+    if (!rc && !r.ranks.self) {
         rc = pipe_net_save(&net, r.out, &e);
         if (!rc && r.measure)
             rc = measure(&net, r.measure, &e);
-        pipe_net_free(&net);
     }
+    if (!rc)
+        pipe_net_free(&net);
     bool stopped = stopping_end();
-    if (rc)
+    if (rc && !r.ranks.self)
         err_print(&e, stderr);
-    return stopped ? EXIT_STOPPED : rc ? exit_code_of(&e) : EXIT_OK;
+    int code = stopped ? EXIT_STOPPED : rc ? exit_code_of(&e) : EXIT_OK;
+    ranks_leave(&r.ranks, !rc, code);
+    return code;
 }
 
 static const struct command pretrain_pp = {
@@ -164,8 +176,9 @@ static const struct command pretrain_pp = {
     .summary = "the network that cuts pipelines",
     .about = "Trains the network of automap infer on generated problems, whose optima the exact "
              "programme knows, and measures it on problems held out. The same seed and number of "
-             "problems give the same file bit for bit, for any number of processes. When it is "
-             "stopped it leaves FILE.part, from which the same command goes on to the same file.",
+             "problems give the same file bit for bit, for any number of processes, or of ranks "
+             "where mpirun starts it. When it is stopped it leaves FILE.part, from which the same "
+             "command goes on to the same file.",
     .options = options,
     .run = run_pretrain,
 };
@@ -174,9 +187,10 @@ static const struct command pretrain_pp = {
 
 struct moves_request {
     struct pretrain_moves_options options;
+    struct ranks ranks;
     struct text_list models;
     const char *out, *leave_out;
-    bool terminal, force;
+    bool terminal, force, scratch;
 };
 
 #define ARG(field) INTO(struct moves_request, field)
@@ -190,6 +204,8 @@ static const struct option moves_rows[] = {
      .most = 1e15},
     {"leave-out", "PREFIX", "models whose name begins so are not learned from", .kind = OPTION_TEXT,
      ARG(leave_out)},
+    {"from-scratch", NULL,
+     "start over even if a stopped training of the same recipe could continue", ARG(scratch)},
     {0},
 };
 #undef ARG
@@ -199,15 +215,15 @@ static void tell_moves(void *self, const struct pretrain_moves_progress *p)
 {
     const struct moves_request *r = self;
 
-    if (!r->terminal && p->round % 50 && p->round != r->options.rounds)
+    if (!r->terminal && p->round % 40 && p->round != r->options.rounds)
         return;
     fprintf(stderr,
-            "%s%llu of %llu rounds, %llu episodes, %llu decisions, %llu updates, loss %.4f, its "
+            "%s%llu of %llu rounds%s, %llu episodes, %llu decisions, %llu updates, loss %.4f, its "
             "own decisions %.3f %% off%s",
             r->terminal ? "\r\033[K" : "", (unsigned long long)p->round,
-            (unsigned long long)r->options.rounds, (unsigned long long)p->episodes,
-            (unsigned long long)p->states, (unsigned long long)p->updates, p->loss, 100 * p->gap,
-            r->terminal ? "" : "\n");
+            (unsigned long long)r->options.rounds, p->resumed ? " (resumed)" : "",
+            (unsigned long long)p->episodes, (unsigned long long)p->states,
+            (unsigned long long)p->updates, p->loss, 100 * p->gap, r->terminal ? "" : "\n");
 }
 
 /* The models that are learned from. problem[]: owned, count of them. */
@@ -239,17 +255,22 @@ static int train_moves(struct moves_request *r, const struct bench_models *model
 {
     struct problem *problem[EXAMPLES_MOST];
     struct policy policy;
+    char state[PATH_MAX];
     uint32_t count;
     int rc = load_school(r, models, problem, &count, e);
 
+    if (snprintf(state, sizeof state, "%s.part", r->out) < (int)sizeof state)
+        r->options.state = state;
+    if (r->scratch && r->options.state)
+        remove(state);
     if (!rc)
         rc = pretrain_moves(problem, count, &r->options, tell_moves, r, &policy, e);
-    if (r->terminal)
+    if (r->terminal && !r->ranks.self)
         fputc('\n', stderr);
-    if (!rc) {
+    if (!rc && !r->ranks.self)
         rc = policy_save(&policy, r->out, e);
+    if (!rc)
         policy_free(&policy);
-    }
     for (uint32_t k = 0; k < count; k++) {
         problem_release(problem[k]);
         free(problem[k]);
@@ -273,11 +294,14 @@ static int run_moves(int argc, char **argv)
     if (code == EXIT_OK)
         code = bench_models_find(&models, "pretrain opp", &r.models);
     if (code == EXIT_OK) {
+        r.options.ranks = &r.ranks;
         r.options.stop = stopping_begin();
-        int rc = train_moves(&r, &models, &e);
+        int rc = ranks_join(&r.ranks, r.options.stop, &e);
+        rc = rc ? rc : train_moves(&r, &models, &e);
         code = stopping_end() ? EXIT_STOPPED : rc ? exit_code_of(&e) : EXIT_OK;
-        if (rc)
+        if (rc && !r.ranks.self)
             err_print(&e, stderr);
+        ranks_leave(&r.ranks, !rc, code);
     }
     text_list_release(&r.models);
     return code;
@@ -289,7 +313,9 @@ static const struct command pretrain_opp = {
     .summary = "the network that leads the search of operator partitioning",
     .about = "Trains the network behind --state continuous over models (default: all that are "
              "shipped) and clusters that are drawn, with the proven optimum behind each action as "
-             "teacher. The same models, seed and rounds give the same file.",
+             "teacher. The same models, seed and rounds give the same file bit for bit, for any "
+             "number of ranks where mpirun starts it. When it is stopped it leaves FILE.part, from "
+             "which the same command goes on to the same file.",
     .options = moves_options,
     .run = run_moves,
 };
