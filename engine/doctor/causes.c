@@ -46,7 +46,13 @@ static bool is_random(const struct evidence *v)
 
 static bool is_host(const struct evidence *v)
 {
-    return strstr(v->primitive, "callback") || v->is_masked;
+    return strstr(v->primitive, "callback") || v->is_called;
+}
+
+static bool is_one_device(const struct evidence *v)
+{
+    return v->kind == COLLECTIVE_ALL_REDUCE && v->is_masked && v->opcode != HLO_OP_GATHER &&
+           v->opcode != HLO_OP_SCATTER && v->opcode != HLO_OP_DOT;
 }
 
 static bool is_gather(const struct evidence *v)
@@ -73,7 +79,8 @@ static bool is_scatter(const struct evidence *v)
 static bool is_partial(const struct evidence *v)
 {
     return v->kind == COLLECTIVE_ALL_REDUCE || v->kind == COLLECTIVE_REDUCE_SCATTER ||
-           (v->kind == COLLECTIVE_ALL_GATHER && v->opcode == HLO_OP_REDUCE && v->slot < 0);
+           (v->kind == COLLECTIVE_ALL_GATHER && v->opcode == HLO_OP_REDUCE &&
+            (v->slot < 0 || v->is_reduced));
 }
 
 static bool is_halo(const struct evidence *v)
@@ -86,9 +93,10 @@ static bool is_halo(const struct evidence *v)
             v->opcode == HLO_OP_REDUCE_WINDOW);
 }
 
+/* Turned around, tiles change places. */
 static bool is_order(const struct evidence *v)
 {
-    return v->kind == COLLECTIVE_PERMUTE;
+    return v->kind == COLLECTIVE_PERMUTE && v->opcode != HLO_OP_REVERSE;
 }
 
 static bool works_along_dims(uint16_t opcode)
@@ -162,8 +170,11 @@ bool doctor_contracts(const struct evidence *v)
         return false;
     size_t count = hlo_attr_ints(
         v->m, v->op, v->slot ? HLO_ATTR_RHS_CONTRACTING_DIMS : HLO_ATTR_LHS_CONTRACTING_DIMS, dims);
+    /* Compiled, the first dims may have been merged: dims are counted from the last. */
+    int64_t from_last = hlo_shape(v->m, v->id)->rank - v->dim;
+    uint8_t rank = hlo_shape(v->m, hlo_operand(v->m, v->op, (uint32_t)v->slot))->rank;
     for (size_t k = 0; k < count; k++) {
-        if (dims[k] == v->dim)
+        if (rank - dims[k] == from_last)
             return true;
     }
     return false;
@@ -208,6 +219,12 @@ static bool is_constraint(const struct evidence *v)
     return v->asks != HLO_NONE || !strcmp(v->primitive, "sharding_constraint");
 }
 
+/* One value comes in, and it goes out as the result alone: out_shardings says how. */
+static bool is_output_late(const struct evidence *v)
+{
+    return v->asks == HLO_NONE && v->is_alone && v->is_handed_out;
+}
+
 static bool is_mismatch(const struct evidence *v)
 {
     return v->opcode != HLO_OP_UNKNOWN || *v->primitive;
@@ -217,26 +234,17 @@ static const struct {
     bool (*fits)(const struct evidence *v);
     enum doctor_cause cause;
 } rules[] = {
-    {is_by_hand, DOCTOR_BY_HAND},
-    {is_output, DOCTOR_OUTPUT},
-    {is_random, DOCTOR_RANDOM},
-    {is_host, DOCTOR_HOST},
-    {is_gather_rows, DOCTOR_GATHER_ROWS},
-    {is_gather, DOCTOR_GATHER_ANY},
-    {is_scatter, DOCTOR_SCATTER},
-    {is_partial, DOCTOR_PARTIAL},
-    {is_halo, DOCTOR_HALO},
-    {is_order, DOCTOR_ORDER},
-    {is_asked, DOCTOR_CONSTRAINT},
-    {is_unsplit, DOCTOR_UNSPLIT},
-    {is_reshape, DOCTOR_RESHAPE},
-    {is_remat, DOCTOR_REMAT},
-    {is_weight, DOCTOR_WEIGHT},
-    {is_operand, DOCTOR_OPERAND},
-    {is_dispatch, DOCTOR_DISPATCH},
-    {is_constraint, DOCTOR_CONSTRAINT},
-    {is_rows, DOCTOR_OPERAND},
-    {is_mismatch, DOCTOR_MISMATCH},
+    {is_by_hand, DOCTOR_BY_HAND},       {is_output, DOCTOR_OUTPUT},
+    {is_random, DOCTOR_RANDOM},         {is_host, DOCTOR_HOST},
+    {is_one_device, DOCTOR_ONE_DEVICE}, {is_gather_rows, DOCTOR_GATHER_ROWS},
+    {is_gather, DOCTOR_GATHER_ANY},     {is_scatter, DOCTOR_SCATTER},
+    {is_partial, DOCTOR_PARTIAL},       {is_halo, DOCTOR_HALO},
+    {is_order, DOCTOR_ORDER},           {is_asked, DOCTOR_CONSTRAINT},
+    {is_unsplit, DOCTOR_UNSPLIT},       {is_reshape, DOCTOR_RESHAPE},
+    {is_remat, DOCTOR_REMAT},           {is_weight, DOCTOR_WEIGHT},
+    {is_operand, DOCTOR_OPERAND},       {is_dispatch, DOCTOR_DISPATCH},
+    {is_constraint, DOCTOR_CONSTRAINT}, {is_rows, DOCTOR_OPERAND},
+    {is_output_late, DOCTOR_OUTPUT},    {is_mismatch, DOCTOR_MISMATCH},
 };
 
 enum doctor_cause doctor_cause_of(const struct evidence *v, double trips)

@@ -55,6 +55,12 @@ static void cure(struct answer *a, const char *words)
     a->f->cured_trips = 1;
 }
 
+/* A cure whose price depends on what follows. */
+static void cure_open(struct answer *a, const char *words)
+{
+    a->f->cure = words;
+}
+
 /* A cure that leaves another collective in its place. */
 static void cure_by(struct answer *a, enum collective_kind kind, double bytes, double trips,
                     const char *words)
@@ -86,6 +92,13 @@ static bool is_backward(const struct evidence *v)
 
 static void output(struct answer *a)
 {
+    if (*a->v->primitive) {
+        judge(a, DOCTOR_UNWANTED,
+              "the result is asked for with another split than the value it is made of has: "
+              "out_shardings says so, this line only shows it");
+        cure(a, "out_shardings: leave the result split as what it is made of");
+        return;
+    }
     judge(a, DOCTOR_UNWANTED,
           "the program's result is asked for with another split than it is computed with; no line "
           "of the program says so: out_shardings does");
@@ -113,6 +126,14 @@ static void host(struct answer *a)
     cure(a, "call the host inside shard_map, each device for its own part");
 }
 
+static void one_device(struct answer *a)
+{
+    judge(a, DOCTOR_UNSURE,
+          "a part of a split dim is picked: one device has it, and sends it to all by a masked "
+          "sum; wanted only if that dim must be split");
+    cure(a, "split another dim, and keep the one that is picked from whole");
+}
+
 static void by_hand(struct answer *a)
 {
     if (a->v->kind != COLLECTIVE_ALL_REDUCE || !a->v->is_sliced) {
@@ -138,6 +159,17 @@ static bool is_parameter_product(const struct evidence *v)
     return true;
 }
 
+/* One operand of a product lies whole and is cut along the contracted dim to fit the other. */
+static bool is_cut_to_fit(const struct evidence *v)
+{
+    const struct hlo_module *m = v->m;
+
+    if (v->op == HLO_NONE || hlo_at(m, v->op)->opcode != HLO_OP_DOT)
+        return false;
+    return evidence_is_piece(m, evidence_operand(m, v->op, 0)) !=
+           evidence_is_piece(m, evidence_operand(m, v->op, 1));
+}
+
 static void scatter_sum(struct answer *a)
 {
     judge(a, DOCTOR_UNWANTED,
@@ -146,8 +178,13 @@ static void scatter_sum(struct answer *a)
                 "reduce-scatter would do"
               : "a sum is made whole on all devices, and each keeps a part of it: a reduce-scatter "
                 "would do");
-    cure_by(a, COLLECTIVE_REDUCE_SCATTER, a->f->once.bytes / fmax(a->f->once.group, 1), 1,
-            "psum_scatter inside shard_map; XLA for CPU makes no reduce-scatter by itself");
+    bool repeats = is_backward(a->v) && !(a->f->trips <= 1);
+    cure_by(a, COLLECTIVE_REDUCE_SCATTER, a->f->once.bytes / fmax(a->f->once.group, 1),
+            repeats ? a->f->trips : 1,
+            repeats
+                ? "psum_scatter inside shard_map; where the loop adds gradients up, each device "
+                  "may add its own and they be summed once, behind the loop"
+                : "psum_scatter inside shard_map; XLA for CPU makes no reduce-scatter by itself");
 }
 
 static void partial(struct answer *a)
@@ -162,9 +199,14 @@ static void partial(struct answer *a)
     } else if (v->kind == COLLECTIVE_ALL_REDUCE && v->is_sliced) {
         scatter_sum(a);
     } else if (is_backward(v)) {
-        judge(a, DOCTOR_WANTED,
-              "a gradient, summed over devices that saw different samples: what data parallel "
-              "costs");
+        judge(
+            a, DOCTOR_WANTED,
+            a->f->trips <= 1
+                ? "a gradient, summed over devices that saw different samples: what data parallel "
+                  "costs"
+                : "a gradient, summed over devices that saw different samples: what data parallel "
+                  "costs; where the loop adds gradients up, each device may add its own inside "
+                  "shard_map and they be summed once, behind the loop");
     } else if (v->opcode == HLO_OP_REDUCE && hlo_shape(v->m, v->id)->rank > 0) {
         judge(a, DOCTOR_UNSURE,
               "a statistic over a split dim: small, but it waits for all devices; wanted only if "
@@ -172,6 +214,13 @@ static void partial(struct answer *a)
         cure(a, "split another dim (rows) and keep this one whole");
     } else if (v->opcode == HLO_OP_REDUCE) {
         judge(a, DOCTOR_WANTED, "one number summed over all devices, such as the loss");
+    } else if (is_cut_to_fit(v)) {
+        judge(a, DOCTOR_UNSURE,
+              "one operand is stored split along the contracted dim; the other lies whole, and "
+              "each device takes its piece of it: split along another dim the first would need "
+              "no sum here");
+        cure_open(a, "store it split along its other dim, and what multiplies the result along "
+                     "the contracted one: one sum, of the later product, is left");
     } else {
         judge(a, DOCTOR_WANTED,
               "the contracted dim is split in both operands: each device has a part of the sum "
@@ -278,6 +327,16 @@ static void unsplit(struct answer *a)
                                          : hlo_op_info[v->opcode].name;
     bool is_whole =
         v->op != HLO_NONE && partitioner_runs_whole(a->d->partitioner, v->m, v->op) != NULL;
+    if (v->opcode == HLO_OP_DYNAMIC_SLICE && !(a->f->trips <= 1)) {
+        judge(a, DOCTOR_UNWANTED,
+              say(a,
+                  "every trip of the loop takes a piece of %s%.80s%s along the dim that is split, "
+                  "so all of it is gathered in every trip",
+                  v->is_stored ? "\"" : "", v->is_stored ? v->stored : "a value",
+                  v->is_stored ? "\"" : ""));
+        cure(a, "split another of its dims: the one that the loop counts along stays whole");
+        return;
+    }
     bool along = v->op == HLO_NONE || v->kind != COLLECTIVE_ALL_GATHER || v->dim < 0 ||
                  works_along(v->m, v->op, v->dim);
 
@@ -285,6 +344,7 @@ static void unsplit(struct answer *a)
         judge(a, DOCTOR_UNWANTED,
               say(a, "%s along a split dim: %s, without a warning", name,
                   v->kind == COLLECTIVE_ALL_GATHER ? "gathered whole on every device"
+                  : v->kind == COLLECTIVE_PERMUTE  ? "the devices' tiles change places"
                                                    : "the split moves to another dim and back"));
         cure(a, "split a dim that the operation does not work along");
     } else {
@@ -332,13 +392,19 @@ static void weight(struct answer *a)
 {
     bool again = evidence_says(a->v->m, a->v->speaker, "rematted_computation");
 
-    judge(
-        a, DOCTOR_WANTED,
-        say(a,
-            "\"%.80s\" is stored in pieces and gathered for its use (FSDP): memory is what it "
-            "buys%s",
-            a->v->stored,
-            again ? "; gathered again because jax.checkpoint keeps nothing for the way back" : ""));
+    const char *more =
+        again ? "; gathered again because jax.checkpoint keeps nothing for the way back"
+        : a->v->is_invariant && !(a->f->trips <= 1)
+            ? "; the same in every trip of the loop: constrained to be whole before the loop it is "
+              "gathered once, and takes that memory all the while (XLA may do so itself when it "
+              "compiles)"
+            : "";
+
+    judge(a, DOCTOR_WANTED,
+          say(a,
+              "\"%.80s\" is stored in pieces and gathered for its use (FSDP): memory is what it "
+              "buys%s",
+              a->v->stored, more));
 }
 
 static void operand(struct answer *a)
@@ -369,6 +435,13 @@ static void operand(struct answer *a)
         cure(a, "split a dim that both share, such as batch or heads");
         return;
     }
+    if (left.sent >= a->f->once.sent && a->v->is_constrained) {
+        judge(a, DOCTOR_UNWANTED,
+              "a constraint splits it along the dim that this product contracts: it is made whole "
+              "again");
+        cure(a, "drop the constraint, or let it split another dim (rows)");
+        return;
+    }
     if (left.sent >= a->f->once.sent) {
         judge(a, DOCTOR_WANTED,
               "one operand is split along the contracted dim, the other is not; to sum parts of "
@@ -396,14 +469,32 @@ static void dispatch(struct answer *a)
 static void mismatch(struct answer *a)
 {
     judge(a, DOCTOR_UNWANTED, "two values meet here that are split differently");
+    if (a->v->opcode == HLO_OP_WHILE)
+        judge(a, DOCTOR_UNWANTED, "a loop carries it with another split than it comes with");
     if (a->v->is_stored)
         cure(a, say(a, "store \"%.80s\" with its other dim split", a->v->stored));
     else
         cure(a, "give both values the same split where they are made");
 }
 
+/* Asked to be whole for a product with a weight that stays in pieces. */
+static bool is_asked_whole(const struct evidence *v)
+{
+    const struct hlo_module *m = v->m;
+
+    return v->kind == COLLECTIVE_ALL_GATHER && !v->is_stored && !v->is_sliced &&
+           evidence_meets_pieces(m, v->id);
+}
+
 static void constraint(struct answer *a)
 {
+    if (is_asked_whole(a->v)) {
+        judge(a, DOCTOR_UNSURE,
+              "a constraint asks for it whole, for a product with a weight that stays in pieces: "
+              "what sequence parallel costs; wanted if it was meant so");
+        cure_open(a, "drop the constraint, where whole was not meant");
+        return;
+    }
     judge(a, DOCTOR_UNWANTED,
           "a sharding constraint asks for another split than the value has, and the value is made "
           "anew for it");
@@ -428,6 +519,7 @@ static void (*const answers[DOCTOR_CAUSE_COUNT])(struct answer *a) = {
     [DOCTOR_OUTPUT] = output,
     [DOCTOR_RANDOM] = random_bits,
     [DOCTOR_HOST] = host,
+    [DOCTOR_ONE_DEVICE] = one_device,
     [DOCTOR_BY_HAND] = by_hand,
     [DOCTOR_PARTIAL] = partial,
     [DOCTOR_SCATTER] = scatter,

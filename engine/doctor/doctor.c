@@ -5,6 +5,7 @@
 #include "engine/doctor/causes.h"
 #include "engine/doctor/evidence.h"
 #include "engine/doctor/groups.h"
+#include "hlo/meaning/program.h"
 #include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
 #include "hlo/module/shape.h"
@@ -141,9 +142,11 @@ uint32_t doctor_chain(const struct doctor *d, hlo_id id,
     return kept ? kept : count;
 }
 
+/* Older dumps know lines alone. */
 static bool same_function(const struct hlo_frame *a, const struct hlo_frame *b)
 {
-    return a->line == b->line && !strcmp(a->function, b->function) && !strcmp(a->file, b->file);
+    return (*a->function || a->line == b->line) && !strcmp(a->function, b->function) &&
+           !strcmp(a->file, b->file);
 }
 
 static bool is_help(const char *op_name)
@@ -153,11 +156,37 @@ static bool is_help(const char *op_name)
     return !strcmp(last, "sharding_constraint") || strstr(last, "callback");
 }
 
+/* Where what a constraint takes was made. */
+static uint32_t chain_of_asked(const struct doctor *d, hlo_id id,
+                               struct hlo_frame out[static HLO_FRAMES_MOST])
+{
+    return hlo_at(d->m, id)->operand_count ? doctor_chain(d, evidence_operand(d->m, id, 0), out)
+                                           : 0;
+}
+
+/* One line without its callers asks for what was made on several others: it helps them. */
+static bool helps_several(const struct doctor *d, const struct hlo_frame *f)
+{
+    struct hlo_frame chain[HLO_FRAMES_MOST], first = {0};
+
+    for (hlo_id id = 0; id < d->m->count; id++) {
+        if (!is_help(hlo_meta(d->m, id)->op_name) || !doctor_chain(d, id, chain) ||
+            !same_function(&chain[0], f) || !chain_of_asked(d, id, chain))
+            continue;
+        if (first.line && first.line != chain[0].line)
+            return true;
+        first = chain[0];
+    }
+    return false;
+}
+
 /* A helper that does nothing but ask for a split, or call the host: its caller is the line. */
 static bool only_helps(const struct doctor *d, const struct hlo_frame *f)
 {
     struct hlo_frame chain[HLO_FRAMES_MOST];
 
+    if (!*f->function)
+        return helps_several(d, f);
     for (hlo_id id = 0; id < d->m->count; id++) {
         const char *name = hlo_meta(d->m, id)->op_name;
         if (!*name || is_help(name))
@@ -197,6 +226,8 @@ static bool find_line(struct doctor *d, hlo_id id, struct hlo_frame *out)
     if (helps && count > 1 && strcmp(chain[1].function, "<module>") != 0 && is_helper(d, &chain[0]))
         at = 1;
     *out = chain[at];
+    if (helps && count == 1 && is_helper(d, &chain[0]) && chain_of_asked(d, id, chain))
+        *out = chain[0];
     return true;
 }
 
@@ -219,26 +250,39 @@ static bool is_asked_for(enum doctor_cause cause)
            cause == DOCTOR_DISPATCH;
 }
 
-/* In the program before partitioning: the constraint behind the instruction that a collective
- * serves. True: it was found, and its line is the cause. */
-static bool find_asked_before(struct doctor *d, const struct evidence_index *before,
-                              const struct evidence *v, struct doctor_finding *f)
+/* The instruction of the program before partitioning that a collective serves; HLO_NONE. */
+static hlo_id find_before(const struct doctor *d, const struct evidence_index *before,
+                          const struct evidence *v)
 {
     struct hlo_frame own[HLO_FRAMES_MOST];
     uint32_t count = d->before ? hlo_frames_of(d->frames, v->speaker, own) : 0;
 
-    if (!count)
-        return false;
-    hlo_id op =
-        evidence_find(before, d->before_frames, hlo_meta(d->m, v->speaker)->op_name, own, count);
-    hlo_id asks = op == HLO_NONE ? HLO_NONE : evidence_constraint_behind(d->before, op);
-    if (op != HLO_NONE && f->cause == DOCTOR_MISMATCH && v->kind == COLLECTIVE_ALL_TO_ALL &&
-        doctor_is_batched(d->before, op))
+    return !count ? HLO_NONE
+                  : evidence_find(before, d->before_frames, hlo_meta(d->m, v->speaker)->op_name,
+                                  own, count);
+}
+
+/* What the program before partitioning says, where compiled text has lost it: that a product had
+ * batch dims, and the constraint behind it, whose line is the cause. */
+static void ask_before(struct doctor *d, const struct evidence_index *before,
+                       const struct evidence *v, struct doctor_finding *f)
+{
+    hlo_id op = find_before(d, before, v);
+    bool moves = f->cause == DOCTOR_MISMATCH || f->cause == DOCTOR_CONSTRAINT;
+
+    if (op == HLO_NONE)
+        return;
+    if (moves && v->kind == COLLECTIVE_ALL_TO_ALL &&
+        doctor_is_batched(d->before, evidence_value(d->before, op)))
         f->cause = DOCTOR_DISPATCH;
-    if (asks == HLO_NONE)
-        return false;
+    bool is_open =
+        f->cause == DOCTOR_MISMATCH || (f->cause == DOCTOR_OPERAND && !doctor_contracts(v));
+    hlo_id asks = evidence_constraint_behind(d->before, op);
+    if (v->asks != HLO_NONE || asks == HLO_NONE || (!is_open && !is_asked_for(f->cause)))
+        return;
     f->has_line = doctor_line_before(d, asks, &f->line);
-    return true;
+    if (is_open)
+        f->cause = f->trips <= 1 ? DOCTOR_CONSTRAINT : DOCTOR_LOOP;
 }
 
 /* ---- all of them ---- */
@@ -264,11 +308,7 @@ static int examine(struct doctor *d, const struct evidence_index *x,
     f->cause = doctor_cause_of(&v, trips);
     f->has_line =
         find_line(d, is_asked_for(f->cause) && v.asks != HLO_NONE ? v.asks : v.speaker, &f->line);
-    bool is_open =
-        f->cause == DOCTOR_MISMATCH || (f->cause == DOCTOR_OPERAND && !doctor_contracts(&v));
-    if ((is_open || is_asked_for(f->cause)) && v.asks == HLO_NONE &&
-        find_asked_before(d, before, &v, f) && is_open && f->cause != DOCTOR_DISPATCH)
-        f->cause = trips <= 1 ? DOCTOR_CONSTRAINT : DOCTOR_LOOP;
+    ask_before(d, before, &v, f);
     doctor_cure(d, &v, f);
     device_groups_release(&groups);
     d->count++;
@@ -385,22 +425,46 @@ static int examine_all(struct doctor *d, struct err *e)
     return rc ? rc : find_rows(d, e);
 }
 
+/* What collectives are in is split; they come with splitting. */
+static int require_split(const struct hlo_module *m, const struct hlo_program *p, struct err *e)
+{
+    if (p->devices > CLUSTER_DEVICES_MOST)
+        return err_set(e, ERR_LIMIT, "made for %lld devices, expected at most %d",
+                       (long long)p->devices, CLUSTER_DEVICES_MOST);
+    if (p->devices && p->kind != HLO_PROGRAM_WHOLE)
+        return 0;
+    if (p->kind != HLO_PROGRAM_WHOLE)
+        return err_set(e, ERR_INPUT,
+                       "written for each device, but not for how many: %u collective%s, %.60s "
+                       "first. Compiled for its devices it can be explained",
+                       (unsigned)p->collectives, p->collectives == 1 ? "" : "s",
+                       hlo_name(m, p->first));
+    if (m->num_partitions > 1)
+        return err_set(e, ERR_INPUT,
+                       "not partitioned yet: XLA makes the collectives when it splits the program "
+                       "for its %lld partitions. Expected the text after that "
+                       "(--xla_dump_hlo_pass_re=spmd-partitioning, or compile().as_text()), this "
+                       "one with --before",
+                       (long long)m->num_partitions);
+    return err_set(
+        e, ERR_INPUT,
+        "no collectives in it: made for one device, or not partitioned yet. automap plan "
+        "and the explorer take it; the doctor expects the text after "
+        "spmd-partitioning, or compile().as_text()");
+}
+
 int doctor_new(const struct hlo_module *m, const struct hlo_module *before, const struct cluster *c,
                struct doctor *out, struct err *e)
 {
+    struct hlo_program p = hlo_program_of(m);
+
     *out = (struct doctor){.m = m, .before = before, .is_compiled = m->is_scheduled};
-    if (m->num_partitions <= 1)
-        return err_set(e, ERR_INPUT,
-                       "made for one partition: there are no collectives in it; automap plan and "
-                       "the explorer take it");
-    if (m->num_partitions > CLUSTER_DEVICES_MOST)
-        return err_set(e, ERR_LIMIT, "made for %lld partitions, expected at most %d",
-                       (long long)m->num_partitions, CLUSTER_DEVICES_MOST);
-    out->devices = (uint32_t)m->num_partitions;
+    if (require_split(m, &p, e))
+        return e->code;
+    out->devices = (uint32_t)p.devices;
     if (c && c->devices != out->devices)
         return err_set(e, ERR_INPUT,
-                       "made for %u partitions, but %s has %u devices; expected as many, or no "
-                       "cluster",
+                       "made for %u devices, but %s has %u; expected as many, or no cluster",
                        out->devices, c->name, c->devices);
     if (c)
         out->cluster = *c;

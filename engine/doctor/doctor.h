@@ -21,6 +21,7 @@
     X(OUTPUT, "output", "the result is asked for with another split than it has")              \
     X(RANDOM, "random", "random numbers that cannot be made in parts")                         \
     X(HOST, "host", "a call to the host runs on one device")                                   \
+    X(ONE_DEVICE, "one-device", "a part that one device alone has, sent to all")               \
     X(BY_HAND, "by-hand", "written so in the program")                                         \
     X(PARTIAL, "partial-sum", "a summed dim is split: each device has a part of the sum")      \
     X(SCATTER, "scatter", "rows added by several devices into one table")                      \

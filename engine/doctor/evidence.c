@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* memmem */
 #include "engine/doctor/evidence.h"
 
 #include "engine/cluster/collectives.h"
@@ -12,193 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the index ---- */
-
-static uint64_t frame_of(const struct hlo_module *m, hlo_id id)
-{
-    const struct hlo_attr *a = hlo_attr(m, id, HLO_ATTR_METADATA);
-    static const char key[] = "stack_frame_id=";
-    uint64_t value = 0;
-
-    for (uint32_t at = 0; a && at + sizeof key - 1 < a->size; at++) {
-        if (memcmp(a->text + at, key, sizeof key - 1) != 0)
-            continue;
-        for (at += sizeof key - 1; at < a->size && a->text[at] >= '0' && a->text[at] <= '9'; at++)
-            value = value * 10 + (uint64_t)(a->text[at] - '0');
-        return value;
-    }
-    return hlo_meta(m, id)->source_line;
-}
-
-static const char *last_part(const char *name)
-{
-    const char *slash = strrchr(name, '/');
-
-    return slash ? slash + 1 : name;
-}
-
-static int compare_rows(const void *a, const void *b)
-{
-    const struct evidence_row *p = a, *q = b;
-    int by_name = strcmp(p->name, q->name);
-
-    if (by_name)
-        return by_name;
-    if (p->place != q->place)
-        return p->place < q->place ? -1 : 1;
-    return (p->id > q->id) - (p->id < q->id);
-}
-
-/* The frames of an instruction, or of the call it stands in: a program before optimisation has them
- * there alone. `at` gets whose they are. O(depth of calls). */
-static uint32_t frames_around(const struct hlo_module *m, const struct hlo_frames *frames,
-                              hlo_id id, hlo_id *at, struct hlo_frame out[static HLO_FRAMES_MOST])
-{
-    enum { CALLS_MOST = 16 };
-    uint32_t count = 0;
-
-    for (int depth = 0; depth < CALLS_MOST; depth++) {
-        const struct hlo_computation *c = &m->computations[hlo_at(m, id)->computation];
-        *at = id;
-        count = hlo_frames_of(frames, id, out);
-        if (count || !c->caller_count)
-            break;
-        id = c->callers[0];
-    }
-    return count;
-}
-
-/* Rows of an instruction in an index by lines: one for every call of what it stands in. */
-static bool add_by_lines(struct evidence_index *x, size_t *room, const struct hlo_frames *frames,
-                         hlo_id id)
-{
-    enum { CALLERS_MOST = 16 };
-    const struct hlo_module *m = x->m;
-    const struct hlo_computation *c = &m->computations[hlo_at(m, id)->computation];
-    struct hlo_frame chain[HLO_FRAMES_MOST];
-    struct evidence_row row = {last_part(hlo_meta(m, id)->op_name), 0, id, id};
-    bool own = hlo_frames_of(frames, id, chain) > 0;
-    uint32_t callers = own || !c->caller_count          ? 1
-                       : c->caller_count < CALLERS_MOST ? c->caller_count
-                                                        : CALLERS_MOST;
-
-    if (!mem_grow(&x->rows, room, x->count, callers))
-        return false;
-    for (uint32_t k = 0; k < callers; k++) {
-        hlo_id from = own || !c->caller_count ? id : c->callers[k];
-        row.place = frames_around(m, frames, from, &row.at, chain) ? chain[0].line : 0;
-        x->rows[x->count++] = row;
-    }
-    return true;
-}
-
-int evidence_index_new(const struct hlo_module *m, const struct hlo_frames *frames,
-                       struct evidence_index *out, struct err *e)
-{
-    size_t room = 0;
-    bool fits = true;
-
-    *out = (struct evidence_index){.m = m};
-    for (hlo_id id = 0; id < m->count; id++) {
-        const char *name = hlo_meta(m, id)->op_name;
-        if (!*name)
-            continue;
-        if (frames) {
-            fits = fits && add_by_lines(out, &room, frames, id);
-            continue;
-        }
-        fits = fits && mem_grow(&out->rows, &room, out->count, 1);
-        if (fits)
-            out->rows[out->count++] = (struct evidence_row){name, frame_of(m, id), id, id};
-    }
-    if (!fits) {
-        evidence_index_release(out);
-        return err_no_memory(e, "for the causes of collectives");
-    }
-    if (out->count)
-        qsort(out->rows, out->count, sizeof *out->rows, compare_rows);
-    return 0;
-}
-
-void evidence_index_release(struct evidence_index *x)
-{
-    free(x->rows);
-    *x = (struct evidence_index){0};
-}
-
-static bool is_at(const struct evidence_row *r, const char *name, uint64_t place)
-{
-    return r->place == place && !strcmp(r->name, name);
-}
-
-/* The first row that is not before (name, place). */
-static uint32_t lower(const struct evidence_index *x, const char *name, uint64_t place)
-{
-    const struct evidence_row key = {name, place, 0, 0};
-    uint32_t low = 0, high = x->count;
-
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (compare_rows(&x->rows[mid], &key) < 0)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    return low;
-}
-
-/* ---- what an op_name says ---- */
-
-/* JAX's primitives that are not spelled as HLO's opcodes. */
-static const struct {
-    const char *primitive;
-    enum hlo_opcode opcode;
-} primitives[] = {
-    {"dot_general", HLO_OP_DOT},
-    {"conv_general_dilated", HLO_OP_CONVOLUTION},
-    {"cumsum", HLO_OP_REDUCE_WINDOW},
-    {"cumprod", HLO_OP_REDUCE_WINDOW},
-    {"cummax", HLO_OP_REDUCE_WINDOW},
-    {"cummin", HLO_OP_REDUCE_WINDOW},
-    {"cumlogsumexp", HLO_OP_REDUCE_WINDOW},
-    {"reduce_window_sum", HLO_OP_REDUCE_WINDOW},
-    {"reduce_window_max", HLO_OP_REDUCE_WINDOW},
-    {"reduce_sum", HLO_OP_REDUCE},
-    {"reduce_max", HLO_OP_REDUCE},
-    {"reduce_min", HLO_OP_REDUCE},
-    {"reduce_prod", HLO_OP_REDUCE},
-    {"argmax", HLO_OP_REDUCE},
-    {"argmin", HLO_OP_REDUCE},
-    {"top_k", HLO_OP_TOPK},
-    {"approx_top_k", HLO_OP_TOPK},
-    {"squeeze", HLO_OP_RESHAPE},
-    {"expand_dims", HLO_OP_RESHAPE},
-    {"scatter", HLO_OP_SCATTER},
-    {"rev", HLO_OP_REVERSE},
-    {"sub", HLO_OP_SUBTRACT},
-    {"mul", HLO_OP_MULTIPLY},
-    {"div", HLO_OP_DIVIDE},
-    {"max", HLO_OP_MAXIMUM},
-    {"min", HLO_OP_MINIMUM},
-    {"neg", HLO_OP_NEGATE},
-    {"select_n", HLO_OP_SELECT},
-    {"pure_callback", HLO_OP_CUSTOM_CALL},
-    {"io_callback", HLO_OP_CUSTOM_CALL},
-    {"MatMul", HLO_OP_DOT},
-    {"Conv2D", HLO_OP_CONVOLUTION},
-};
-
-static uint16_t opcode_of_primitive(const char *primitive)
-{
-    for (size_t k = 0; k < sizeof primitives / sizeof *primitives; k++) {
-        if (!strcmp(primitives[k].primitive, primitive))
-            return (uint16_t)primitives[k].opcode;
-    }
-    if (!strncmp(primitive, "scatter-", 8) || !strncmp(primitive, "scatter_", 8))
-        return HLO_OP_SCATTER;
-    return (uint16_t)hlo_op_by_name(primitive, strlen(primitive));
-}
-
 bool evidence_says(const struct hlo_module *m, hlo_id id, const char *word)
 {
     return strstr(hlo_meta(m, id)->op_name, word) != NULL;
@@ -209,58 +23,24 @@ static bool is_constraint(const struct hlo_module *m, hlo_id id)
     uint16_t opcode = hlo_at(m, id)->opcode;
 
     return (opcode == HLO_OP_COPY || opcode == HLO_OP_CUSTOM_CALL) &&
-           !strcmp(last_part(hlo_meta(m, id)->op_name), "sharding_constraint");
+           !strcmp(evidence_primitive(hlo_meta(m, id)->op_name), "sharding_constraint");
 }
 
 /* ---- the instruction served ---- */
-
-/* How sure it is that an instruction is the program's own and none that the partitioner put there
- * for it. */
-static int weight(uint16_t opcode)
-{
-    switch (opcode) {
-    case HLO_OP_DOT:
-    case HLO_OP_CONVOLUTION:
-        return 9;
-    case HLO_OP_CUSTOM_CALL:
-    case HLO_OP_FFT:
-    case HLO_OP_SORT:
-    case HLO_OP_CHOLESKY:
-    case HLO_OP_TRIANGULAR_SOLVE:
-        return 8;
-    case HLO_OP_SCATTER:
-    case HLO_OP_GATHER:
-    case HLO_OP_REDUCE_WINDOW:
-    case HLO_OP_SELECT_AND_SCATTER:
-        return 7;
-    case HLO_OP_REDUCE:
-        return 6;
-    case HLO_OP_CONCATENATE:
-        return 5;
-    case HLO_OP_RESHAPE:
-    case HLO_OP_TRANSPOSE:
-    case HLO_OP_PAD:
-    case HLO_OP_SLICE:
-        return 2;
-    case HLO_OP_COPY:
-        return 1;
-    default:
-        return hlo_op_info[opcode].flags & HLO_OP_IS_ELEMENTWISE ? 3 : 0;
-    }
-}
 
 static void find_op(const struct evidence_index *x, struct evidence *v)
 {
     const struct hlo_module *m = x->m;
     const char *name = hlo_meta(m, v->speaker)->op_name;
-    uint64_t frame = frame_of(m, v->speaker);
-    uint16_t wanted = opcode_of_primitive(v->primitive);
+    uint64_t frame = evidence_frame(m, v->speaker);
+    uint16_t wanted = evidence_opcode(v->primitive);
     int best = 0;
 
     v->op = HLO_NONE;
-    for (uint32_t k = lower(x, name, frame); k < x->count && is_at(&x->rows[k], name, frame); k++) {
+    for (uint32_t k = evidence_lower(x, name, frame);
+         k < x->count && evidence_is_at(&x->rows[k], name, frame); k++) {
         uint16_t opcode = hlo_at(m, x->rows[k].id)->opcode;
-        int w = opcode == wanted ? 10 : weight(opcode);
+        int w = opcode == wanted ? 10 : evidence_weight(opcode);
         if (w > best) {
             best = w;
             v->op = x->rows[k].id;
@@ -307,7 +87,8 @@ static bool holds(const struct hlo_module *m, hlo_id id, enum hlo_opcode opcode)
     return false;
 }
 
-static bool is_move_fusion(const struct hlo_module *m, hlo_id id)
+/* A fusion of moves alone, or of those and slices. */
+static bool is_fusion_of_moves(const struct hlo_module *m, hlo_id id, bool slices)
 {
     const struct hlo_instruction *i = hlo_at(m, id);
 
@@ -316,39 +97,57 @@ static bool is_move_fusion(const struct hlo_module *m, hlo_id id)
     const struct hlo_computation *c = &m->computations[hlo_called(m, id, 0)];
     for (uint32_t k = 0; k < c->count; k++) {
         hlo_id inner = c->first + k;
-        if (hlo_at(m, inner)->opcode != HLO_OP_PARAMETER && !only_moves(m, inner))
+        if (hlo_at(m, inner)->opcode != HLO_OP_PARAMETER && !only_moves(m, inner) &&
+            !(slices && hlo_at(m, inner)->opcode == HLO_OP_SLICE))
             return false;
     }
     return true;
 }
 
+static bool is_move_fusion(const struct hlo_module *m, hlo_id id)
+{
+    return is_fusion_of_moves(m, id, false);
+}
+
+/* What an element was taken out of, seen through barriers; a tuple's element itself. */
+static hlo_id element_of(const struct hlo_module *m, hlo_id id)
+{
+    hlo_id whole = hlo_operand(m, id, 0);
+
+    while (hlo_at(m, whole)->opcode == HLO_OP_OPT_BARRIER && hlo_at(m, whole)->operand_count)
+        whole = hlo_operand(m, whole, 0);
+    if (hlo_at(m, whole)->opcode == HLO_OP_TUPLE &&
+        hlo_at(m, id)->number < hlo_at(m, whole)->operand_count)
+        return hlo_operand(m, whole, hlo_at(m, id)->number);
+    return whole;
+}
+
 static hlo_id look_up(const struct hlo_module *m, hlo_id id)
 {
     for (int n = 0; n < STEPS_MOST && (only_moves(m, id) || is_move_fusion(m, id)); n++)
-        id = hlo_operand(m, id, 0);
+        id = hlo_at(m, id)->opcode == HLO_OP_GET_TUPLE_ELEMENT ? element_of(m, id)
+                                                               : hlo_operand(m, id, 0);
     return id;
 }
 
 /* As look_up, and from what a loop's body is given to what the loop began with. */
 static hlo_id look_out(const struct hlo_module *m, hlo_id id)
 {
-    for (int n = 0; n < STEPS_MOST; n++) {
-        const struct hlo_instruction *i = hlo_at(m, id);
-        if (i->opcode != HLO_OP_GET_TUPLE_ELEMENT) {
-            if (!only_moves(m, id) && !is_move_fusion(m, id))
-                break;
+    for (int n = 0; n < STEPS_MOST && (only_moves(m, id) || is_move_fusion(m, id)); n++) {
+        if (hlo_at(m, id)->opcode != HLO_OP_GET_TUPLE_ELEMENT) {
             id = hlo_operand(m, id, 0);
             continue;
         }
-        hlo_id whole = hlo_operand(m, id, 0);
-        const struct hlo_computation *c = &m->computations[hlo_at(m, whole)->computation];
-        if (hlo_at(m, whole)->opcode == HLO_OP_PARAMETER && c->caller_count == 1 &&
-            hlo_at(m, c->callers[0])->opcode == HLO_OP_WHILE)
-            whole = hlo_operand(m, c->callers[0], 0);
-        if (hlo_at(m, whole)->opcode != HLO_OP_TUPLE ||
-            i->number >= hlo_at(m, whole)->operand_count)
-            return whole;
-        id = hlo_operand(m, whole, i->number);
+        uint32_t number = hlo_at(m, id)->number;
+        id = element_of(m, id);
+        const struct hlo_computation *c = &m->computations[hlo_at(m, id)->computation];
+        if (hlo_at(m, id)->opcode != HLO_OP_PARAMETER || hlo_shape(m, id)->type != HLO_TUPLE ||
+            c->caller_count != 1 || hlo_at(m, c->callers[0])->opcode != HLO_OP_WHILE)
+            continue;
+        id = hlo_operand(m, c->callers[0], 0);
+        if (hlo_at(m, id)->opcode != HLO_OP_TUPLE || number >= hlo_at(m, id)->operand_count)
+            break;
+        id = hlo_operand(m, id, number);
     }
     return id;
 }
@@ -360,8 +159,21 @@ static void find_source(struct evidence *v)
 
     if (!hlo_at(m, v->id)->operand_count)
         return;
+    hlo_id taken = hlo_operand(m, v->id, 0);
+    if (hlo_at(m, v->id)->operand_count > 1) { /* compiled, an all-to-all takes slices */
+        for (int n = 0; n < STEPS_MOST && (hlo_at(m, taken)->opcode == HLO_OP_SLICE ||
+                                           is_fusion_of_moves(m, taken, true));
+             n++)
+            taken = hlo_operand(m, taken, 0);
+    }
+    hlo_id made = taken;
+    for (int n = 0; n < STEPS_MOST && only_moves(m, made); n++) {
+        v->is_constrained = v->is_constrained || is_constraint(m, made);
+        made = hlo_operand(m, made, 0);
+    }
     v->source = look_up(m, hlo_operand(m, v->id, 0));
-    hlo_id id = look_out(m, hlo_operand(m, v->id, 0));
+    hlo_id id = look_out(m, taken);
+    v->is_invariant = hlo_at(m, id)->opcode == HLO_OP_PARAMETER;
     if (holds(m, id, HLO_OP_DYNAMIC_SLICE) && hlo_at(m, id)->operand_count)
         id = look_out(m, hlo_operand(m, id, 0));
     v->is_stored = hlo_at(m, id)->opcode == HLO_OP_PARAMETER;
@@ -371,6 +183,8 @@ static void find_source(struct evidence *v)
 
 static bool by_partition(const struct hlo_module *m, hlo_id id, int depth)
 {
+    if (hlo_at(m, id)->opcode == HLO_OP_GET_TUPLE_ELEMENT)
+        id = look_out(m, id); /* compiled, what does not change in a loop is computed before it */
     uint16_t opcode = hlo_at(m, id)->opcode;
 
     if (opcode == HLO_OP_PARTITION_ID || holds(m, id, HLO_OP_PARTITION_ID))
@@ -395,6 +209,21 @@ static bool cuts(const struct hlo_module *m, hlo_id user)
             return true;
     }
     return i->opcode == HLO_OP_FUSION && holds(m, user, HLO_OP_PARTITION_ID);
+}
+
+bool evidence_is_piece(const struct hlo_module *m, hlo_id id)
+{
+    uint32_t count = hlo_at(m, id)->opcode == HLO_OP_FUSION ? hlo_at(m, id)->operand_count : 1;
+
+    if (!cuts(m, id))
+        return false;
+    for (uint32_t n = 0; n < count; n++) {
+        hlo_id from = look_up(m, hlo_operand(m, id, n));
+        if (hlo_op_info[hlo_at(m, from)->opcode].flags & HLO_OP_IS_COLLECTIVE &&
+            hlo_at(m, from)->opcode != HLO_OP_PARTITION_ID)
+            return false;
+    }
+    return true;
 }
 
 /* All that is done with it is to cut out this device's part, maybe after another gather. */
@@ -460,6 +289,23 @@ static void find_near(const struct hlo_module *m, hlo_id from,
     }
 }
 
+hlo_id evidence_value(const struct hlo_module *m, hlo_id id)
+{
+    return look_up(m, id);
+}
+
+uint32_t evidence_result(const struct hlo_module *m, hlo_id id)
+{
+    hlo_id root = m->computations[m->entry].root;
+    const struct hlo_instruction *i = hlo_at(m, root);
+
+    for (uint32_t n = 0; i->opcode == HLO_OP_TUPLE && n < i->operand_count; n++) {
+        if (look_up(m, hlo_operand(m, root, n)) == id)
+            return n + 1;
+    }
+    return 0;
+}
+
 /* The fusion that an instruction stands in; HLO_NONE. */
 static hlo_id fusion_of(const struct hlo_module *m, hlo_id id)
 {
@@ -513,8 +359,28 @@ static bool takes_from_one_device(const struct evidence *v)
 {
     hlo_id id = v->source;
 
-    return id != HLO_NONE && holds(v->m, id, HLO_OP_SELECT) && hlo_at(v->m, id)->operand_count &&
-           by_partition(v->m, hlo_operand(v->m, id, 0), 4);
+    if (id == HLO_NONE || !holds(v->m, id, HLO_OP_SELECT))
+        return false;
+    bool is_fusion = hlo_at(v->m, id)->opcode == HLO_OP_FUSION;
+    for (uint32_t n = 0; n < hlo_at(v->m, id)->operand_count && (is_fusion || !n); n++) {
+        if (by_partition(v->m, hlo_operand(v->m, id, n), 4))
+            return true;
+    }
+    return false;
+}
+
+/* What one device alone has was made by a call, which another branch of a conditional spares the
+ * others. */
+static bool takes_from_call(const struct evidence *v)
+{
+    const struct hlo_module *m = v->m;
+
+    for (uint32_t n = 0; n < hlo_at(m, v->source)->operand_count; n++) {
+        uint16_t opcode = hlo_at(m, look_up(m, hlo_operand(m, v->source, n)))->opcode;
+        if (opcode == HLO_OP_CONDITIONAL || opcode == HLO_OP_CUSTOM_CALL)
+            return true;
+    }
+    return false;
 }
 
 /* Collectives that were joined into one keep one frame; the elements taken out of it keep theirs.
@@ -531,6 +397,138 @@ static hlo_id speaker_of(const struct hlo_module *m, hlo_id id)
     return id;
 }
 
+/* A parameter that is brought to another split has its own name in the metadata, and no line: what
+ * takes it says more. */
+static hlo_id find_taker(const struct hlo_module *m, hlo_id id)
+{
+    struct nearby near;
+
+    find_near(m, id, passes_moves, &near);
+    for (uint32_t k = 0; k < near.count; k++) {
+        const struct hlo_instruction *i = hlo_at(m, near.id[k]);
+        for (uint32_t n = 0; n < i->user_count; n++) {
+            hlo_id user = hlo_user(m, near.id[k], n);
+            if (!passes_moves(m, user) && strchr(hlo_meta(m, user)->op_name, '/'))
+                return user;
+        }
+    }
+    return id;
+}
+
+/* What it takes is of its own instruction, and reduced. */
+static bool takes_reduced(const struct evidence *v)
+{
+    const struct hlo_module *m = v->m;
+
+    return v->source != HLO_NONE && holds(m, v->source, HLO_OP_REDUCE) &&
+           !strcmp(hlo_meta(m, v->source)->op_name, hlo_meta(m, v->speaker)->op_name);
+}
+
+static bool is_elementwise(const struct hlo_module *m, hlo_id id)
+{
+    return hlo_op_info[hlo_at(m, id)->opcode].flags & HLO_OP_IS_ELEMENTWISE;
+}
+
+static bool is_splat(const struct hlo_module *m, hlo_id id)
+{
+    id = look_up(m, id);
+    while (hlo_at(m, id)->opcode == HLO_OP_BROADCAST)
+        id = look_up(m, hlo_operand(m, id, 0));
+    return hlo_at(m, id)->opcode == HLO_OP_CONSTANT;
+}
+
+/* Elementwise work, or a fusion of that and of moves. */
+static bool is_plain(const struct hlo_module *m, hlo_id id)
+{
+    if (hlo_at(m, id)->opcode != HLO_OP_FUSION || !hlo_at(m, id)->called_count)
+        return is_elementwise(m, id);
+    const struct hlo_computation *c = &m->computations[hlo_called(m, id, 0)];
+    for (uint32_t k = 0; k < c->count; k++) {
+        switch (hlo_at(m, c->first + k)->opcode) {
+        case HLO_OP_PARAMETER:
+        case HLO_OP_CONSTANT:
+        case HLO_OP_BROADCAST:
+        case HLO_OP_CONCATENATE: /* of the pieces of an all-to-all */
+            break;
+        default:
+            if (!only_moves(m, c->first + k) && !is_elementwise(m, c->first + k))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool is_alone(const struct hlo_module *m, hlo_id op)
+{
+    hlo_id only = HLO_NONE;
+
+    for (uint32_t n = 0; n < hlo_at(m, op)->operand_count; n++) {
+        hlo_id from = look_up(m, hlo_operand(m, op, n));
+        if (is_splat(m, from))
+            continue;
+        if (only != HLO_NONE && from != only)
+            return false;
+        only = from;
+    }
+    return only != HLO_NONE && is_plain(m, op);
+}
+
+static bool passes_plain(const struct hlo_module *m, hlo_id id)
+{
+    return passes_steps(m, id) || is_plain(m, id);
+}
+
+/* Whether an operand of a product, or of the fusion of one, is a parameter that lies in pieces. */
+static bool takes_pieces(const struct hlo_module *m, hlo_id product)
+{
+    static const char whole[] = "{replicated";
+
+    for (uint32_t n = 0; n < hlo_at(m, product)->operand_count && n < NEAR_MOST; n++) {
+        hlo_id with = look_up(m, hlo_operand(m, product, n));
+        const struct hlo_attr *a = hlo_attr(m, with, HLO_ATTR_SHARDING);
+        if (a && hlo_at(m, with)->opcode == HLO_OP_PARAMETER &&
+            !memmem(a->text, a->size, whole, sizeof whole - 1))
+            return true;
+    }
+    return false;
+}
+
+bool evidence_meets_pieces(const struct hlo_module *m, hlo_id id)
+{
+    struct nearby near;
+
+    find_near(m, id, passes_plain, &near);
+    for (uint32_t k = 0; k < near.count; k++) {
+        const struct hlo_instruction *i = hlo_at(m, near.id[k]);
+        for (uint32_t n = 0; n < i->user_count && n < NEAR_MOST; n++) {
+            hlo_id user = hlo_user(m, near.id[k], n);
+            if (holds(m, user, HLO_OP_DOT) && takes_pieces(m, user))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Nothing but elementwise work on one value up to the root. */
+static bool is_handed_out(const struct hlo_module *m, hlo_id id)
+{
+    hlo_id root = m->computations[m->entry].root;
+
+    for (int n = 0; n < STEPS_MOST && id != root; n++) {
+        if (!hlo_at(m, id)->user_count && fusion_of(m, id) != HLO_NONE) {
+            id = fusion_of(m, id);
+            continue;
+        }
+        if (hlo_at(m, id)->user_count != 1)
+            return false;
+        id = hlo_user(m, id, 0);
+        if (id != root && !only_moves(m, id) && !is_alone(m, id))
+            return false;
+    }
+    return id == root &&
+           (hlo_at(m, id)->opcode == HLO_OP_TUPLE || only_moves(m, id) || is_plain(m, id));
+}
+
 void evidence_of(const struct evidence_index *x, hlo_id id, enum collective_kind kind,
                  const struct device_groups *groups, struct evidence *out)
 {
@@ -544,7 +542,7 @@ void evidence_of(const struct evidence_index *x, hlo_id id, enum collective_kind
                              .speaker = speaker,
                              .kind = kind,
                              .groups = groups,
-                             .primitive = last_part(meta->op_name),
+                             .primitive = evidence_primitive(meta->op_name),
                              .op = HLO_NONE,
                              .opcode = (uint16_t)HLO_OP_UNKNOWN,
                              .dim = -1,
@@ -557,44 +555,19 @@ void evidence_of(const struct evidence_index *x, hlo_id id, enum collective_kind
     find_source(out);
     out->is_sliced = is_cut(m, id, 6);
     out->is_masked = takes_from_one_device(out);
+    out->is_called = out->is_masked && takes_from_call(out);
     if (!meta->op_name[0])
         return;
+    if (out->is_stored && !strcmp(meta->op_name, out->stored))
+        out->speaker = find_taker(m, id);
+    meta = hlo_meta(m, out->speaker);
+    out->primitive = evidence_primitive(meta->op_name);
     find_op(x, out);
     if (out->op == HLO_NONE)
         return;
     out->slot = slot_of(m, id, out->op);
+    out->is_reduced = takes_reduced(out);
+    out->is_alone = is_alone(m, out->op);
+    out->is_handed_out = is_handed_out(m, out->op);
     out->asks = evidence_constraint_behind(m, out->op);
-}
-
-/* Frames that two chains have alike from the innermost on. */
-static uint32_t alike(const struct hlo_frame *a, uint32_t count, const struct hlo_frame *b,
-                      uint32_t other)
-{
-    uint32_t k = 0;
-
-    while (k < count && k < other && a[k].line == b[k].line && !strcmp(a[k].file, b[k].file))
-        k++;
-    return k;
-}
-
-hlo_id evidence_find(const struct evidence_index *x, const struct hlo_frames *frames,
-                     const char *op_name, const struct hlo_frame *chain, uint32_t count)
-{
-    struct hlo_frame own[HLO_FRAMES_MOST];
-    const char *primitive = last_part(op_name);
-    uint16_t wanted = opcode_of_primitive(primitive);
-    hlo_id best = HLO_NONE;
-    uint32_t most = 0;
-
-    for (uint32_t k = lower(x, primitive, chain[0].line);
-         k < x->count && is_at(&x->rows[k], primitive, chain[0].line); k++) {
-        uint32_t frames_alike = alike(chain, count, own, hlo_frames_of(frames, x->rows[k].at, own));
-        uint16_t opcode = hlo_at(x->m, x->rows[k].id)->opcode;
-        uint32_t score = frames_alike * 16 + (opcode == wanted ? 10 : (uint32_t)weight(opcode));
-        if (frames_alike && score > most) {
-            most = score;
-            best = x->rows[k].id;
-        }
-    }
-    return best;
 }

@@ -29,9 +29,23 @@ int evidence_index_new(const struct hlo_module *m, const struct hlo_frames *fram
                        struct evidence_index *out, struct err *e) MUST_CHECK;
 void evidence_index_release(struct evidence_index *x);
 
+/* The last part of an op_name: "dot_general" of "jit(f)/while/body/dot_general". */
+const char *evidence_primitive(const char *op_name);
+/* What a primitive of JAX or TensorFlow becomes; HLO_OP_UNKNOWN. */
+uint16_t evidence_opcode(const char *primitive);
+/* How sure it is that an instruction with this opcode is the program's own, and none that the
+ * partitioner put there for it: 0 to 9. */
+int evidence_weight(uint16_t opcode);
+/* Number of the stack frame in the metadata, or the line of older dumps; 0: none. */
+uint64_t evidence_frame(const struct hlo_module *m, hlo_id id);
+/* The first row that is not before (name, place), and whether a row is there. O(log count). */
+uint32_t evidence_lower(const struct evidence_index *x, const char *name, uint64_t place);
+bool evidence_is_at(const struct evidence_row *r, const char *name, uint64_t place);
+
 struct evidence {
     const struct hlo_module *m;
-    hlo_id id, speaker; /* speaker: whose metadata it is; `id` but for joined collectives */
+    hlo_id id, speaker; /* speaker: whose metadata it is; `id` but for joined collectives and
+                           for parameters brought to another split, whose taker it is */
     enum collective_kind kind;
     const struct device_groups *groups;
     const char *primitive; /* last part of op_name: "dot_general"; "" without metadata */
@@ -39,10 +53,16 @@ struct evidence {
     uint16_t opcode;       /* of `op`, or what `primitive` stands for; HLO_OP_UNKNOWN: unknown */
     int64_t dim;           /* gathered or scattered dim; -1 */
     hlo_id source;         /* what it takes, seen through moves: parameter, dot, reduce, ... */
+    bool is_constrained;   /* on the way from `source` stands a constraint */
     bool is_stored;        /* `source` is a parameter, or a piece of what a loop carries */
     const char *stored;    /* the parameter's name; "" */
+    bool is_invariant;     /* all of that parameter, and no piece that a loop takes of it */
     bool is_sliced;        /* the result is cut by partition: replicated, then cut */
     bool is_masked;        /* takes a select by device number: broadcast from one device */
+    bool is_called;        /* what it broadcasts was made by a call to the host */
+    bool is_reduced;       /* takes what `op_name`'s reduce made of this device's part */
+    bool is_alone;         /* `op` works elementwise on one value that is no constant */
+    bool is_handed_out;    /* from `op` on nothing but elementwise work up to the result */
     int slot;    /* which operand of `op` it becomes; -1: none, it is made of the result */
     hlo_id asks; /* constraint that follows `op`; HLO_NONE */
 };
@@ -56,6 +76,15 @@ hlo_id evidence_find(const struct evidence_index *x, const struct hlo_frames *fr
                      const char *op_name, const struct hlo_frame *chain, uint32_t count);
 /* The first constraint behind an instruction, through what passes a split on; HLO_NONE. */
 hlo_id evidence_constraint_behind(const struct hlo_module *m, hlo_id id);
+/* Whether it is this device's piece of a value that lies whole, cut out by its number. */
+bool evidence_is_piece(const struct hlo_module *m, hlo_id id);
+/* Whether it is multiplied, through moves and elementwise steps, with a parameter that stays in
+ * pieces. */
+bool evidence_meets_pieces(const struct hlo_module *m, hlo_id id);
+/* Itself, or what it moves. */
+hlo_id evidence_value(const struct hlo_module *m, hlo_id id);
+/* Which of the entry's results it becomes through moves, from 1 on; 0: none, or the only one. */
+uint32_t evidence_result(const struct hlo_module *m, hlo_id id);
 /* Operand `n` of an instruction, seen through moves, and out of the fusion it stands in. */
 hlo_id evidence_operand(const struct hlo_module *m, hlo_id id, uint32_t n);
 

@@ -16,13 +16,16 @@
 #include "hlo/module/ops.h"
 #include "hlo/module/shape.h"
 #include "hlo/support/err.h"
+#include "hlo/support/file.h"
 #include "hlo/support/mem.h"
 #include "hlo/support/stop.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { NEAR_MOST = 48, NEAR_STEPS = 8, WISHES_NEAR = 8, FREE_MOST = 216 };
+enum { NEAR_MOST = 48, NEAR_STEPS = 8, FAR_MOST = 256, FAR_STEPS = 24 };
+enum { WISHES_NEAR = 8, WISHES_FAR = 12, FREE_MOST = 216 };
 
 /* What a plan sends, in all and near one collective. */
 struct sent {
@@ -46,8 +49,9 @@ struct replan {
     uint32_t wish_count;
     struct relaxed_plan base;
     bool has_base;
-    struct tried *alone; /* [wish_count], made when first asked for */
-    hlo_id *of_file;     /* [file->count] the instruction of p.m made of it; HLO_NONE */
+    struct tried *alone;        /* [wish_count], made when first asked for */
+    hlo_id *of_file;            /* [file->count] the instruction of p.m made of it; HLO_NONE */
+    struct doctor_total dumped; /* what the dump's collectives take in a step */
     const atomic_bool *stop;
     uint32_t plans, failed, most; /* solves that gave a plan, and that gave none: of each so many */
 };
@@ -144,8 +148,8 @@ static int try_one(struct replan *x, uint32_t wish, struct err *e)
 /* ---- around a collective ---- */
 
 struct region {
-    hlo_id id[NEAR_MOST];
-    uint32_t count;
+    hlo_id id[FAR_MOST];
+    uint32_t count, most;
 };
 
 static bool is_in(const struct region *g, hlo_id id)
@@ -159,7 +163,7 @@ static bool is_in(const struct region *g, hlo_id id)
 
 static void region_add(struct region *g, hlo_id id)
 {
-    if (g->count < NEAR_MOST && !is_in(g, id))
+    if (g->count < g->most && !is_in(g, id))
         g->id[g->count++] = id;
 }
 
@@ -175,15 +179,19 @@ static bool passes(const struct hlo_module *m, hlo_id id)
            opcode == HLO_OP_PAD;
 }
 
-static void find_region(const struct hlo_module *m, hlo_id from, struct region *g)
+/* `far`: also through what no split passes, such as products, to what their other sides want. */
+static void find_region(const struct hlo_module *m, hlo_id from, bool far, struct region *g)
 {
+    uint32_t steps = far ? FAR_STEPS : NEAR_STEPS;
+
     g->count = 0;
+    g->most = far ? FAR_MOST : NEAR_MOST;
     region_add(g, from);
-    for (uint32_t k = 0, end = 1, step = 0; k < g->count && step < NEAR_STEPS; step++) {
+    for (uint32_t k = 0, end = 1, step = 0; k < g->count && step < steps; step++) {
         for (; k < end; k++) {
             hlo_id id = g->id[k];
             const struct hlo_instruction *i = hlo_at(m, id);
-            if (k && !passes(m, id))
+            if (k && !far && !passes(m, id))
                 continue;
             for (uint32_t n = 0; n < i->operand_count && n < NEAR_MOST; n++)
                 region_add(g, hlo_operand(m, id, n));
@@ -227,15 +235,32 @@ static status status_in(const struct relaxed_plan *plan, const struct hlo_module
     return plan->leaf[c->leaf_base[id + 1] - 1];
 }
 
-static void write_change(const struct replan *x, const struct doctor_wish *w,
+/* One of several constraints says where it stands. */
+static void write_place(const struct replan *x, const struct doctor_wish *w, struct str *out)
+{
+    struct hlo_frame line;
+
+    if (doctor_line_before(x->d, x->p.m->origin[w->id], &line))
+        str_format(out, "at %.60s:%u ", hlo_file_name(line.file), line.line);
+}
+
+/* `several`: of several changes. */
+static void write_change(const struct replan *x, const struct doctor_wish *w, bool several,
                          const struct relaxed_plan *plan, struct str *out)
 {
     const char *name = hlo_meta(x->p.m, w->id)->op_name;
 
     if (w->kind == WISH_STORED)
         str_format(out, "store \"%.60s\" as ", *name ? name : hlo_name(x->p.m, w->id));
-    else
-        str_add(out, w->kind == WISH_RESULT ? "hand the result out as " : "constrain it to ");
+    else if (w->kind == WISH_CONSTRAINT) {
+        if (several)
+            write_place(x, w, out);
+        str_add(out, "constrain it to ");
+    }
+    if (w->kind == WISH_RESULT && w->result)
+        str_format(out, "hand result %u out as ", w->result);
+    else if (w->kind == WISH_RESULT)
+        str_add(out, "hand the result out as ");
     doctor_wish_write(&x->p, w->id, status_in(plan, x->p.m, w->id), out);
     str_add(out, ", not ");
     doctor_wish_write(&x->p, w->id, w->asked, out);
@@ -255,6 +280,8 @@ static int keep(struct replan *x, struct doctor_finding *f, const struct relaxed
                                    .saves_ms = now.step_ms - then.step_ms};
     if (words->failed)
         return err_no_memory(e, "for a change");
+    if (then.bytes > x->dumped.bytes)
+        return 0; /* more than XLA has made of it as it is */
     out->change = arena_text(&x->d->arena, words->text, words->size);
     if (!out->change)
         return err_no_memory(e, "for a change");
@@ -272,19 +299,21 @@ struct choice {
     struct sent now;                   /* near it, as it is */
     const struct tried *best;          /* the best single change; NULL: none helps */
     double best_saves;
-    uint32_t changed[WISHES_NEAR], changed_count; /* what changes together */
+    uint32_t changed[WISHES_FAR], changed_count; /* what changes together */
     struct relaxed_plan all;
     bool has_all;
     double all_saves;
 };
 
+/* Less time and fewer bytes around the collective, and no more bytes anywhere. */
 static double saves(const struct replan *x, const struct choice *c, const struct relaxed_plan *plan)
 {
     struct sent then = sent_by(x, plan, c->region);
 
-    return then.ms < c->now.ms && then.bytes < c->now.bytes
-               ? x->base.cost.step_ms - plan->cost.step_ms
-               : 0;
+    if (then.ms >= c->now.ms || then.bytes >= c->now.bytes ||
+        sent_by(x, plan, NULL).bytes > sent_by(x, &x->base, NULL).bytes)
+        return 0;
+    return x->base.cost.step_ms - plan->cost.step_ms;
 }
 
 static int find_single(struct replan *x, struct choice *c, struct err *e)
@@ -336,23 +365,56 @@ static int try_group(struct replan *x, struct choice *c, const uint32_t *freed, 
     return 0;
 }
 
-/* All wishes around it together, then as few of them as do nearly as well. */
-static int find_group(struct replan *x, struct choice *c, struct err *e)
+/* All these wishes together, then as few of them as do nearly as well. */
+static int find_group(struct replan *x, struct choice *c, const uint32_t *wishes, uint32_t count,
+                      double least, struct err *e)
 {
-    uint32_t fewer[WISHES_NEAR];
+    uint32_t fewer[WISHES_FAR];
     bool is_kept = false;
 
-    int rc = c->count > 1 ? try_group(x, c, c->near, c->count, c->best_saves, &is_kept, e) : 0;
-    for (uint32_t at = 0; !rc && c->changed_count > 1 && at < c->changed_count;) {
-        uint32_t count = 0;
+    int rc = count > 1 ? try_group(x, c, wishes, count, least, &is_kept, e) : 0;
+    for (uint32_t at = 0; is_kept && !rc && c->changed_count > 1 && at < c->changed_count;) {
+        uint32_t left = 0;
+        bool is_fewer;
         for (uint32_t k = 0; k < c->changed_count; k++) {
             if (k != at)
-                fewer[count++] = c->changed[k];
+                fewer[left++] = c->changed[k];
         }
-        rc = try_group(x, c, fewer, count, 0.95 * c->all_saves, &is_kept, e);
-        at += !is_kept;
+        rc = try_group(x, c, fewer, left, 0.95 * c->all_saves, &is_fewer, e);
+        at += !is_fewer;
     }
     return rc;
+}
+
+static uint32_t wishes_in(const struct replan *x, const struct region *g, uint32_t most,
+                          uint32_t out[])
+{
+    uint32_t count = 0;
+
+    for (uint32_t n = 0; n < g->count; n++) {
+        for (uint32_t k = 0; k < x->wish_count && count < most; k++) {
+            if (x->wishes[k].id == g->id[n])
+                out[count++] = k;
+        }
+    }
+    return count;
+}
+
+/* Where what is near leaves collectives, more of what is around may change, if that does clearly
+ * better: a split that goes through several products is changed in all of them or not at all. */
+static int find_far(struct replan *x, struct choice *c, struct err *e)
+{
+    const struct relaxed_plan *best = c->has_all ? &c->all : c->best ? &c->best->plan : NULL;
+    double least = c->has_all ? c->all_saves : c->best ? c->best_saves : 0;
+    uint32_t far[WISHES_FAR];
+    struct region g;
+
+    if (best && sent_by(x, best, NULL).count == 0)
+        return 0;
+    find_region(x->p.m, c->region->id[0], true, &g);
+    uint32_t count = wishes_in(x, &g, WISHES_FAR, far);
+    double more = fmax(1.1 * least, 0.01 * c->now.ms);
+    return count > c->count ? find_group(x, c, far, count, more, e) : 0;
 }
 
 static int keep_single(struct replan *x, struct doctor_finding *f, const struct choice *c,
@@ -361,7 +423,7 @@ static int keep_single(struct replan *x, struct doctor_finding *f, const struct 
     const struct doctor_wish *w = &x->wishes[c->best->wish];
     struct str words = {0};
 
-    write_change(x, w, &c->best->plan, &words);
+    write_change(x, w, false, &c->best->plan, &words);
     int rc = keep(x, f, &c->best->plan, &words, w, e);
     str_release(&words);
     return rc;
@@ -376,7 +438,7 @@ static int keep_group(struct replan *x, struct doctor_finding *f, const struct c
     for (uint32_t k = 0; k < c->changed_count; k++) {
         const struct doctor_wish *w = &x->wishes[c->changed[k]];
         str_add(&words, words.size ? "; " : "");
-        write_change(x, w, &c->all, &words);
+        write_change(x, w, c->changed_count > 1, &c->all, &words);
         at = !at || w->kind == WISH_CONSTRAINT ? w : at;
     }
     int rc = words.size ? keep(x, f, &c->all, &words, at, e) : 0;
@@ -471,7 +533,10 @@ static int keep_best(struct replan *x, struct doctor_finding *f, struct choice *
     int rc = find_single(x, c, e);
     if (rc)
         return rc;
-    rc = find_group(x, c, e);
+    rc = find_group(x, c, c->near, c->count, c->best_saves, e);
+    if (rc)
+        goto out;
+    rc = find_far(x, c, e);
     if (rc)
         goto out;
     if (c->best && (!c->has_all || c->best_saves >= 0.9 * c->all_saves))
@@ -496,8 +561,10 @@ static hlo_id served(const struct replan *x, const struct evidence_index *lines,
     const struct hlo_module *m = x->p.m;
 
     if (f->cause == DOCTOR_OUTPUT) {
+        uint32_t result = evidence_result(x->d->m, f->id);
         for (uint32_t k = 0; k < x->wish_count; k++) {
-            if (x->wishes[k].kind == WISH_RESULT)
+            if (x->wishes[k].kind == WISH_RESULT &&
+                (!result || !x->wishes[k].result || x->wishes[k].result == result))
                 return x->wishes[k].id;
         }
         return m->computations[m->entry].root;
@@ -519,13 +586,8 @@ static int plan_finding(struct replan *x, const struct evidence_index *lines,
 
     if (at == HLO_NONE)
         return 0;
-    find_region(x->p.m, at, &g);
-    for (uint32_t n = 0; n < g.count; n++) {
-        for (uint32_t k = 0; k < x->wish_count && c.count < WISHES_NEAR; k++) {
-            if (x->wishes[k].id == g.id[n])
-                c.near[c.count++] = k;
-        }
-    }
+    find_region(x->p.m, at, false, &g);
+    c.count = wishes_in(x, &g, WISHES_NEAR, c.near);
     return keep_best(x, f, &c, e);
 }
 
@@ -589,6 +651,7 @@ int doctor_replan(struct doctor *d, struct hlo_module *program, const atomic_boo
 {
     struct replan *x = mem_try(1, sizeof *x);
     struct evidence_index lines = {0};
+    struct doctor_total unused;
     int rc = 0;
 
     if (!x || !d->before || !d->count || program->count != d->before->count) {
@@ -599,6 +662,7 @@ int doctor_replan(struct doctor *d, struct hlo_module *program, const atomic_boo
     x->d = d;
     x->stop = stop;
     x->most = plans_for(program->count);
+    doctor_sum(d, &(struct doctor_row){0, d->count}, &x->dumped, &unused);
     rc = open_problem(x, program, e);
     if (rc)
         goto out;

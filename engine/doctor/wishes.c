@@ -87,20 +87,103 @@ void doctor_mesh_of(const struct hlo_module *m, uint32_t devices, char *out, siz
 
 /* ---- what the author asked for ---- */
 
+static const char shardy_result[] = "xla.sdy.FuncResultSharding";
+
+enum { RESULTS_MOST = 4096 }; /* looked at, so that no root makes this slow */
+
 static bool is_asked(const struct hlo_module *m, hlo_id id)
 {
     return hlo_at(m, id)->opcode == HLO_OP_CUSTOM_CALL && hlo_at(m, id)->operand_count == 1 &&
            hlo_shape(m, id)->type != HLO_TUPLE &&
            (hlo_attr_is(m, id, HLO_ATTR_CUSTOM_CALL_TARGET, "Sharding") ||
-            hlo_attr_is(m, id, HLO_ATTR_CUSTOM_CALL_TARGET, "xla.sdy.FuncResultSharding"));
+            hlo_attr_is(m, id, HLO_ATTR_CUSTOM_CALL_TARGET, shardy_result));
+}
+
+/* Without Shardy a lone result is asked for where the root takes it out of a tuple of its own:
+ * both become copies. */
+static void lone_result_as_copy(struct hlo_module *m, hlo_id root)
+{
+    struct hlo_instruction *i = &m->instructions[root];
+    hlo_id tuple = i->opcode == HLO_OP_GET_TUPLE_ELEMENT ? hlo_operand(m, root, 0) : HLO_NONE;
+
+    if (tuple == HLO_NONE || hlo_at(m, tuple)->opcode != HLO_OP_TUPLE ||
+        hlo_at(m, tuple)->operand_count != 1 || hlo_at(m, tuple)->user_count != 1 ||
+        hlo_shape(m, root)->type == HLO_TUPLE)
+        return;
+    m->instructions[tuple].opcode = HLO_OP_COPY;
+    m->instructions[tuple].shape = i->shape;
+    i->opcode = HLO_OP_COPY;
+}
+
+/* Of several, a reshape that nothing reads has the sharding: the root takes it instead of what it
+ * takes, whose place among the users becomes its own. */
+static void result_as_copy(struct hlo_module *m, hlo_id root, uint32_t n)
+{
+    hlo_id value = hlo_operand(m, root, n);
+    struct hlo_instruction *i = &m->instructions[value];
+
+    if (!i->user_count || m->user_pool[i->users + i->user_count - 1] != root)
+        return;
+    for (uint32_t k = 0; k < hlo_at(m, root)->operand_count; k++) {
+        if (k != n && hlo_operand(m, root, k) == value)
+            return;
+    }
+    for (uint32_t k = 0; k < i->user_count; k++) {
+        hlo_id user = hlo_user(m, value, k);
+        struct hlo_instruction *copy = &m->instructions[user];
+        if (copy->opcode != HLO_OP_RESHAPE || copy->user_count ||
+            !hlo_attr(m, user, HLO_ATTR_SHARDING))
+            continue;
+        copy->opcode = HLO_OP_COPY;
+        copy->users = i->users + --i->user_count;
+        copy->user_count = 1;
+        hlo_id *operands = (hlo_id *)(uintptr_t)m->operand_pool; /* m is to be changed */
+        operands[hlo_at(m, root)->operands + n] = user;
+        return;
+    }
 }
 
 void doctor_wishes_as_copies(struct hlo_module *m)
 {
+    hlo_id root = m->computations[m->entry].root;
+    bool has_results = false;
+
     for (hlo_id id = 0; id < m->count; id++) {
-        if (is_asked(m, id))
-            m->instructions[id].opcode = HLO_OP_COPY;
+        if (!is_asked(m, id))
+            continue;
+        m->instructions[id].opcode = HLO_OP_COPY;
+        has_results = has_results || hlo_attr_is(m, id, HLO_ATTR_CUSTOM_CALL_TARGET, shardy_result);
     }
+    if (has_results)
+        return;
+    if (hlo_attr(m, root, HLO_ATTR_SHARDING))
+        lone_result_as_copy(m, root);
+    for (uint32_t n = 0; hlo_at(m, root)->opcode == HLO_OP_TUPLE &&
+                         n < hlo_at(m, root)->operand_count && n < RESULTS_MOST;
+         n++)
+        result_as_copy(m, root, n);
+}
+
+/* The operand of the root that an instruction is; 0 where the root is no tuple. */
+static uint32_t result_number(const struct hlo_module *m, hlo_id id)
+{
+    hlo_id root = m->computations[m->entry].root;
+
+    for (uint32_t n = 0; hlo_at(m, root)->opcode == HLO_OP_TUPLE &&
+                         hlo_at(m, root)->operand_count > 1 && n < hlo_at(m, root)->operand_count;
+         n++) {
+        if (hlo_operand(m, root, n) == id)
+            return n + 1;
+    }
+    return 0;
+}
+
+/* Whether a copy stands for a result: as Shardy writes it, or as made above. */
+static bool is_result(const struct hlo_module *m, hlo_id id)
+{
+    return hlo_attr_is(m, id, HLO_ATTR_CUSTOM_CALL_TARGET, shardy_result) ||
+           (!hlo_attr(m, id, HLO_ATTR_CUSTOM_CALL_TARGET) &&
+            (id == m->computations[m->entry].root || result_number(m, id)));
 }
 
 /* The axes in the braces and quotes of Shardy's `[{"y"}, {}, {"x"}]`, dim by dim; false: other
@@ -170,10 +253,8 @@ bool doctor_wish_of(const struct problem *p, hlo_id id, struct doctor_wish *out)
     if ((!is_stored && !is_copy) || hlo_shape(m, id)->type == HLO_TUPLE ||
         !read_asked(p, id, &out->asked))
         return false;
-    out->kind = is_stored ? WISH_STORED
-                : hlo_attr_is(m, id, HLO_ATTR_CUSTOM_CALL_TARGET, "xla.sdy.FuncResultSharding")
-                    ? WISH_RESULT
-                    : WISH_CONSTRAINT;
+    out->kind = is_stored ? WISH_STORED : is_result(m, id) ? WISH_RESULT : WISH_CONSTRAINT;
+    out->result = out->kind == WISH_RESULT ? result_number(m, id) : 0;
     return true;
 }
 

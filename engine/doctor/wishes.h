@@ -17,6 +17,7 @@ struct doctor_wish {
     hlo_id id;    /* in the problem's module: a parameter, a constraint, a result */
     status asked; /* as its author has it */
     enum { WISH_STORED, WISH_CONSTRAINT, WISH_RESULT } kind;
+    uint32_t result; /* which of several, from 1 on; 0: the only one, or none */
 };
 
 /* The mesh its shardings are of, for problem_options: Shardy's first with the author's names

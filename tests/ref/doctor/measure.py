@@ -1,0 +1,197 @@
+"""automap doctor against the programs of programs.py, compiled here for 8 simulated devices: lines, causes
+and verdicts against what is known of them, and each planned change put into the program and compiled again.
+
+    python tests/ref/doctor/measure.py AUTOMAP [--gspmd] [--compiled] [--bare] [--keep DIR] [--verbose] [NAME ..]
+
+--gspmd: the older partitioner. --compiled: the compiled text with the program before. --bare: without the
+program before. --keep DIR: the dumps. --write DIR: the dumps of each program that is answered rightly, packed,
+and its answer, for tests that have no JAX. Prints k of n; 0 when all are right. 77 without JAX."""
+import argparse, functools, gzip, inspect, json, os, pathlib, re, subprocess, sys, tempfile
+
+p = argparse.ArgumentParser()
+p.add_argument("automap")
+p.add_argument("names", nargs="*")
+for flag in ("gspmd", "compiled", "bare", "verbose"):
+    p.add_argument("--" + flag, action="store_true")
+p.add_argument("--keep")
+p.add_argument("--write")
+args = p.parse_intermixed_args()
+scratch = None if args.keep else tempfile.TemporaryDirectory()
+out = pathlib.Path(args.keep or scratch.name)
+out.mkdir(parents=True, exist_ok=True)
+os.environ["JAX_PLATFORMS"] = "cpu"
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+os.environ["XLA_FLAGS"] = (f"--xla_force_host_platform_device_count=8 --xla_dump_to={out} --xla_dump_hlo_as_text "
+                           "--xla_dump_hlo_pass_re=spmd-partitioning|shardy-xla")
+try:
+    import jax
+except ImportError:
+    print("skipped: needs jax")
+    sys.exit(77)
+jax.config.update("jax_use_shardy_partitioner", not args.gspmd)
+from jax.sharding import NamedSharding, PartitionSpec as P
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import programs as source
+from programs import changed, programs
+
+chains = tuple(map(int, jax.__version__.split(".")[:2])) >= (0, 8)  # older ones keep one line of a chain
+text = pathlib.Path(source.__file__).read_text().splitlines()
+marks = {}
+for n, line in enumerate(text):
+    if "  # " in line:
+        for mark in line.rsplit("# ", 1)[1].split(", "):
+            marks[mark] = n + 1
+
+
+def dumps(name, f, mesh, ins, outs, shapes):
+    put = lambda spec: jax.tree.map(lambda one: NamedSharding(mesh, one), spec, is_leaf=lambda one: isinstance(one, P))
+    g = functools.wraps(f)(lambda *a: f(*a))
+    g.__name__ = name  # which the files are called by
+    jax.jit(g, in_shardings=put(tuple(ins)), out_shardings=put(outs)).lower(*shapes).compile()
+    def one(pattern):
+        found = sorted(out.glob(f"*.jit_{name}.{pattern}"))
+        return found[-1] if found else None
+    after = one("*cpu_after_optimizations.txt") if args.compiled else one("*after_spmd-partitioning*.txt")
+    return after or one("*after_shardy-xla*.txt"), one("before_optimizations.txt")
+
+
+def doctor(after, before):
+    more = [] if args.bare else ["--before", before]
+    cmd = [args.automap, "doctor", after, "--json", *more]
+    r = subprocess.run(cmd, capture_output=True, text=True)
+    if r.returncode:
+        raise SystemExit(f"{after}: {r.stderr.strip()}")
+    return json.loads(r.stdout)
+
+
+def spec_of(words, mesh):
+    """Without Shardy a dump does not know the axes' names: automap counts them x, y, ..."""
+    axes = dict(zip("xyz", mesh.axis_names)) if args.gspmd else {}
+    name = lambda axis: tuple(map(name, axis)) if isinstance(axis, tuple) else axes.get(axis, axis)
+    return eval(words, {"P": lambda *dims: P(*map(name, dims))})
+
+
+def with_change(program, planned):
+    """ins, out, constraints' lines of the program with a planned change in it; None: not of this kind."""
+    ins, outs, lines = list(program["ins"]), program["out"], {}
+    names = list(inspect.signature(program["f"]).parameters)
+    for one in planned["change"].split("; "):
+        spec = r"(P\(.*?\)(?=, (?:not|then) |$))"
+        if m := re.fullmatch(r'store "(.*?)" as ' + spec + r", not .*", one):
+            if m[1] not in names:
+                return None
+            ins[names.index(m[1])] = spec_of(m[2], program["mesh"])
+        elif m := re.fullmatch(r"hand (?:the result|result (\d+)) out as " + spec + ", not (.*)", one):
+            if isinstance(outs, tuple):
+                if not m[1]:
+                    return None
+                outs = tuple(spec_of(m[2], program["mesh"]) if k + 1 == int(m[1]) else o for k, o in enumerate(outs))
+            else:
+                outs = spec_of(m[2], program["mesh"])
+        elif m := re.fullmatch(r"(?:at \S+:(\d+) )?constrain it to " + spec + ", not .*", one):
+            if not m[1] and "line" not in planned or not chains:
+                return None
+            lines[int(m[1] or planned["line"]["line"])] = (spec_of(m[2], program["mesh"]),)
+        elif m := re.fullmatch(r"a constraint in between: (.*)", one):
+            if not chains:
+                return None
+            lines[planned["cause"]] = tuple(spec_of(w, program["mesh"]) for w in re.findall(r"P\(.*?\)(?=, then |$)", m[1])) + (None,)
+        else:
+            return None
+    return ins, outs, lines
+
+
+def check(name):
+    program = programs[name]
+    f, mesh, shapes = program["f"], program["mesh"], program["shapes"]
+    files = dumps(name, f, mesh, program["ins"], program["out"], shapes)
+    found = doctor(*files)
+    faults, seen = [], set()
+    wanted = {}  # line: [(mark, cause, verdicts)]
+    for mark, (causes, verdicts) in program["answer"].items():
+        line = marks[mark.lstrip("?")] if mark.lstrip("?") else None
+        wanted.setdefault(line, []).append((mark, causes.split("|"), verdicts.split("|")))
+    for c in found["collectives"]:
+        line = c.get("line_of_cause", {}).get("line")
+        if args.verbose:
+            print(f"    {c['kind']:18} {c['bytes']:10.0f} x{c['trips']} {c['cause']:17} {c['verdict']:8} {line}"
+                  f" {text[line - 1].strip() if line else ''}\n       {c['because']}\n       {c.get('cure', '')}"
+                  f"  {c.get('planned', {}).get('change', '')}")
+        here = wanted.get(line, []) if chains else sum(wanted.values(), [])
+        fits = [mark for mark, causes, verdicts in here
+                if c["cause"] in causes and c["verdict"] in verdicts]
+        seen.update(fits)
+        if not fits:
+            faults.append(f"{c['instruction']} at line {line}: {c['cause']} {c['verdict']}, expected "
+                          f"{wanted.get(line, 'nothing')}")
+    for line in wanted:
+        for mark, _, _ in wanted[line]:
+            if chains and mark not in seen and not mark.startswith("?"):
+                faults.append(f"nothing at \"{mark}\"")
+    # planned changes, compiled
+    plans = {}
+    for c in found["collectives"]:
+        if "planned" in c:
+            plans[c["planned"]["change"]] = dict(c["planned"], cause=c.get("line_of_cause", {}).get("line"))
+    for k, plan in enumerate(plans.values()):
+        new = with_change(program, plan)
+        if not new:
+            print(f"  {name}: not tried: {plan['change']}")
+            continue
+        changed.clear()
+        changed.update(new[2])
+        jax.clear_caches()
+        left = doctor(*dumps(f"{name}_c{k}", f, mesh, new[0], new[1], shapes))
+        changed.clear()
+        tried.append((name, plan["change"], found["sent_bytes"], left["sent_bytes"], found["ms"], left["ms"], plan["bytes"], left["bytes"]))
+        if left["ms"] >= found["ms"]:
+            faults.append(f"XLA, given \"{plan['change']}\", takes {left['ms']:.4f} ms, not less than {found['ms']:.4f}")
+    if args.write and not faults:
+        write(name, found, files)
+    return faults
+
+
+def packed(path, to):
+    """Without the paths of this machine."""
+    words = path.read_text()
+    words = words.replace(str(pathlib.Path(source.__file__).resolve()), "programs.py")
+    words = words.replace(str(pathlib.Path(__file__).resolve()), "measure.py")
+    words = re.sub(r'"/[^"]*(/site-packages/[^"]*)"', r'"/lib\1"', words)
+    with open(to, "wb") as f:
+        f.write(gzip.compress(words.encode(), mtime=0))
+
+
+def write(name, found, files):
+    """Answers were right, and XLA has done what the changes promise."""
+    where = pathlib.Path(args.write)
+    stage = "compiled" if args.compiled else "gspmd" if args.gspmd else "shardy"
+    stem = f"{name}.{stage}{'' if chains else '.old'}"
+    packed(files[0], where / f"{stem}.after.hlo.gz")
+    packed(files[1], where / f"{stem}.before.hlo.gz")
+    answers = where / "answers.json"
+    all = json.loads(answers.read_text()) if answers.exists() else {}
+    all[stem] = {
+        "collectives": sorted([c["kind"], c["cause"], c["verdict"], c.get("line_of_cause", {}).get("line", 0)]
+                              for c in found["collectives"]),
+        "changes": sorted({c["planned"]["change"]: c["planned"]["bytes"]
+                           for c in found["collectives"] if "planned" in c}.items())}
+    answers.write_text(json.dumps(dict(sorted(all.items())), indent=1) + "\n")
+
+
+tried, right = [], 0
+names = args.names or list(programs)
+for name in names:
+    if args.verbose:
+        print(name)
+    try:
+        faults = check(name)
+    except Exception as e:
+        faults = [f"{type(e).__name__}: {str(e)[:300]}"]
+    right += not faults
+    for fault in faults:
+        print(f"{name}: {fault}")
+for t in tried:
+    print(f"  {t[0]:20} sent {t[2]:9.0f} to {t[3]:9.0f}, {t[4]*1e3:6.1f} to {t[5]*1e3:6.1f} us; bytes planned {t[6]:9.0f}, left {t[7]:9.0f}: {t[1]}")
+print(f"jax {jax.__version__} {'gspmd' if args.gspmd else 'shardy'} {'compiled' if args.compiled else 'spmd'}"
+      f"{' bare' if args.bare else ''}: {right} of {len(names)}; {sum(t[5] < t[4] for t in tried)} of {len(tried)} changes help")
+sys.exit(right != len(names))
