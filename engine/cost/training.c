@@ -359,7 +359,7 @@ static int trace_gradient(struct trace *s, hlo_value gradient, struct training_v
 
     s->seen_count = s->producers = 0;
     trace_push(s, gradient);
-    for (uint32_t k = 0; k < s->seen_count; k++) {
+    for (uint32_t k = 0; k < s->seen_count && s->producers != UINT32_MAX; k++) {
         rc = trace_value(s, s->seen[k], out, e);
         if (rc)
             goto out;

@@ -66,14 +66,11 @@ static double leaf_bytes(const struct hlo_module *m, const struct hlo_shape *s)
     return sum;
 }
 
-/* Of a tuple only the table of pointers is read. */
 static double bytes(const struct hlo_coster *k, uint32_t operand)
 {
     const struct hlo_shape *s = hlo_cost_operand(k, operand);
 
-    if (!s)
-        return 0;
-    return s->type == HLO_TUPLE ? (double)POINTER_BYTES * s->part_count : leaf_bytes(k->m, s);
+    return s ? k->bytes[s - k->m->shapes].read : 0;
 }
 
 static double all_elements(const struct hlo_coster *k, const struct hlo_shape *s)
@@ -421,28 +418,44 @@ static const cost_rule rules[HLO_COST_COUNT] = {
 #undef X
 };
 
-static struct hlo_cost cost_of(const struct hlo_module *m, hlo_id id,
-                               const struct hlo_cost *computations)
+static struct hlo_shape_bytes *shape_bytes(const struct hlo_module *m)
 {
-    struct hlo_coster k = {.m = m, .computations = computations, .id = id};
+    struct hlo_shape_bytes *all = mem_try(m->shape_count, sizeof *all);
 
-    k.cost.bytes = leaf_bytes(m, hlo_shape(m, id));
-    for (uint32_t n = 0; n < hlo_at(m, id)->operand_count; n++)
-        k.cost.bytes += bytes(&k, n);
-    rules[hlo_op_info[hlo_at(m, id)->opcode].cost](&k);
+    for (uint32_t n = 0; all && n < m->shape_count; n++) {
+        const struct hlo_shape *s = &m->shapes[n];
+        all[n].leaves = leaf_bytes(m, s);
+        all[n].read = s->type == HLO_TUPLE ? (double)POINTER_BYTES * s->part_count : all[n].leaves;
+    }
+    return all;
+}
+
+/* `k` holds all but the instruction. */
+static struct hlo_cost cost_of(struct hlo_coster k, hlo_id id)
+{
+    const struct hlo_instruction *i = hlo_at(k.m, id);
+    const hlo_id *operand = k.m->operand_pool + i->operands, *end = operand + i->operand_count;
+
+    k.id = id;
+    k.cost = (struct hlo_cost){.bytes = k.bytes[i->shape].leaves};
+    for (; operand < end; operand++)
+        k.cost.bytes += k.bytes[hlo_at(k.m, *operand)->shape].read;
+    rules[hlo_op_info[i->opcode].cost](&k);
     return k.cost;
 }
 
 /* Bodies as often as they run; a condition runs once more. `once`: with each body run once. */
-static struct hlo_cost with_trips(const struct hlo_module *m, hlo_id id, struct hlo_cost once,
-                                  const struct hlo_cost *computations)
+static struct hlo_cost with_trips(struct hlo_coster often, hlo_id id, struct hlo_cost once)
 {
+    const struct hlo_module *m = often.m;
+    const struct hlo_cost *computations = often.computations;
+
     if (!hlo_at(m, id)->called_count)
         return once;
     int64_t trips = hlo_at(m, id)->opcode == HLO_OP_WHILE ? hlo_trip_count(m, id) : -1;
 
     if (trips < 0)
-        return cost_of(m, id, computations);
+        return cost_of(often, id);
     struct hlo_cost c = {0, 0, 0};
     add(&c, computations[hlo_called(m, id, 0)], (double)trips);
     add(&c, computations[hlo_called(m, id, 1)], (double)trips + 1);
@@ -450,17 +463,20 @@ static struct hlo_cost with_trips(const struct hlo_module *m, hlo_id id, struct 
 }
 
 /* Callees come before callers, so that each computation is summed once. */
-static void sum_up(const struct hlo_module *m, struct hlo_costs *out, struct hlo_cost *once,
-                   struct hlo_cost *often)
+static void sum_up(const struct hlo_module *m, const struct hlo_shape_bytes *shapes,
+                   struct hlo_costs *out, struct hlo_cost *once, struct hlo_cost *often)
 {
+    struct hlo_coster k = {.m = m, .bytes = shapes, .computations = once},
+                      trips = {.m = m, .bytes = shapes, .computations = often};
+
     for (hlo_comp c = 0; c < m->computation_count; c++) {
         const struct hlo_computation *comp = &m->computations[c];
         for (hlo_id id = comp->first; id < comp->first + comp->count; id++) {
-            out->instruction[id] = cost_of(m, id, once);
+            out->instruction[id] = cost_of(k, id);
             if (out->instruction[id].bytes < 0)
                 continue; /* unknown is not added */
             add(&once[c], out->instruction[id], 1);
-            add(&often[c], with_trips(m, id, out->instruction[id], often), 1);
+            add(&often[c], with_trips(trips, id, out->instruction[id]), 1);
         }
     }
     out->total = once[m->entry];
@@ -572,13 +588,14 @@ int hlo_costs_new(const struct hlo_module *m, struct hlo_costs *out, struct err 
     struct hlo_cost *once = mem_try(m->computation_count, sizeof *once);
     struct hlo_cost *often = mem_try(m->computation_count, sizeof *often);
     double *runs = mem_try(m->computation_count, sizeof *runs);
+    struct hlo_shape_bytes *shapes = shape_bytes(m);
     int rc = 0;
 
     memset(out, 0, sizeof *out);
     out->instruction = mem_try(m->count, sizeof *out->instruction);
     out->times = mem_try(m->count, sizeof *out->times);
-    if (once && often && runs && out->instruction && out->times) {
-        sum_up(m, out, once, often);
+    if (once && often && runs && shapes && out->instruction && out->times) {
+        sum_up(m, shapes, out, once, often);
         rc = count_runs(m, out->times, runs, e);
     } else {
         rc = err_no_memory(e, "for the costs of %u instructions", m->count);
@@ -588,6 +605,7 @@ int hlo_costs_new(const struct hlo_module *m, struct hlo_costs *out, struct err 
     free(once);
     free(often);
     free(runs);
+    free(shapes);
     return rc;
 }
 

@@ -6,8 +6,14 @@
 #include "hlo/module/hlo.h"
 #include "hlo/module/shape.h"
 
+struct hlo_shape_bytes {
+    double leaves; /* of all its arrays */
+    double read;   /* by who has it as an operand: of a tuple only the table of pointers */
+};
+
 struct hlo_coster {
     const struct hlo_module *m;
+    const struct hlo_shape_bytes *bytes; /* [m->shape_count] */
     const struct hlo_cost *computations; /* sums of those called; callees come first */
     hlo_id id;
     struct hlo_cost cost; /* starts as 0 flops, bytes of operands and result */

@@ -12,28 +12,43 @@
 /* Texts that are kept of the input, copied one after another, each with a NUL behind it. */
 struct keeping {
     const struct hlo_builder *b;
-    char *to;    /* NULL: only counted */
-    size_t size; /* so far */
+    char *to; /* where the next goes */
+    size_t left, size, most;
+    bool failed; /* no memory for it, or not worth it: from here on all stays where it is */
     struct hlo_text
         *metadata;       /* [meta_count] where the metadata of each meta stood, and its copy: */
     const char **copies; /* the same text stands behind many instructions */
 };
+
+enum { PIECE = 1 << 16 };
 
 static bool is_of_input(const struct hlo_builder *b, const char *text)
 {
     return (uintptr_t)text - (uintptr_t)b->input < b->input_size;
 }
 
+/* Room for `size` bytes more; what reads words may read past each text. */
+static bool has_room(struct keeping *k, size_t size)
+{
+    k->size += size;
+    if (k->failed || size <= k->left) {
+        k->failed |= k->size > k->most;
+        return !k->failed;
+    }
+    k->left = size > PIECE ? size : PIECE;
+    k->to = k->size > k->most ? NULL : arena_get(&k->b->m->arena, k->left + HLO_INPUT_PAD, 1);
+    k->failed = !k->to;
+    return !k->failed;
+}
+
 static const char *keep(struct keeping *k, const char *text, size_t size)
 {
-    char *copy = k->to ? k->to + k->size : NULL;
-
-    if (!is_of_input(k->b, text))
+    if (!is_of_input(k->b, text) || !has_room(k, size + 1))
         return text;
-    if (copy)
-        memcpy(copy, text, size); /* the block was zeroed */
-    k->size += size + 1;
-    return copy ? copy : text;
+    char *copy = memcpy(k->to, text, size); /* the piece was zeroed */
+    k->to += size + 1;
+    k->left -= size + 1;
+    return copy;
 }
 
 static const char *keep_attr(struct keeping *k, const struct hlo_attr *a, uint32_t meta)
@@ -55,33 +70,23 @@ static void keep_all(struct keeping *k)
     struct hlo_text *literals = (struct hlo_text *)(uintptr_t)m->literals;
     struct hlo_text *header = (struct hlo_text *)(uintptr_t)m->header;
 
-    memset(k->metadata, 0, m->meta_count * sizeof *k->metadata);
-    for (hlo_id id = 0; id < m->count; id++) {
+    for (hlo_id id = 0; id < m->count && !k->failed; id++) {
         const struct hlo_instruction *i = &m->instructions[id];
-        for (uint32_t n = i->attrs; n < i->attrs + i->attr_count; n++) {
-            const char *text = keep_attr(k, &attrs[n], i->meta);
-            if (k->to)
-                attrs[n].text = text;
-        }
-        const struct hlo_text *literal = &literals[i->literal];
-        const char *text = i->literal ? keep(k, literal->text, literal->size) : NULL;
-        if (k->to && i->literal)
-            literals[i->literal].text = text;
+        for (uint32_t n = i->attrs; n < i->attrs + i->attr_count; n++)
+            attrs[n].text = keep_attr(k, &attrs[n], i->meta);
+        struct hlo_text *literal = &literals[i->literal];
+        if (i->literal)
+            literal->text = keep(k, literal->text, literal->size);
     }
-    for (uint32_t n = 0; n < m->header_count; n++) {
-        const char *text = keep(k, header[n].text, header[n].size);
-        if (k->to)
-            header[n].text = text;
-    }
-    const char *tables = keep(k, m->tables.text, m->tables.size);
-    if (k->to)
-        m->tables.text = tables;
+    for (uint32_t n = 0; n < m->header_count; n++)
+        header[n].text = keep(k, header[n].text, header[n].size);
+    m->tables.text = keep(k, m->tables.text, m->tables.size);
 }
 
 void hlo_build_drop_input(struct hlo_builder *b)
 {
     struct hlo_module *m = b->m;
-    struct keeping k = {.b = b};
+    struct keeping k = {.b = b, .most = b->input_size / 2};
 
     if (!b->input || m->format != HLO_FORMAT_TEXT)
         return;
@@ -89,13 +94,10 @@ void hlo_build_drop_input(struct hlo_builder *b)
     k.copies = mem_try(m->meta_count, sizeof *k.copies);
     if (k.metadata && k.copies) {
         keep_all(&k);
-        k.to = k.size < b->input_size / 2 ? arena_get(&m->arena, k.size + HLO_INPUT_PAD, 1) : NULL;
-        k.size = 0;
-    }
-    if (k.to) {
-        keep_all(&k);
-        free(b->input);
-        b->input = NULL;
+        if (!k.failed) {
+            free(b->input);
+            b->input = NULL;
+        }
     }
     free(k.metadata);
     free(k.copies);

@@ -347,7 +347,22 @@ out:
 
 /* ---- what follows from the order ---- */
 
-static int fill_computations(struct hlo_builder *b, struct err *e)
+/* Instructions of a kind that is rare, in order. */
+struct some {
+    hlo_id *list;
+    size_t count, room;
+};
+
+static bool some_add(struct some *s, hlo_id id)
+{
+    if (!mem_grow(&s->list, &s->room, s->count, 1))
+        return false;
+    s->list[s->count++] = id;
+    return true;
+}
+
+static int fill_computations(struct hlo_builder *b, struct some *params, struct some *callers,
+                             struct err *e)
 {
     for (uint32_t n = 0; n < b->instruction_count; n++) {
         const struct hlo_instruction *i = &b->instructions[n];
@@ -365,6 +380,9 @@ static int fill_computations(struct hlo_builder *b, struct err *e)
         }
         if (i->opcode == HLO_OP_PARAMETER)
             c->param_count++;
+        if ((i->opcode == HLO_OP_PARAMETER && !some_add(params, n)) ||
+            (i->called_count && !some_add(callers, n)))
+            return hlo_build_memory(e);
     }
     for (size_t c = 0; c < b->computation_count; c++) {
         struct hlo_computation *comp = &b->computations[c];
@@ -379,7 +397,7 @@ static int fill_computations(struct hlo_builder *b, struct err *e)
     return 0;
 }
 
-static int fill_params(struct hlo_builder *b, struct err *e)
+static int fill_params(struct hlo_builder *b, const struct some *found, struct err *e)
 {
     for (size_t n = 0; n < b->computation_count; n++) {
         struct hlo_computation *c = &b->computations[n];
@@ -387,25 +405,24 @@ static int fill_params(struct hlo_builder *b, struct err *e)
         if (!params)
             return hlo_build_memory(e);
         memset(params, 0xff, c->param_count * sizeof *params);
-        for (hlo_id i = c->first; i < c->first + c->count; i++) {
-            const struct hlo_instruction *p = &b->instructions[i];
-            if (p->opcode != HLO_OP_PARAMETER)
-                continue;
-            if (p->number >= c->param_count || params[p->number] != HLO_NONE) {
-                err_set(e, ERR_INPUT,
-                        "parameter number %u in computation \"%.100s\" of %u parameters, expected "
-                        "each of 0 to %u once",
-                        p->number, c->name, c->param_count, c->param_count - 1);
-                return hlo_build_error_at(b, i, e);
-            }
-            params[p->number] = i;
-        }
         c->params = params;
+    }
+    for (size_t n = 0; n < found->count; n++) {
+        const struct hlo_instruction *p = &b->instructions[found->list[n]];
+        const struct hlo_computation *c = &b->computations[p->computation];
+        if (p->number >= c->param_count || c->params[p->number] != HLO_NONE) {
+            err_set(e, ERR_INPUT,
+                    "parameter number %u in computation \"%.100s\" of %u parameters, expected "
+                    "each of 0 to %u once",
+                    p->number, c->name, c->param_count, c->param_count - 1);
+            return hlo_build_error_at(b, found->list[n], e);
+        }
+        ((hlo_id *)(uintptr_t)c->params)[p->number] = found->list[n];
     }
     return 0;
 }
 
-static int fill_callers(struct hlo_builder *b, struct err *e)
+static int fill_callers(struct hlo_builder *b, const struct some *found, struct err *e)
 {
     hlo_id *pool = arena_get(&b->m->arena, b->called_count + 1, sizeof *pool);
     uint32_t *last =
@@ -417,7 +434,8 @@ static int fill_callers(struct hlo_builder *b, struct err *e)
     }
     for (uint32_t pass = 0; pass < 2; pass++) {
         memset(last, 0, b->computation_count * sizeof *last);
-        for (uint32_t n = 0; n < b->instruction_count; n++) {
+        for (size_t f = 0; f < found->count; f++) {
+            hlo_id n = found->list[f];
             const struct hlo_instruction *i = &b->instructions[n];
             for (uint32_t k = 0; k < i->called_count; k++) {
                 hlo_comp callee = b->called[i->called + k];
@@ -568,9 +586,34 @@ static int move_arrays(struct hlo_builder *b, struct err *e)
     return 0;
 }
 
+/* Who is in, who calls and who reads whom, and the leaves. */
+static int fill_all(struct hlo_builder *b, struct err *e)
+{
+    struct some params = {0}, callers = {0};
+    hlo_id *users = NULL;
+    int rc = fill_computations(b, &params, &callers, e);
+
+    if (rc)
+        goto out;
+    rc = fill_params(b, &params, e);
+    if (rc)
+        goto out;
+    rc = fill_callers(b, &callers, e);
+    if (rc)
+        goto out;
+    rc = fill_users(b, &users, e);
+    if (rc)
+        goto out;
+    rc = fill_leaves(b, e);
+    b->m->user_pool = users;
+out:
+    free(params.list);
+    free(callers.list);
+    return rc;
+}
+
 static int finish(struct hlo_builder *b, hlo_comp entry, struct err *e)
 {
-    hlo_id *users = NULL;
     int rc = 0;
 
     if (!b->computation_count)
@@ -583,22 +626,9 @@ static int finish(struct hlo_builder *b, hlo_comp entry, struct err *e)
     }
     if (rc)
         return rc;
-    rc = fill_computations(b, e);
+    rc = fill_all(b, e);
     if (rc)
         return rc;
-    rc = fill_params(b, e);
-    if (rc)
-        return rc;
-    rc = fill_callers(b, e);
-    if (rc)
-        return rc;
-    rc = fill_users(b, &users, e);
-    if (rc)
-        return rc;
-    rc = fill_leaves(b, e);
-    if (rc)
-        return rc;
-    b->m->user_pool = users;
     b->m->entry = entry;
     return move_arrays(b, e);
 }

@@ -66,7 +66,7 @@ struct arena_block {
     _Alignas(16) char bytes[];
 };
 
-enum { BLOCK_FIRST = 4096, BLOCK_MOST = 1 << 20 };
+enum { BLOCK_FIRST = 4096, BLOCK_MOST = 4 << 20 };
 
 void *arena_get(struct arena *a, size_t count, size_t size)
 {
@@ -81,7 +81,7 @@ void *arena_get(struct arena *a, size_t count, size_t size)
             next = BLOCK_MOST;
         if (next < need)
             next = need;
-        struct arena_block *block = calloc(1, sizeof *block + next);
+        struct arena_block *block = mem_try(1, sizeof *block + next);
         if (!block)
             return NULL;
         block->size = next;

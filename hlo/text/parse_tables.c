@@ -266,7 +266,7 @@ int hlo_parse_metadata(struct parser *p, const char **text, const char *end, uin
         return read_metadata(p, *text, end, out);
     if (m->count * 2 >= m->room && !metas_grow(m))
         return hlo_parse_memory(p);
-    uint32_t hash = lex_hash(*text, size);
+    uint32_t hash = lex_hash_long(*text, size);
     struct parse_meta *slot = meta_slot(m, *text, (uint32_t)size, hash);
     if (!slot->text) {
         if (read_metadata(p, *text, end, out))

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -418,6 +419,44 @@ static void test_metadata_is_read_once_and_kept(void **state)
     str_release(&second);
 }
 
+/* 3,000 negations, each with an attribute and metadata of its own, and a constant, are more than
+ * one piece of what is kept; with a constant that is most of the text all stays where it was. */
+static void test_kept_in_pieces(void **state)
+{
+    for (int with_large = 0; with_large < 2; with_large++) {
+        struct str text = {0};
+        (void)state;
+        str_add(&text, "HloModule m\nENTRY e {\n  n.0 = f32[] constant(0)\n");
+        for (int n = 1; n <= 3000; n++)
+            str_format(&text,
+                       "  c.%d = f32[] constant(%d)\n  n.%d = f32[] add(n.%d, c.%d), "
+                       "metadata={op_name=\"scope/number_%d\" source_line=%d} // said no more\n",
+                       n, n, n, n - 1, n, n, n);
+        str_add(&text, "  large = f32[100000] constant({");
+        str_add(&text, with_large ? "0" : "...");
+        for (int n = 1; with_large && n < 100000; n++)
+            str_add(&text, ", 1234567");
+        str_add(&text, "})\n}\n");
+        struct hlo_module *m = load(text.text);
+        assert_true(with_large ? m->input != NULL : m->input == NULL);
+        for (int n = 1; n <= 3000; n++) {
+            char name[16], want[80];
+            double value;
+            snprintf(name, sizeof name, "c.%d", n);
+            assert_true(hlo_constant_number(m, hlo_find(m, name), &value));
+            assert_int_equal((int)value, n);
+            snprintf(name, sizeof name, "n.%d", n);
+            const struct hlo_attr *a = hlo_attr(m, hlo_find(m, name), HLO_ATTR_METADATA);
+            int size =
+                snprintf(want, sizeof want, "{op_name=\"scope/number_%d\" source_line=%d}", n, n);
+            assert_int_equal(a->size, size);
+            assert_memory_equal(a->text, want, (size_t)size);
+        }
+        hlo_free(m);
+        str_release(&text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -435,6 +474,7 @@ int main(void)
         cmocka_unit_test(test_while_names_body_then_condition),
         cmocka_unit_test(test_sugar_of_asynchronous_instructions),
         cmocka_unit_test(test_metadata_is_read_once_and_kept),
+        cmocka_unit_test(test_kept_in_pieces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

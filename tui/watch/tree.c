@@ -22,6 +22,7 @@ struct building {
     struct tree *t;
     struct slots slots; /* of nodes, by parent and name */
     struct str scope;
+    int *by_meta; /* [meta_count * HLO_PHASE_COUNT] node + 1 of a scope and phase; 0: not yet */
 };
 
 /* "layer_000" -> "layer 0", 0; "fc_norm" -> "fc norm", -1; "conv1_2" as it is. */
@@ -165,14 +166,20 @@ static int place_parameter(struct building *b, const struct hlo_param_role *r)
 static int place_instruction(struct building *b, hlo_id id)
 {
     const struct problem *p = b->t->problem;
+    int *known = &b->by_meta[(size_t)hlo_at(p->m, id)->meta * HLO_PHASE_COUNT + p->roles.phase[id]];
+    if (*known)
+        return *known - 1;
     const char *phase = hlo_phase_names[p->roles.phase[id]];
     int node = child(b, TREE_NONE, phase, strlen(phase));
     struct hlo_scope_marks marks = {0};
 
     str_clear(&b->scope);
     hlo_scope_of_op_name(hlo_meta(p->m, id)->op_name, &b->scope, &marks);
-    if (b->scope.size)
-        return descend(b, node, b->scope.text, b->scope.size);
+    if (b->scope.size) {
+        node = descend(b, node, b->scope.text, b->scope.size);
+        *known = node == TREE_NONE ? 0 : node + 1;
+        return node;
+    }
     const char *layer = p->roles.layer_names[p->roles.layer[id]];
     return descend(b, node, layer, strlen(layer));
 }
@@ -419,7 +426,8 @@ int tree_new(const struct problem *p, struct tree **out, struct err *e)
     t->names = mem_try(count, sizeof *t->names);
     t->full = mem_try(count, sizeof *t->full);
     t->node_of = mem_try(count, sizeof *t->node_of);
-    bool ok = t->order && t->names && t->full && t->node_of && place_all(&b);
+    b.by_meta = mem_try((size_t)p->m->meta_count * HLO_PHASE_COUNT, sizeof *b.by_meta);
+    bool ok = t->order && t->names && t->full && t->node_of && b.by_meta && place_all(&b);
     if (ok) {
         sort_instructions(t);
         hash_nodes(t);
@@ -427,6 +435,7 @@ int tree_new(const struct problem *p, struct tree **out, struct err *e)
     }
     slots_release(&b.slots);
     str_release(&b.scope);
+    free(b.by_meta);
     if (!ok) {
         tree_free(t);
         return err_set(e, ERR_MEMORY, "not enough memory for the tree of %u instructions",
