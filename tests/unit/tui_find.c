@@ -216,6 +216,27 @@ static const char *screen(struct app *app, const char *keys, struct str *out)
     return explorer_text(app, out);
 }
 
+/* "//" goes on to the other panels where this one has nothing, "/" does not; the keys go along. */
+static void test_search_of_the_screen(void **state)
+{
+    (void)state;
+    struct app *app = explorer_open("t5-tiny", NULL, 120, 40);
+    struct str out = {0};
+    struct err e;
+
+    assert_int_equal(app_tell(app, "episode 3", &e), 0);
+    assert_non_null(strstr(screen(app, "1g/vocab\r", &out), "// searches all panels"));
+    assert_non_null(strstr(out.text, "1 Graph ━"));
+    assert_null(strstr(screen(app, "//vocab\r", &out), "nothing on the screen"));
+    assert_non_null(strstr(out.text, "2 Linkage groups ━"));
+    const struct watch *w = app_watch(app);
+    assert_true(!strncmp(w->move[w->cursor].name, "vocab", 5));
+    assert_non_null(strstr(screen(app, "1//q/kernel\r", &out), "1 Graph ━")); /* here first */
+    assert_non_null(strstr(screen(app, "//nothing is so\r", &out), "nothing on the screen"));
+    str_release(&out);
+    app_free(app);
+}
+
 /* / and \ take what the finder takes; Esc takes a filter away, one step at a time. */
 static void test_search_and_filter(void **state)
 {
@@ -255,6 +276,7 @@ int main(void)
         cmocka_unit_test(test_every_name_finds_itself),
         cmocka_unit_test(test_what_is_meant),
         cmocka_unit_test(test_search_and_filter),
+        cmocka_unit_test(test_search_of_the_screen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,8 @@
 #include "explorer.h"
 #include "tui/views/glossary.h"
 #include "tui/watch/flips.h"
+#include "tui/watch/ledger_text.h"
+#include "tui/watch/trial.h"
 #include "tui/watch/watch.h"
 
 #include <setjmp.h>
@@ -19,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static const char *screen(struct app *app, const char *keys, struct str *out)
 {
@@ -118,6 +121,66 @@ static void test_glossary(void **state)
     grid_release(&g);
 }
 
+/* Every view's own words are explained in it, or are not on the screen; and a word of one view is
+ * not explained as another's. */
+static void test_every_view_is_explained(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *keys, *words, *not ;
+    } views[] = {
+        {"", "strict|optimum|proven|baseline|alone|in best|dims|elsewhere|ε|margin|visits|Q", ""},
+        {"Vi", "L|C A W|eager|all-reduce|busy|simulated|1f1b|gpipe|in flight|recompute",
+         "stage 2 sets"},
+        {"Vh", "ZeRO|data × tensor|once a step, ms|over bound|L|eager|all-reduce", ""},
+        {"Vl", "contiguous|over bound", ""},
+        {"Vs", "relaxed|reshard|all-to-all|all-gather|reduce-scatter|bound", ""},
+        {"Vp", "over best|proven|all-reduces", ""},
+        {"Vm", "best flip|peak|moments", ""},
+        {"Vr", "annealing|enumeration|greedy|DQN|over optimum", ""},
+        {"Vx", "classes", ""},
+        {"Vw", "proven|batch", ""},
+        {"2jw", "class|reduces|anew|all-reduces|proven", ""},
+        {"2j\r", "ties|rhs|contracting|all-reduces", ""},
+        {"C,", "target|update|ε|priority|double|dueling|n-step|target net|Huber|replay", ""},
+        {"o", "micro-batches|ZeRO|cost reward|folding|propagation", ""},
+    };
+    struct app *app = explorer_open("t5-base6", "c-4x8-v100", 140, 50);
+    struct str out = {0};
+    int found[64], explained = 0;
+    struct err e;
+
+    assert_int_equal(app_tell(app, "episode 20", &e), 0);
+    assert_int_equal(app_tell(app, "decide 2", &e), 0);
+    for (size_t n = 0; n < sizeof views / sizeof *views; n++) {
+        const char *text = screen(app, views[n].keys, &out);
+        app_touch(app);
+        int count = glossary_on(app_frame(app), -1, found, 64);
+        for (const char *w = views[n].words; *w; w += strcspn(w, "|"), w += *w == '|') {
+            char word[32];
+            bool known = false, there = false;
+            snprintf(word, sizeof word, "%.*s", (int)strcspn(w, "|"), w);
+            there = strstr(text, word) != NULL;
+            for (int k = 0; glossary[k].word; k++) {
+                if (strcmp(glossary[k].word, word) != 0)
+                    continue;
+                for (int f = 0; f < count; f++)
+                    known |= !strcmp(glossary[found[f]].meaning, glossary[k].meaning);
+            }
+            if (there && !known)
+                fail_msg("%s: %s is not explained", views[n].keys, word);
+            explained += known;
+        }
+        for (int f = 0; f < count; f++)
+            assert_string_not_equal(glossary[found[f]].word, views[n].not );
+        screen(app, "\033\033\033", &out);
+    }
+    printf("%d words explained\n", explained);
+    assert_true(explained >= 60);
+    str_release(&out);
+    app_free(app);
+}
+
 static void test_options_say_before_and_after(void **state)
 {
     (void)state;
@@ -140,13 +203,114 @@ static void test_options_say_before_and_after(void **state)
     app_free(app);
 }
 
+/* What is said of a change before it is made is the row of the ledger that it makes, whatever pins
+ * and edits are in force; what is refused says why, and changes nothing. */
+static void test_a_change_is_tried_before(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "cluster servers.*.link.bandwidth=25 GB/s",
+        "zero 1",
+        "pin @0=1", /* against the optimum: what follows is dearer with it */
+        "batch x2",
+        "set kind all",
+        "micro-batches 2",
+        "set memory-limit 1 MB",
+        "set memory-limit none",
+        "cluster servers.*.devices=2",
+        "zero 9",
+    };
+    struct app *app = explorer_open("t5-tiny", "v100-1x4", 120, 40);
+    struct trial t = {.line = ""};
+    struct err e;
+    int made = 0, refused = 0;
+
+    for (size_t n = 0; n < sizeof lines / sizeof *lines; n++) {
+        const struct watch *w = app_watch(app);
+        uint32_t acts = w->shot->acts;
+        double now = n % 2 ? 0 : 1000; /* every other one in a thread, while frames are drawn */
+        trial_follow(&t, w, lines[n], now);
+        for (int i = 0; now > 0 && trial_is_busy(&t) && i < 3000; i++) {
+            nanosleep(&(struct timespec){0, 5000000}, NULL);
+            trial_follow(&t, w, lines[n], now += 100);
+        }
+        assert_true(t.look.done);
+        assert_int_equal(w->shot->acts, acts);
+        if (app_tell(app, lines[n], &e)) {
+            assert_true(t.look.trouble[0]);
+            refused++;
+            continue;
+        }
+        assert_string_equal(t.look.trouble, "");
+        const struct ledger *l = app_watch(app)->shot->ledger;
+        const struct ledger_row *r = &l->rows[l->now];
+        assert_int_equal(t.look.has_plan, ledger_has_plan(r));
+        assert_true(t.look.step_ms == r->figures.cost.step_ms);
+        assert_true(t.look.memory == r->figures.memory.peak);
+        assert_string_equal(t.look.proof, ledger_proof(r));
+        if (!strncmp(lines[n], "pin", 3)) {
+            const struct ledger_row *before = ledger_before(l, r);
+            assert_true(r->figures.cost.step_ms > 1.01 * before->figures.cost.step_ms);
+        }
+        made++;
+    }
+    assert_int_equal(made, 9);
+    assert_int_equal(refused, 1);
+    trial_follow(&t, app_watch(app), "mesh 2x2", 1000); /* a line that goes before it began */
+    trial_follow(&t, app_watch(app), "", 2000);
+    assert_false(trial_is_busy(&t));
+    trial_follow(&t, app_watch(app), "zero 2", 3000); /* and one that is at work */
+    trial_follow(&t, app_watch(app), "zero 2", 4000);
+    trial_release(&t);
+    app_free(app);
+}
+
+static void test_options_say_what_a_value_would_make(void **state)
+{
+    (void)state;
+    struct app *app = explorer_open("t5-base6", "v100-1x4", 120, 40);
+    struct str out = {0};
+    char figures[128], after[32];
+    struct err e;
+
+    assert_int_equal(app_tell(app, "episode 1", &e), 0);
+    double now = app_watch(app)->exact->cost.step_ms;
+    assert_null(strstr(screen(app, "o", &out), "optimum 2"));
+    const char *shown = strstr(screen(app,
+                                      "jjjjj\r\025"
+                                      "25 GB/s",
+                                      &out),
+                               "link bandwidth 130 GB/s to 25 GB/s: optimum ");
+    assert_non_null(shown);
+    screen(app, "\r", &out);
+    const struct ledger *l = app_watch(app)->shot->ledger;
+    assert_int_equal(l->now, 1);
+    snprintf(after, sizeof after, "%.1f", l->rows[1].figures.cost.step_ms);
+    snprintf(figures, sizeof figures, "before %.1f ms, after %s ms", now, after);
+    assert_non_null(strstr(out.text, figures));
+    screen(app, "u", &out);
+    shown = strstr(screen(app,
+                          "\r\025"
+                          "25 GB/s",
+                          &out),
+                   "to 25 GB/s: optimum ");
+    snprintf(figures, sizeof figures, "to 25 GB/s: optimum %.1f to %s ms, ", now, after);
+    assert_non_null(shown);
+    assert_true(!strncmp(shown, figures, strlen(figures)));
+    str_release(&out);
+    app_free(app);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_flips),
         cmocka_unit_test(test_words),
         cmocka_unit_test(test_glossary),
+        cmocka_unit_test(test_every_view_is_explained),
         cmocka_unit_test(test_options_say_before_and_after),
+        cmocka_unit_test(test_a_change_is_tried_before),
+        cmocka_unit_test(test_options_say_what_a_value_would_make),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

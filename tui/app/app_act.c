@@ -100,20 +100,41 @@ static void move(struct app *a, int how)
 
 /* ---- asking ---- */
 
+/* The panel with the keys first, then the others of the screen, which get the keys. */
+static bool find_wide(struct app *a, const struct match *m, int step)
+{
+    if (app_top(a)->ops->find && app_top(a)->ops->find(app_top(a), m, step))
+        return true;
+    for (int i = 0; i < PANEL_COUNT && a->depth == 0; i++) {
+        struct panel *p = a->placed[i];
+        if (!p || i == (int)a->focus || !p->ops->find || !layout_panel(&a->layout, p->ops->id) ||
+            !p->ops->find(p, m, 0))
+            continue;
+        a->focus = p->ops->id;
+        return true;
+    }
+    return false;
+}
+
+/* "//words": in all of the screen; "/words": in the panel with the keys. */
 static void find(struct app *a, int step)
 {
     struct panel *p = app_top(a);
-    struct match *m = match_new(a->pattern);
+    bool wide = a->pattern[0] == '/';
+    struct match *m = match_new(a->pattern + wide);
 
-    if (!p || !p->ops->find)
+    if (!p || (!p->ops->find && !wide))
         app_say(a, "nothing to search here");
     else if (!m)
         app_say(a, "/ searches; n and N repeat it");
     else {
         if (a->depth == 0)
             app_note_place(a);
-        if (!p->ops->find(p, m, step))
-            app_say(a, "nothing in %s holds %s; C-p finds everything", p->ops->title, a->pattern);
+        if (wide && !find_wide(a, m, step))
+            app_say(a, "nothing on the screen holds %s; C-p finds everything", a->pattern + 1);
+        else if (!wide && !p->ops->find(p, m, step))
+            app_say(a, "nothing in %s holds %s; // searches all panels, C-p everything",
+                    p->ops->title, a->pattern);
     }
     match_free(m);
 }

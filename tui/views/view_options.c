@@ -18,6 +18,7 @@
 #include "tui/views/host.h"
 #include "tui/watch/figures.h"
 #include "tui/watch/ledger_text.h"
+#include "tui/watch/trial.h"
 #include "tui/watch/watch.h"
 
 #include <stdio.h>
@@ -29,6 +30,7 @@ struct options_view {
     struct list list;
     struct edit value;
     bool typing;
+    struct trial trial; /* of the change still to be made */
 };
 
 enum { OPTIONS_CHANGE, OPTIONS_NEXT, OPTIONS_LAST };
@@ -116,66 +118,6 @@ static void draw_row(const struct panel *p, const struct pane *pane, int y, cons
     pane->grid->cursor_y = row.y;
 }
 
-/* What the last change came to: before, after, as a pin's dialog says it; u takes it back. Rows it
- * takes: 0 before the first. */
-static int draw_change(const struct panel *p, const struct pane *pane)
-{
-    const struct watch *w = p->scene->watch;
-    const struct ledger *l = w->shot->ledger;
-    const struct ledger_row *r = l ? &l->rows[l->now] : NULL,
-                            *before = r ? ledger_before(l, r) : NULL;
-    char edit[LEDGER_EDIT_ROOM], was[UNITS_ROOM], is[UNITS_ROOM], change[UNITS_ROOM];
-    char memory[UNITS_ROOM], text[256];
-    int y = pane->height - 1;
-
-    if (!before || before == r || pane->height < 8)
-        return 0;
-    ledger_edit(w, r, edit, sizeof edit);
-    if (!ledger_has_plan(before) || !ledger_has_plan(r))
-        snprintf(text, sizeof text, "%s: %s", edit,
-                 ledger_has_plan(r) ? "a plan fits now" : "no plan fits");
-    else
-        snprintf(text, sizeof text, "%s: optimum before %s, after %s, %s ms; %s a device; %s", edit,
-                 units_ms(was, before->figures.cost.step_ms), units_ms(is, r->figures.cost.step_ms),
-                 units_change(change, r->figures.cost.step_ms - before->figures.cost.step_ms,
-                              units_ms_decimals(before->figures.cost.step_ms)),
-                 units_bytes(memory, r->figures.memory.peak), ledger_proof(r));
-    pane_cut(pane, 2, y, pane->width - 2, ROLE_CHANGED, text);
-    return 1;
-}
-
-static void draw_options(struct panel *p, const struct pane *pane)
-{
-    struct options_view *v = p->state;
-    struct row r, top;
-    char note[64] = "o";
-    int count = p->scene->watch ? count_rows(p) : 0, head = 1 + (pane->height >= 16);
-
-    if (!count)
-        return;
-    list_fit(&v->list, count, pane->height - head - draw_change(p, pane));
-    if (row_at(p, (size_t)v->list.cursor, &top))
-        snprintf(note, sizeof note, "%s · %lld of %d", top.group, (long long)v->list.cursor + 1,
-                 count);
-    pane_head(pane, 0, &(struct head){0, "Options", note, true});
-    const char *group = "";
-    for (int y = 0;
-         y < v->list.rows && row_at(p, (size_t)(v->list.top + y), &r) && v->list.top + y < count;
-         y++) {
-        draw_row(p, pane, head + y, &r, v->list.top + y == v->list.cursor);
-        if (pane->width >= WIDE && strcmp(group, r.group) != 0)
-            pane_right(pane, pane->width, head + y, ROLE_DIM, r.group);
-        group = r.group;
-    }
-}
-
-static int rows_options(const struct panel *p, int width)
-{
-    (void)p;
-    (void)width;
-    return 20;
-}
-
 /* The word behind (step 1) or before the present one. */
 static bool next_word(const struct row *r, int step, char *out, size_t room)
 {
@@ -192,14 +134,158 @@ static bool next_word(const struct row *r, int step, char *out, size_t room)
     return count > 0;
 }
 
+/* ---- a change still to be made ---- */
+
+static void write_line(const struct row *r, const char *value, char line[static COMMAND_TEXT_ROOM])
+{
+    if (r->command)
+        snprintf(line, COMMAND_TEXT_ROOM, "%.60s%.400s", r->command, value);
+    else
+        snprintf(line, COMMAND_TEXT_ROOM, "set %.60s %.400s", r->name, value);
+}
+
+/* What belongs to the learner, and who searches, leaves the optimum as it is. */
+static bool changes_optimum(const struct row *r)
+{
+    static const char *const others[] = {"kind", "folding", "memory-limit", "propagation"};
+
+    for (size_t n = 0; n < sizeof others / sizeof *others; n++) {
+        if (!strcmp(r->name, others[n]))
+            return true;
+    }
+    return r->command != NULL;
+}
+
+/* The value that is typed, or the next of few. False: there is none to try. */
+static bool wish(const struct options_view *v, const struct row *r, char *value, size_t room)
+{
+    if (!changes_optimum(r))
+        return false;
+    if (!v->typing)
+        return r->values && next_word(r, 1, value, room);
+    snprintf(value, room, "%s", v->value.text);
+    return value[0] && strcmp(value, r->value) != 0;
+}
+
+/* "zero 0 to 1: optimum 206.4 to 205.9 ms, -0.5, 6.5 GB a device, proven": as a pin's dialog says
+ * it. Rows it takes. */
+static int draw_wish(const struct panel *p, const struct pane *pane, int y)
+{
+    struct options_view *v = p->state;
+    const struct watch *w = p->scene->watch;
+    const struct trial_look *look = &v->trial.look;
+    char value[COMMAND_TEXT_ROOM] = "", line[COMMAND_TEXT_ROOM] = "", text[512], cut[512],
+         now[UNITS_ROOM], then[UNITS_ROOM], change[UNITS_ROOM], memory[UNITS_ROOM];
+    struct row r;
+
+    bool wished =
+        row_at(p, (size_t)v->list.cursor, &r) && wish(v, &r, value, sizeof value) && y >= 8;
+    if (wished)
+        write_line(&r, value, line);
+    trial_follow(&v->trial, w, line, p->scene->now_ms);
+    if (!wished)
+        return 0;
+    const struct live_plan *best = w->exact && w->exact->fits ? w->exact : NULL;
+    int size = snprintf(text, sizeof text, "%s %.20s to %.30s: ", r.name, r.value, value);
+    char *rest = text + size;
+    size_t room = sizeof text - (size_t)size;
+    if (!look->done)
+        snprintf(rest, room, "..");
+    else if (look->trouble[0])
+        snprintf(rest, room, "%s", look->trouble);
+    else if (!look->has_plan)
+        snprintf(rest, room, "no plan fits then, %s", look->proof);
+    else if (!best)
+        snprintf(rest, room, "optimum then %s, none fits now, %s a device, %s",
+                 units_ms(then, look->step_ms), units_bytes(memory, look->memory), look->proof);
+    else
+        snprintf(rest, room, "optimum %s to %s, %s, %s a device, %s",
+                 units_plain_ms(now, best->cost.step_ms), units_ms(then, look->step_ms),
+                 units_change(change, look->step_ms - best->cost.step_ms,
+                              units_ms_decimals(best->cost.step_ms)),
+                 units_bytes(memory, look->memory), look->proof);
+    pane_text(pane, 2, y, ROLE_TITLE, text_cut_clauses(cut, sizeof cut, text, pane->width - 2));
+    return 1;
+}
+
+/* What the last change came to: before, after, as a pin's dialog says it; u takes it back. Rows it
+ * takes: 0 before the first. */
+static int draw_change(const struct panel *p, const struct pane *pane, int y)
+{
+    const struct watch *w = p->scene->watch;
+    const struct ledger *l = w->shot->ledger;
+    const struct ledger_row *r = l ? &l->rows[l->now] : NULL,
+                            *before = r ? ledger_before(l, r) : NULL;
+    char edit[LEDGER_EDIT_ROOM], was[UNITS_ROOM], is[UNITS_ROOM], change[UNITS_ROOM];
+    char memory[UNITS_ROOM], text[256], cut[256];
+
+    if (!before || before == r || y < 7)
+        return 0;
+    ledger_edit(w, r, edit, sizeof edit);
+    if (!ledger_has_plan(before) || !ledger_has_plan(r))
+        snprintf(text, sizeof text, "%s: %s", edit,
+                 ledger_has_plan(r) ? "a plan fits now" : "no plan fits");
+    else
+        snprintf(text, sizeof text, "%s: optimum before %s, after %s, %s ms, %s a device, %s", edit,
+                 units_ms(was, before->figures.cost.step_ms), units_ms(is, r->figures.cost.step_ms),
+                 units_change(change, r->figures.cost.step_ms - before->figures.cost.step_ms,
+                              units_ms_decimals(before->figures.cost.step_ms)),
+                 units_bytes(memory, r->figures.memory.peak), ledger_proof(r));
+    pane_text(pane, 2, y, ROLE_CHANGED, text_cut_clauses(cut, sizeof cut, text, pane->width - 2));
+    return 1;
+}
+
+static void draw_options(struct panel *p, const struct pane *pane)
+{
+    struct options_view *v = p->state;
+    struct row r, top;
+    char note[64] = "o";
+    int count = p->scene->watch ? count_rows(p) : 0, head = 1 + (pane->height >= 16);
+
+    if (!count)
+        return;
+    v->list.count = count; /* the cursor is needed first */
+    int low = pane->height - 1;
+    low -= draw_wish(p, pane, low);
+    low -= draw_change(p, pane, low);
+    list_fit(&v->list, count, low + 1 - head);
+    if (row_at(p, (size_t)v->list.cursor, &top))
+        snprintf(note, sizeof note, "%s · %lld of %d", top.group, (long long)v->list.cursor + 1,
+                 count);
+    pane_head(pane, 0, &(struct head){0, "Options", note, true});
+    const char *group = "";
+    for (int y = 0;
+         y < v->list.rows && row_at(p, (size_t)(v->list.top + y), &r) && v->list.top + y < count;
+         y++) {
+        draw_row(p, pane, head + y, &r, v->list.top + y == v->list.cursor);
+        if (pane->width >= WIDE && strcmp(group, r.group) != 0)
+            pane_right(pane, pane->width, head + y, ROLE_DIM, r.group);
+        group = r.group;
+    }
+}
+
+static void close_options(struct panel *p)
+{
+    trial_release(&((struct options_view *)p->state)->trial);
+}
+
+static bool is_live(const struct panel *p)
+{
+    return trial_is_busy(&((const struct options_view *)p->state)->trial);
+}
+
+static int rows_options(const struct panel *p, int width)
+{
+    (void)p;
+    (void)width;
+    return 20;
+}
+
 static void send(struct panel *p, const struct row *r, const char *value)
 {
     char line[COMMAND_TEXT_ROOM];
 
-    if (r->command)
-        snprintf(line, sizeof line, "%.60s%.400s", r->command, value);
-    else
-        snprintf(line, sizeof line, "set %.60s %.400s", r->name, value);
+    write_line(r, value, line);
     (void)host_command(p->scene, line);
 }
 
@@ -295,6 +381,9 @@ const struct panel_ops view_options = {
     .stays = true,
     .size = sizeof(struct options_view),
     .open = open_options,
+    .close = close_options,
+    .is_live = is_live,
+    .live_ms = 100,
     .draw = draw_options,
     .key = key_options,
     .act = act_options,
