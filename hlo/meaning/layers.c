@@ -485,6 +485,15 @@ static bool number_layers(struct layering *l, bool by_repetition)
     return ok;
 }
 
+static bool has_layers(const struct layering *l)
+{
+    for (size_t n = 0; n < l->places.count; n++) {
+        if (l->places.items[n].is_layer)
+            return true;
+    }
+    return false;
+}
+
 static bool find_layers(struct layering *l, bool *is_given, uint32_t *at)
 {
     struct hlo_roles_work *w = l->w;
@@ -507,6 +516,8 @@ static bool find_layers(struct layering *l, bool *is_given, uint32_t *at)
         if (!hlo_layers_by_repetition(l))
             return false;
     }
+    if (!has_layers(l) && !hlo_layers_by_list(l))
+        return false;
     place_params(l);
     place_loops(l);
     for (hlo_id id = 0; id < w->m->count; id++)

@@ -45,6 +45,9 @@ uint32_t hlo_place(struct layering *l, const char *name, size_t size, bool is_la
 bool hlo_layers_by_loop(struct layering *l);
 bool hlo_layers_by_path(struct layering *l);
 bool hlo_layers_by_repetition(struct layering *l);
+/* Where nothing else is a layer: each matrix that a product or a convolution reads, if several
+ * stand in lists, w/0 and w/1 or 0 and 1. */
+bool hlo_layers_by_list(struct layering *l);
 /* Until layers hold nine tenths of the flops of forward and backward pass, turns the largest place
  * outside into a layer too (layers_cover.c). */
 bool hlo_layers_cover(struct layering *l);

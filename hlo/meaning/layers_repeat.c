@@ -258,14 +258,12 @@ static bool name_runs(struct layering *l, const struct use *u, uint32_t count)
     return true;
 }
 
-/* What a variable outside of blocks is read by: linear_30522, conv_64, table_30522. */
-static uint32_t place_by_use(struct layering *l, uint32_t p)
+/* What first reads data with variable `p`, which may be reshaped or converted before: "linear",
+ * "conv", "table"; NULL: something else. */
+static const char *kind_of_use(struct layering *l, uint32_t p)
 {
     const struct hlo_roles_work *w = l->w;
-    const struct hlo_shape *s = hlo_value_shape(w->m, w->params[p].value);
     const char *kind = NULL;
-    int64_t widest = 0;
-    char name[48];
     struct hlo_reach *r = &l->w->scratch;
 
     hlo_reach_clear(r);
@@ -284,12 +282,56 @@ static uint32_t place_by_use(struct layering *l, uint32_t p)
                 kind = "table";
         }
     }
+    return hlo_value_shape(w->m, w->params[p].value)->rank < 2 ? NULL : kind;
+}
+
+/* What a variable outside of blocks is read by: linear_30522, conv_64, table_30522. */
+static uint32_t place_by_use(struct layering *l, uint32_t p)
+{
+    const struct hlo_shape *s = hlo_value_shape(l->w->m, l->w->params[p].value);
+    const char *kind = kind_of_use(l, p);
+    int64_t widest = 0;
+    char name[48];
+
     for (uint8_t d = 0; d < s->rank; d++)
         widest = s->dims[d] > widest ? s->dims[d] : widest;
-    if (!kind || s->rank < 2)
+    if (!kind)
         return PLACE_OUTSIDE;
     int size = snprintf(name, sizeof name, "%s_%lld", kind, (long long)widest);
     return hlo_place(l, name, (size_t)size, false);
+}
+
+/* Ends in a number that is a part of its own: conv/2 and 2, not conv2. */
+static bool is_of_list(const char *path)
+{
+    size_t size = strlen(path), end = size;
+
+    while (end && path[end - 1] >= '0' && path[end - 1] <= '9')
+        end--;
+    return end < size && (!end || path[end - 1] == '/');
+}
+
+static bool is_bare_layer(struct layering *l, uint32_t p)
+{
+    const char *kind = kind_of_use(l, p);
+
+    return l->w->params[p].role == HLO_ROLE_VARIABLE && kind && strcmp(kind, "table") != 0;
+}
+
+bool hlo_layers_by_list(struct layering *l)
+{
+    const struct hlo_roles_work *w = l->w;
+    uint32_t listed = 0;
+    bool ok = true;
+
+    for (uint32_t p = 0; p < w->param_count; p++)
+        listed += is_of_list(w->paths[p]) && is_bare_layer(l, p);
+    for (uint32_t p = 0; p < w->param_count && listed > 1 && ok; p++) {
+        const char *path = hlo_path_without_root(w->paths[p]);
+        if (*path && is_bare_layer(l, p))
+            ok = (l->of_param[p] = hlo_place(l, path, strlen(path), true)) != PLACE_UNKNOWN;
+    }
+    return ok;
 }
 
 bool hlo_layers_by_repetition(struct layering *l)

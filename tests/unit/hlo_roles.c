@@ -483,6 +483,45 @@ static void test_numbers_have_no_moments(void **state)
     hlo_free(m);
 }
 
+/* ---- layers ---- */
+
+/* Two matrices in a list and a table: what multiplies is a layer each, and a lone matrix is none.
+ */
+#define LISTED(SECOND)                                                                    \
+    "HloModule listed\n" SUM "ENTRY main { a = f32[4,6] parameter(0), "                   \
+    "metadata={op_name=\"params['w'][0]\"}\n"                                             \
+    "  b = f32[6,2] parameter(1), metadata={op_name=\"params" SECOND "\"}\n"              \
+    "  t = f32[16,4] parameter(2), metadata={op_name=\"params['rows'][0]\"}\n"            \
+    "  i = s32[8,1] parameter(3), metadata={op_name=\"x\"}\n  zero = f32[] constant(0)\n" \
+    "  x = f32[8,4] gather(t, i), offset_dims={1}, collapsed_slice_dims={0}, "            \
+    "start_index_map={0}, index_vector_dim=1, slice_sizes={1,4}\n"                        \
+    "  y = f32[8,6] dot(x, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"      \
+    "  z = f32[8,2] dot(y, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"      \
+    "  loss = f32[] reduce(z, zero), dimensions={0,1}, to_apply=sum\n"                    \
+    "  a2 = f32[4,6] negate(a)\n  b2 = f32[6,2] negate(b)\n  t2 = f32[16,4] negate(t)\n"  \
+    "  ROOT out = (f32[4,6], f32[6,2], f32[16,4], f32[]) tuple(a2, b2, t2, loss) }\n"
+
+static void test_lists_of_matrices_are_layers(void **state)
+{
+    struct hlo_module *m = read_text(LISTED("['w'][1]"));
+    struct hlo_roles r = roles_of(m);
+
+    (void)state;
+    assert_int_equal(r.layer_count, 3); /* and outside */
+    assert_string_equal(r.layer_names[1], "w/0");
+    assert_string_equal(r.layer_names[2], "w/1");
+    assert_int_equal(r.layer[hlo_find(m, "y")], 1);
+    assert_int_equal(r.layer[hlo_find(m, "z")], 2);
+    hlo_roles_release(&r);
+    hlo_free(m);
+
+    m = read_text(LISTED("['head']"));
+    r = roles_of(m);
+    assert_int_equal(r.layer_count, 1);
+    hlo_roles_release(&r);
+    hlo_free(m);
+}
+
 /* Weights drawn around a mean: the penalty on them is a function of weights and noise alone, in the
  * loss and in the updates; mean and width stand in each other's new value, and all of it is called
  * the optimizer's. */
@@ -845,6 +884,7 @@ int main(void)
         cmocka_unit_test(test_no_loss),
         cmocka_unit_test(test_targets_are_not_trained),
         cmocka_unit_test(test_statistics_are_not_trained),
+        cmocka_unit_test(test_lists_of_matrices_are_layers),
         cmocka_unit_test(test_rows_are_trained),
         cmocka_unit_test(test_losses_of_members),
         cmocka_unit_test(test_scalars_are_told_apart),
