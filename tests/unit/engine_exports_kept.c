@@ -4,6 +4,7 @@
 #include "engine/plan/plan.h"
 #include "engine/plan/sharding.h"
 #include "engine/problem/setting.h"
+#include "engine/relaxed/relaxed.h"
 #include "example.h"
 
 #include <stdlib.h>
@@ -14,11 +15,40 @@ struct exported {
     struct str text, warnings;
 };
 
+/* The best relaxed plan on four slow devices, or eight on 2x4. */
+static void export_relaxed(const char *model, const char *mesh, struct exported *out)
+{
+    struct cluster *cluster = mem_alloc(sizeof *cluster);
+    struct problem_options o = {.exact_divisibility = true};
+    struct relaxed_options how = {.folding = RELAXED_FOLD_OFF};
+    struct relaxed_plan found;
+    struct hlo_module *m = NULL;
+    struct relaxed *r = NULL;
+    struct err e = {0};
+
+    memset(out, 0, sizeof *out);
+    snprintf(o.mesh, sizeof o.mesh, "%s", mesh);
+    if (cluster_of_devices(cluster, strcmp(mesh, "2x4") ? 4 : 8, &e) ||
+        cluster_set_text(cluster, "devices.*.peak.f32=10 GFLOP/s", &e) ||
+        cluster_set_text(cluster, "devices.*.bandwidth=1 GB/s", &e) ||
+        hlo_load_memory("test", model, strlen(model), NULL, &m, &e) ||
+        problem_new(m, NULL, cluster, &o, &out->p, &e) || relaxed_new(&out->p, &how, &r, &e) ||
+        relaxed_solve(r, 0, &found, &e) || plan_from_relaxed(&found, &out->plan, &e) ||
+        export_hlo(&out->plan, SHARDING_V2, &out->text, &out->warnings, &e))
+        fail_msg("%s", e.what);
+    if (export_hlo_check(&out->plan, out->text.text, out->text.size, &e))
+        fail_msg("%s", e.what);
+    relaxed_free(r);
+    free(cluster);
+}
+
+static bool pads; /* the next plan may split unevenly */
+
 /* `second` NULL: one setting. */
 static void export_two(const char *model, const char *mesh, const char *setting, const char *second,
                        struct exported *out)
 {
-    struct problem_options o = {.exact_divisibility = true};
+    struct problem_options o = {.exact_divisibility = !pads};
     struct hlo_module *m = NULL;
     struct strict s;
     struct err e = {0};
@@ -386,6 +416,118 @@ static void inner_axes_are_read_back(void **state)
     }
 }
 
+/* ---- relaxed plans ---- */
+
+/* What a step hands out stays as it was made: splitting the product pays, gathering it would not.
+ */
+static const char HANDED_OUT[] =
+    "ENTRY e {\n  a = f32[512,512] parameter(0)\n  w = f32[512,512] parameter(1)\n"
+    "  y = f32[512,512] dot(a, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+    "  n = f32[512,512] tanh(y)\n"
+    "  ROOT r = (f32[512,512], f32[512,512]) tuple(y, n)\n}\n";
+
+static void results_are_handed_out_as_they_are(void **state)
+{
+    struct plan_collective *c = NULL;
+    struct exported x;
+    struct err e = {0};
+    size_t count;
+
+    (void)state;
+    export_relaxed(HANDED_OUT, "4", &x);
+    assert_int_equal(plan_collectives(&x.plan, &c, &count, &e), 0);
+    assert_int_equal(count, 0);
+    free(c);
+    const char *root = strstr(x.text.text, "ROOT r = ");
+    assert_non_null(root);
+    assert_non_null(strstr(root, "sharding={{devices=["));
+    assert_null(strstr(root, "{replicated}"));
+    assert_null(strstr(x.text.text, "r.operand"));
+    release(&x);
+}
+
+/* As in strict plans: two rows on eight devices leave none over to cut along, which is said. */
+#define THREE(BATCH)                                                               \
+    "ENTRY e {\n  a = f32[" BATCH ",64,64,3] parameter(0)\n"                       \
+    "  b = f32[" BATCH ",64,64,3] parameter(1)\n"                                  \
+    "  ROOT g = f32[3,3,1,3] convolution(a, b), window={size=64x64 pad=1_1x1_1}, " \
+    "dim_labels=f01b_i01o->01bf, batch_group_count=3\n}\n"
+
+static void relaxed_sums_of_batch_groups_are_whole_or_even(void **state)
+{
+    struct exported x;
+
+    (void)state;
+    export_relaxed(THREE("2"), "2x4", &x);
+    assert_says(&x, "batch_group_count=3, sharding={replicated}");
+    assert_non_null(strstr(x.warnings.text, "g is a convolution with batch groups"));
+    release(&x);
+    export_relaxed(THREE("8"), "2x4", &x);
+    assert_says(&x, "g.operand0 = f32[8,64,64,3] copy(a), sharding={devices=[8,1,1,1]<=[8]}");
+    assert_null(strstr(x.warnings.size ? x.warnings.text : "", "batch groups"));
+    release(&x);
+}
+
+/* ---- counts ---- */
+
+/* A condition is asked once more than its body runs. */
+static const char ASKED[] =
+    "add {\n  p = f32[] parameter(0)\n  q = f32[] parameter(1)\n  ROOT s = f32[] add(p, q)\n}\n"
+    "body {\n  s = (s32[], f32[8,4]) parameter(0)\n"
+    "  i = s32[] get-tuple-element(s), index=0\n  x = f32[8,4] get-tuple-element(s), index=1\n"
+    "  one = s32[] constant(1)\n  j = s32[] add(i, one)\n  y = f32[8,4] tanh(x)\n"
+    "  ROOT next = (s32[], f32[8,4]) tuple(j, y)\n}\n"
+    "cond {\n  s = (s32[], f32[8,4]) parameter(0)\n"
+    "  i = s32[] get-tuple-element(s), index=0\n  x = f32[8,4] get-tuple-element(s), index=1\n"
+    "  zero = f32[] constant(0)\n  all = f32[] reduce(x, zero), dimensions={0,1}, to_apply=add\n"
+    "  n = s32[] constant(5)\n  less = pred[] compare(i, n), direction=LT\n"
+    "  much = pred[] compare(all, zero), direction=NE\n  ROOT go = pred[] and(less, much)\n}\n"
+    "ENTRY e {\n  a = f32[8,4] parameter(0)\n  zero = s32[] constant(0)\n"
+    "  init = (s32[], f32[8,4]) tuple(zero, a)\n"
+    "  loop = (s32[], f32[8,4]) while(init), condition=cond, body=body\n"
+    "  ROOT out = f32[8,4] get-tuple-element(loop), index=1\n}\n";
+
+static void conditions_are_asked_once_more(void **state)
+{
+    struct plan_collective *c = NULL;
+    struct exported x;
+    struct err e = {0};
+    size_t count;
+
+    (void)state;
+    export_text(ASKED, "4", "a:0=x", &x);
+    assert_int_equal(plan_collectives(&x.plan, &c, &count, &e), 0);
+    assert_int_equal(count, 1);
+    assert_int_equal(c[0].kind, COLLECTIVE_ALL_REDUCE);
+    assert_int_equal(c[0].count, 6);
+    free(c);
+    release(&x);
+}
+
+/* ---- warnings ---- */
+
+/* Six rows on four devices: what keeps the padded rows where they are is not warned of, what moves
+ * them is, and eight rows are not padded. */
+#define MOVED(ROWS)                                                                    \
+    "ENTRY e {\n  a = f32[" ROWS ",4] parameter(0)\n  n = f32[" ROWS ",4] negate(a)\n" \
+    "  ROOT r = f32[" ROWS ",2,2] reshape(n)\n}\n"
+
+static void moved_padding_is_warned_of(void **state)
+{
+    struct exported x;
+
+    (void)state;
+    pads = true;
+    export_text(MOVED("6"), "4", "a:0=x", &x);
+    assert_non_null(strstr(x.warnings.text, "r is split unevenly"));
+    assert_null(strstr(x.warnings.text, "n is split"));
+    release(&x);
+    export_text(MOVED("8"), "4", "a:0=x", &x);
+    assert_null(strstr(x.warnings.size ? x.warnings.text : "", "unevenly"));
+    release(&x);
+    pads = false;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -400,6 +542,10 @@ int main(void)
         cmocka_unit_test(loops_hold_what_passes_unchanged),
         cmocka_unit_test(loops_hold_what_comes_out_unchanged),
         cmocka_unit_test(inner_axes_are_read_back),
+        cmocka_unit_test(results_are_handed_out_as_they_are),
+        cmocka_unit_test(relaxed_sums_of_batch_groups_are_whole_or_even),
+        cmocka_unit_test(conditions_are_asked_once_more),
+        cmocka_unit_test(moved_padding_is_warned_of),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

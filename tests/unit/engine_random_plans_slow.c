@@ -5,7 +5,8 @@
  *
  *     ctest --preset release -L slow -R engine_random_plans
  *
- * PLANS in the environment draws another number; AUTOMAP_SHARED adds a folder of models. */
+ * In the environment PLANS draws another number, PLACE (slow) takes one cluster alone, and
+ * AUTOMAP_SHARED adds a folder of models. */
 #include "engine/cluster/cluster.h"
 #include "engine/cost/step_tables.h"
 #include "engine/decide/labels.h"
@@ -145,6 +146,7 @@ static void try_on(const char *path, const char *cluster_name, const char *mesh)
     printf("%-40.40s %-10s %-4s %9.4g ms %8llu random, %6llu changed; nearest %+.2g %%%s\n",
            strrchr(path, '/') + 1, cluster_name, mesh, r.value, (unsigned long long)t.random,
            (unsigned long long)t.local, 100 * t.nearest, r.proven ? "" : " (not proven)");
+    fflush(stdout);
     exact_release(&r);
     problem_release(&p);
     free(cluster);
@@ -155,7 +157,7 @@ static void nothing_is_faster(void **state)
     static const struct {
         const char *cluster, *mesh;
     } places[] = {{"v100-1x4", "4"}, {"v100-1x4", "2x2"}, {"unequal", "2x8"}, {"slow", "2x4"}};
-    const char *shared = getenv("AUTOMAP_SHARED");
+    const char *shared = getenv("AUTOMAP_SHARED"), *place = getenv("PLACE");
     char pattern[512];
     glob_t g;
 
@@ -173,8 +175,10 @@ static void nothing_is_faster(void **state)
     assert_true(more);
     for (size_t k = 0; k < g.gl_pathc; k++) {
         bool is_other_form = !strstr(g.gl_pathv[k], "hlo") || strstr(g.gl_pathv[k], ".meta.");
-        for (size_t n = 0; n < sizeof places / sizeof *places && !is_other_form; n++)
-            try_on(g.gl_pathv[k], places[n].cluster, places[n].mesh);
+        for (size_t n = 0; n < sizeof places / sizeof *places && !is_other_form; n++) {
+            if (!place || !strcmp(place, places[n].cluster))
+                try_on(g.gl_pathv[k], places[n].cluster, places[n].mesh);
+        }
     }
     globfree(&g);
 }
