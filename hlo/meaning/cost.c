@@ -515,6 +515,22 @@ struct needs {
     struct hlo_flows flows;
 };
 
+/* The operand that a select never takes, because its predicate is a constant or one spread: 1 or 2;
+ * UINT32_MAX: either may be taken. Compilers fold such selects. */
+static uint32_t never_taken(const struct hlo_module *m, hlo_id id)
+{
+    hlo_id from = hlo_at(m, id)->opcode == HLO_OP_SELECT ? hlo_operand(m, id, 0) : id;
+
+    while (hlo_at(m, from)->opcode == HLO_OP_BROADCAST)
+        from = hlo_operand(m, from, 0);
+    const struct hlo_text *t = &m->literals[hlo_at(m, from)->literal];
+    if (hlo_at(m, from)->opcode != HLO_OP_CONSTANT || from == id)
+        return UINT32_MAX;
+    if (t->size == strlen("true") && !memcmp(t->text, "true", t->size))
+        return 2;
+    return t->size == strlen("false") && !memcmp(t->text, "false", t->size) ? 1 : UINT32_MAX;
+}
+
 /* Of a tuple and of an element of one only the leaves that are read on. */
 static int need_operands(struct needs *w, hlo_id id, struct err *e)
 {
@@ -522,6 +538,7 @@ static int need_operands(struct needs *w, hlo_id id, struct err *e)
     uint16_t opcode = hlo_at(m, id)->opcode;
     bool passes = opcode == HLO_OP_TUPLE || opcode == HLO_OP_GET_TUPLE_ELEMENT;
     int rc = passes ? hlo_flows_of(m, id, &w->flows, e) : 0;
+    uint32_t never = never_taken(m, id);
 
     for (size_t k = 0; !rc && passes && k < w->flows.count; k++) {
         const struct hlo_flow *f = &w->flows.items[k];
@@ -533,7 +550,7 @@ static int need_operands(struct needs *w, hlo_id id, struct err *e)
     for (uint32_t n = 0; n < hlo_at(m, id)->operand_count; n++) {
         hlo_id from = hlo_operand(m, id, n);
         bool has_leaves = m->leaf_base[from] < m->leaf_base[from + 1];
-        if (passes && has_leaves)
+        if ((passes && has_leaves) || n == never)
             continue;
         w->needed[from] = 1;
         for (hlo_value v = m->leaf_base[from]; v < m->leaf_base[from + 1]; v++)

@@ -504,6 +504,44 @@ static void conditions_are_asked_once_more(void **state)
     release(&x);
 }
 
+/* What a select with a constant predicate never takes does not run: XLA folds the select. */
+#define TAKEN(PREDICATE)                                                                         \
+    "add {\n  p = f32[] parameter(0)\n  q = f32[] parameter(1)\n  ROOT s = f32[] add(p, q)\n}\n" \
+    "ENTRY e {\n  a = f32[8,4] parameter(0)\n  b = f32[4] parameter(1)\n"                        \
+    "  t = pred[] constant(true)\n  f = pred[] constant(false)\n  zero = f32[] constant(0)\n"    \
+    "  ts = pred[4] broadcast(t), dimensions={}\n  fs = pred[4] broadcast(f), dimensions={}\n"   \
+    "  u = pred[4] compare(b, b), direction=NE\n"                                                \
+    "  all = f32[4] reduce(a, zero), dimensions={0}, to_apply=add\n"                             \
+    "  ROOT r = f32[4] select(" PREDICATE ")\n}\n"
+
+static void what_is_never_taken_does_not_run(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t collectives;
+    } cases[] = {{TAKEN("ts, b, all"), 0},
+                 {TAKEN("fs, all, b"), 0},
+                 {TAKEN("fs, b, all"), 1},
+                 {TAKEN("ts, all, b"), 1},
+                 {TAKEN("u, b, all"), 1}};
+    struct plan_collective *c = NULL;
+    struct exported x;
+    struct err e = {0};
+    size_t count;
+
+    (void)state;
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        export_text(cases[n].text, "4", "a:0=x", &x);
+        assert_int_equal(plan_collectives(&x.plan, &c, &count, &e), 0);
+        double runs = 0;
+        for (size_t k = 0; k < count; k++)
+            runs += c[k].count;
+        assert_int_equal(runs, cases[n].collectives);
+        free(c);
+        release(&x);
+    }
+}
+
 /* ---- warnings ---- */
 
 /* Six rows on four devices: what keeps the padded rows where they are is not warned of, what moves
@@ -545,6 +583,7 @@ int main(void)
         cmocka_unit_test(results_are_handed_out_as_they_are),
         cmocka_unit_test(relaxed_sums_of_batch_groups_are_whole_or_even),
         cmocka_unit_test(conditions_are_asked_once_more),
+        cmocka_unit_test(what_is_never_taken_does_not_run),
         cmocka_unit_test(moved_padding_is_warned_of),
     };
 
