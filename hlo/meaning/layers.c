@@ -18,6 +18,7 @@
 enum {
     USERS_MAX = 256, /* users of one value looked at: masks are used everywhere and tell nothing */
     READERS_MAX = 256, /* values looked at from one */
+    LOOPS_MAX = 16,    /* one inside of the other, that a weight is followed through */
     LARGE_PIECE = 8,   /* a large piece of a layer's work is this part of its largest, or more */
 };
 
@@ -54,6 +55,40 @@ static bool is_layer(const struct layering *l, uint32_t place)
     return l->places.items[place].is_layer;
 }
 
+/* What a loop's body gets as leaf `v` of its parameter, when each trip hands it on unchanged;
+ * HLO_NONE otherwise. */
+static hlo_value carried_from(const struct hlo_roles_work *w, hlo_value v)
+{
+    const struct hlo_module *m = w->m;
+    hlo_id id = m->value_instruction[v];
+    const struct hlo_computation *body = &m->computations[hlo_at(m, id)->computation];
+    hlo_id loop = body->caller_count == 1 ? body->callers[0] : HLO_NONE;
+
+    if (hlo_at(m, id)->opcode != HLO_OP_PARAMETER || loop == HLO_NONE ||
+        hlo_at(m, loop)->opcode != HLO_OP_WHILE)
+        return HLO_NONE;
+    uint32_t leaf = v - m->leaf_base[id];
+    hlo_id root = m->computations[hlo_called(m, loop, 0)].root;
+    hlo_value next = hlo_graph_source(&w->g, hlo_value_of(m, root, leaf));
+    hlo_id param = m->computations[hlo_called(m, loop, 0)].params[0];
+    return next == hlo_value_of(m, param, leaf) ? hlo_value_of(m, hlo_operand(m, loop, 0), leaf)
+                                                : HLO_NONE;
+}
+
+/* The place of the variable that `v` is, outside of loops that carry it unchanged. */
+static uint32_t place_of_carried(const struct layering *l, hlo_value v)
+{
+    const struct hlo_roles_work *w = l->w;
+
+    for (int hops = 0; hops < LOOPS_MAX && v != HLO_NONE; hops++) {
+        v = hlo_graph_source(&w->g, v);
+        if (w->param_of[v] != HLO_NONE)
+            return l->of_param[w->param_of[v]];
+        v = carried_from(w, v);
+    }
+    return PLACE_UNKNOWN;
+}
+
 /* What the operands say: the place of a layer's weight, else the deepest operand's; a weight
  * outside of layers counts where it is the variable's only use (not a table that every layer adds).
  */
@@ -66,7 +101,8 @@ static uint32_t place_from_operands(const struct layering *l, hlo_id id)
         for (uint32_t k = w->g.pred_first[v]; k < w->g.pred_first[v + 1]; k++) {
             hlo_value p = w->g.preds[k];
             hlo_id from = w->m->value_instruction[p];
-            uint32_t place = l->of[from];
+            uint32_t carried = is_weight(l, p) ? place_of_carried(l, p) : PLACE_UNKNOWN;
+            uint32_t place = carried ? carried : l->of[from];
             if (!place || w->is_free[p] || from == id || w->g.position[from] > w->g.position[id])
                 continue;
             if (is_weight(l, p) &&
@@ -502,8 +538,10 @@ static bool find_layers(struct layering *l, bool *is_given, uint32_t *at)
     l->places.count = 2;
     l->places.items[PLACE_UNKNOWN] = l->places.items[PLACE_OUTSIDE] = (struct place){.name = ""};
     for (uint32_t p = 0; p < w->param_count; p++) {
-        if (w->params[p].role == HLO_ROLE_INPUT)
-            hlo_reach_add(&l->data, w->params[p].value);
+        const struct hlo_param_role *r = &w->params[p];
+        bool is_changed = r->updated != HLO_NONE && r->updated != r->value;
+        if (r->role == HLO_ROLE_INPUT || (r->role == HLO_ROLE_OTHER_STATE && is_changed))
+            hlo_reach_add(&l->data, r->value); /* state: of an environment, a memory */
     }
     hlo_reach_ahead(&l->data, &w->g, NULL, NULL);
     set_depth(l);

@@ -522,6 +522,44 @@ static void test_lists_of_matrices_are_layers(void **state)
     hlo_free(m);
 }
 
+/* Weights that a loop carries keep their layers inside of it. What it works on is state that the
+ * step hands to the next, which is data as inputs are. */
+static const char rollout[] =
+    "HloModule rollout\n" SUM "body { s = (s32[], f32[8,4], f32[4,6], f32[6,4]) parameter(0)\n"
+    "  i = s32[] get-tuple-element(s), index=0\n  h = f32[8,4] get-tuple-element(s), index=1\n"
+    "  a = f32[4,6] get-tuple-element(s), index=2\n  b = f32[6,4] get-tuple-element(s), index=3\n"
+    "  one = s32[] constant(1)\n  j = s32[] add(i, one)\n"
+    "  y = f32[8,6] dot(h, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+    "  z = f32[8,4] dot(y, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+    "  ROOT t = (s32[], f32[8,4], f32[4,6], f32[6,4]) tuple(j, z, a, b) }\n"
+    "cond { cs = (s32[], f32[8,4], f32[4,6], f32[6,4]) parameter(0)\n"
+    "  ci = s32[] get-tuple-element(cs), index=0\n  n = s32[] constant(5)\n"
+    "  ROOT go = pred[] compare(ci, n), direction=LT }\n"
+    "ENTRY main { w = f32[4,6] parameter(0), metadata={op_name=\"params['layer_0']['w']\"}\n"
+    "  v = f32[6,4] parameter(1), metadata={op_name=\"params['layer_1']['w']\"}\n"
+    "  h0 = f32[8,4] parameter(2), metadata={op_name=\"place\"}\n"
+    "  nil = s32[] constant(0)\n  zero = f32[] constant(0)\n"
+    "  init = (s32[], f32[8,4], f32[4,6], f32[6,4]) tuple(nil, h0, w, v)\n"
+    "  loop = (s32[], f32[8,4], f32[4,6], f32[6,4]) while(init), condition=cond, body=body\n"
+    "  last = f32[8,4] get-tuple-element(loop), index=1\n"
+    "  loss = f32[] reduce(last, zero), dimensions={0,1}, to_apply=sum\n"
+    "  w2 = f32[4,6] negate(w)\n  v2 = f32[6,4] negate(v)\n  h2 = f32[8,4] tanh(h0)\n"
+    "  ROOT out = (f32[4,6], f32[6,4], f32[8,4], f32[]) tuple(w2, v2, h2, loss) }\n";
+
+static void test_loops_carry_layers(void **state)
+{
+    struct hlo_module *m = read_text(rollout);
+    struct hlo_roles r = roles_of(m);
+
+    (void)state;
+    check_letters(&r, "VVS");
+    assert_int_equal(r.layer_count, 3);
+    assert_string_equal(r.layer_names[r.layer[hlo_find(m, "y")]], "layer_0");
+    assert_string_equal(r.layer_names[r.layer[hlo_find(m, "z")]], "layer_1");
+    hlo_roles_release(&r);
+    hlo_free(m);
+}
+
 /* Weights drawn around a mean: the penalty on them is a function of weights and noise alone, in the
  * loss and in the updates; mean and width stand in each other's new value, and all of it is called
  * the optimizer's. */
@@ -885,6 +923,7 @@ int main(void)
         cmocka_unit_test(test_targets_are_not_trained),
         cmocka_unit_test(test_statistics_are_not_trained),
         cmocka_unit_test(test_lists_of_matrices_are_layers),
+        cmocka_unit_test(test_loops_carry_layers),
         cmocka_unit_test(test_rows_are_trained),
         cmocka_unit_test(test_losses_of_members),
         cmocka_unit_test(test_scalars_are_told_apart),

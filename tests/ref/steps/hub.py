@@ -89,14 +89,27 @@ def translated(kind, source, **more):
     return tuned(model, made(model, first), loss, source, ints(B, L))
 
 
+def pictures(kind, **more):
+    import optax
+    import transformers as t
+
+    model = getattr(t, f"Flax{kind}ForImageClassification")(getattr(t, kind + "Config")(num_labels=10, **more), _do_init=False)
+    params = made(model, (1, 32, 32, 3))
+    tx = optax.chain(optax.clip_by_global_norm(1.0), optax.adafactor(1e-3, min_dim_size_to_factor=64))
+
+    def train(params, opt, k, x, y):
+        k, drawn = jax.random.split(k)
+        loss = lambda p: weighed(model(x, params=p, dropout_rng=drawn, train=True).logits, y, jnp.ones(y.shape))
+        value, g = jax.value_and_grad(loss)(params)
+        u, opt = tx.update(g, opt, params)
+        return optax.apply_updates(params, u), opt, k, value
+
+    return train, (params, shapes(tx.init, params), key(), S(B, 3, 32, 32), ints(B)), None
+
+
 @step("hf-flax")
 def hf_electra():
     return masked("Electra", embedding_size=64)
-
-
-@step("hf-flax")
-def hf_roformer():
-    return masked("RoFormer", embedding_size=128)
 
 
 @step("hf-flax")
@@ -117,11 +130,6 @@ def hf_gptj():
 @step("hf-flax")
 def hf_gpt_neo():
     return causal("GPTNeo", num_layers=2, num_heads=4, attention_types=[[["global", "local"], 1]], window_size=8)
-
-
-@step("hf-flax")
-def hf_opt():
-    return causal("OPT", ffn_dim=256, word_embed_proj_dim=128)
 
 
 @step("hf-flax")
@@ -211,3 +219,64 @@ def hf_regnet():
         return optax.apply_updates(params, u), stats, opt, value
 
     return train, (all_["params"], all_["batch_stats"], shapes(tx.init, all_["params"]), S(B, 3, 32, 32), ints(B)), None
+
+
+@step("hf-flax")
+def hf_gpt2():
+    return causal("GPT2", n_embd=128, n_layer=2, n_head=4, n_positions=64)
+
+
+@step("hf-flax")
+def hf_xglm():
+    return causal("XGLM", d_model=128, ffn_dim=256, num_layers=2, attention_heads=4)
+
+
+@step("hf-flax")
+def hf_roberta():
+    return masked("Roberta")
+
+
+@step("hf-flax")
+def hf_mbart():
+    return translated("MBart", ints(B, L))
+
+
+@step("hf-flax")
+def hf_blenderbot():
+    return translated("BlenderbotSmall", ints(B, L))
+
+
+@step("hf-flax")
+def hf_vit():
+    """Pictures in patches, labelled; factored second moments, the gradient clipped."""
+    return pictures("ViT", **WIDTH, image_size=32, patch_size=8)
+
+
+@step("hf-flax")
+def hf_dinov2():
+    return pictures("Dinov2", **WIDTH, image_size=32, patch_size=8)
+
+
+@step("hf-flax")
+def hf_longt5():
+    """Attention within blocks and to words that stand for several; shared tables, relative places."""
+    import optax
+    import transformers as t
+
+    config = t.LongT5Config(vocab_size=V, d_model=128, d_kv=32, d_ff=256, num_layers=2, num_heads=4, local_radius=7, global_block_size=8,
+                            encoder_attention_type="transient-global", decoder_start_token_id=0)
+    model = t.FlaxLongT5ForConditionalGeneration(config, _do_init=False)
+    params, tx = made(model, (1, L)), optax.adafactor(1e-3, min_dim_size_to_factor=64)
+
+    def train(params, opt, k, given, before, labels):
+        k, drawn = jax.random.split(k)
+
+        def loss(p):
+            logits = model(given, decoder_input_ids=before, params=p, dropout_rng=drawn, train=True).logits
+            return weighed(logits, labels, (labels > 0).astype(jnp.float32))
+
+        value, g = jax.value_and_grad(loss)(params)
+        u, opt = tx.update(g, opt, params)
+        return optax.apply_updates(params, u), opt, k, value
+
+    return train, (params, shapes(tx.init, params), key(), ints(B, L), ints(B, L), ints(B, L)), None

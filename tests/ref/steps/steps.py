@@ -97,6 +97,7 @@ def main():
     import dynamics  # noqa: F401
     import families  # noqa: F401
     import hub  # noqa: F401
+    import keras_models  # noqa: F401
     import images  # noqa: F401
     import optimizers  # noqa: F401
     import others  # noqa: F401
