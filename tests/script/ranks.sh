@@ -47,3 +47,38 @@ cmp "$dir/a.net" "$dir/k.net"
 code=0
 ranks 2 pretrain pp -o "$dir/p.net" --environments 1 --processes 2 2> "$dir/err" || code=$?
 [ $code = 1 ] && grep -q 'processes' "$dir/err" || { echo "ranks and processes: exit $code"; cat "$dir/err"; exit 1; }
+
+# seeds: the same table, plan and curves as one process, but for the seconds; killed, what was done is printed
+seeds="search t5-tiny --devices 4 --kind opp --quiet --seeds 5 --episodes"
+"$automap" $seeds 200 --plan "$dir/one.plan" --curves "$dir/one.csv" | grep -v seconds > "$dir/one"
+ranks 2 $seeds 200 --plan "$dir/two.plan" --curves "$dir/two.csv" | grep -v seconds > "$dir/two"
+cmp "$dir/one" "$dir/two" && cmp "$dir/one.plan" "$dir/two.plan" && cmp "$dir/one.csv" "$dir/two.csv"
+grep -q '^5 seeds from 1: 5 at the proven optimum' "$dir/two" || { echo "not five seeds:"; cat "$dir/two"; exit 1; }
+if command -v python3 > /dev/null; then
+    "$automap" $seeds 200 --json > "$dir/one.json"
+    ranks 3 $seeds 200 --json > "$dir/three.json"
+    python3 - "$dir" << 'P'
+import json, sys
+def timeless(x):
+    if isinstance(x, dict):
+        return {k: timeless(v) for k, v in x.items() if "seconds" not in k}
+    return [timeless(v) for v in x] if isinstance(x, list) else x
+one, three = (timeless(json.load(open(f"{sys.argv[1]}/{n}.json"))) for n in ("one", "three"))
+assert one == three and [r["seed"] for r in three["runs"]] == [1, 2, 3, 4, 5]
+P
+fi
+ranks 2 $seeds 100000000 --curves "$dir/k.csv" > "$dir/out" 2> "$dir/err" & child=$!
+rank=
+for n in $(seq 100); do
+    rank=$(ps -eo pid=,args= | awk -v automap="$automap" -v file="$dir/k.csv" '$2 == automap && index($0, file) { pid = $1 } END { print pid }')
+    [ -n "$rank" ] && break
+    sleep 0.2
+done
+sleep 1
+kill -KILL "$rank"
+code=0
+wait $child || code=$?
+[ $code != 0 ] && [ $code != 124 ] && grep -q '^5 seeds from 1' "$dir/out" || { echo "seeds, a rank was killed: exit $code"; cat "$dir/err"; exit 1; }
+code=0
+ranks 2 search t5-tiny --devices 4 --episodes 10 --quiet > "$dir/out" 2> "$dir/err" || code=$?
+[ $code = 1 ] && grep -q -- '--seeds' "$dir/err" || { echo "one search over two ranks: exit $code"; cat "$dir/err"; exit 1; }

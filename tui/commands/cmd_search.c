@@ -9,6 +9,7 @@
 #include "engine/live/snapshot.h"
 #include "engine/plan/plan.h"
 #include "engine/problem/problem.h"
+#include "engine/ranks/ranks.h"
 #include "engine/relaxed/relaxed.h"
 #include "engine/search/game.h"
 #include "engine/search/search.h"
@@ -18,7 +19,6 @@
 #include "tui/options/problem_args.h"
 #include "tui/options/search_args.h"
 
-#include "engine/live/outcome.h"
 #include "engine/plan/plan_file.h"
 #include "engine/text/units.h"
 #include "hlo/support/stop.h"
@@ -30,6 +30,7 @@
 #include "tui/commands/search_pipeline.h"
 #include "tui/commands/search_race.h"
 #include "tui/commands/search_run.h"
+#include "tui/commands/search_seeds.h"
 #include "tui/files/sessions.h"
 #include "tui/files/user_files.h"
 #include "tui/options/exit_code.h"
@@ -215,106 +216,6 @@ static void print_run(const struct search_state *c, const struct plan *plan, boo
     printf("\n");
 }
 
-/* Mean and spread over the seeds, in one place for print and JSON. */
-struct figure {
-    double mean, spread, least, most;
-};
-
-static struct figure figure_of(const struct search_pool *pool,
-                               double (*get)(const struct search_state *c))
-{
-    struct figure f = {.least = INFINITY, .most = -INFINITY};
-    uint32_t count = 0;
-    double squares = 0;
-
-    for (uint32_t n = 0; n < pool->args->seeds; n++) {
-        if (!pool->runs[n].began || !pool->runs[n].state.best)
-            continue;
-        double x = get(&pool->runs[n].state);
-        count++;
-        f.mean += x;
-        squares += x * x;
-        f.least = fmin(f.least, x);
-        f.most = fmax(f.most, x);
-    }
-    if (count) {
-        f.mean /= count;
-        f.spread = sqrt(fmax(0, squares / count - f.mean * f.mean));
-    }
-    return f;
-}
-
-static double get_step(const struct search_state *c)
-{
-    return c->best->cost.step_ms;
-}
-
-static double get_score(const struct search_state *c)
-{
-    return c->best->score;
-}
-
-static double get_seconds(const struct search_state *c)
-{
-    return c->seconds;
-}
-
-static double get_to_best(const struct search_state *c)
-{
-    return c->best->seconds;
-}
-
-static double get_episodes(const struct search_state *c)
-{
-    return (double)search_episodes(c->search);
-}
-
-static double get_conflicts(const struct search_state *c)
-{
-    return (double)search_conflicts(c->search) / fmax(1, get_episodes(c));
-}
-
-static double get_stage_1(const struct search_state *c)
-{
-    return c->stage[0].improved ? c->stage[0].score : NAN;
-}
-
-static const struct {
-    const char *name, *key;
-    double (*get)(const struct search_state *c);
-} figures[] = {
-    {"step time, ms", "step_time_ms", get_step},         {"score", "score", get_score},
-    {"score, stage 1", "score_stage_1", get_stage_1},    {"seconds", "seconds", get_seconds},
-    {"seconds to best", "seconds_to_best", get_to_best}, {"episodes", "episodes", get_episodes},
-    {"conflict rate", "conflict_rate", get_conflicts},
-};
-
-static uint32_t optima(const struct search_pool *pool)
-{
-    uint32_t count = 0;
-
-    for (uint32_t n = 0; n < pool->args->seeds; n++) {
-        const struct search_state *c = &pool->runs[n].state;
-        count += pool->runs[n].began && c->best && c->exact && c->exact->proven && c->exact->fits &&
-                 c->best->score >= c->exact->score - 1e-9 * (1 + fabs(c->exact->score));
-    }
-    return count;
-}
-
-static void print_statistics(const struct search_pool *pool)
-{
-    printf("%u seeds from %llu: %u at the proven optimum of strict plans deciding %s\n\n  %-16s "
-           "%14s %14s %14s %14s\n",
-           pool->args->seeds, (unsigned long long)pool->args->search.seed, optima(pool),
-           game_decides[pool->args->search.game.kind], "", "mean", "spread", "least", "most");
-    for (size_t k = 0; k < sizeof figures / sizeof *figures; k++) {
-        struct figure f = figure_of(pool, figures[k].get);
-        printf("  %-16s %14.6g %14.6g %14.6g %14.6g\n", figures[k].name, f.mean, f.spread, f.least,
-               f.most);
-    }
-    printf("\n");
-}
-
 static void add_fewer(const struct search_state *c, cJSON *out)
 {
     struct fewer_question q = fewer_than(c);
@@ -327,8 +228,8 @@ static void add_fewer(const struct search_state *c, cJSON *out)
 
 /* `relaxed`: of the best plan completed, `kinds`: the best plan of each kind; or NULL. Both are
  * taken over. */
-static void print_json(const struct search_pool *pool, cJSON *runs, cJSON *relaxed,
-                       const struct comparison *kinds)
+static void print_json(const struct search_pool *pool, const struct seed_end *ends, cJSON *runs,
+                       cJSON *relaxed, const struct comparison *kinds)
 {
     cJSON *all = runs;
 
@@ -338,16 +239,7 @@ static void print_json(const struct search_pool *pool, cJSON *runs, cJSON *relax
     } else {
         all = cJSON_CreateObject();
         cJSON_AddStringToObject(all, "schema", "automap.seeds/1");
-        cJSON_AddNumberToObject(all, "seeds", pool->args->seeds);
-        cJSON_AddNumberToObject(all, "at_optimum", optima(pool));
-        for (size_t k = 0; k < sizeof figures / sizeof *figures; k++) {
-            struct figure f = figure_of(pool, figures[k].get);
-            cJSON *o = cJSON_AddObjectToObject(all, figures[k].key);
-            cJSON_AddNumberToObject(o, "mean", f.mean);
-            cJSON_AddNumberToObject(o, "spread", f.spread);
-            cJSON_AddNumberToObject(o, "least", f.least);
-            cJSON_AddNumberToObject(o, "most", f.most);
-        }
+        seeds_add_json(pool->args, ends, all);
         cJSON_AddItemToObject(all, "runs", runs);
     }
     if (relaxed)
@@ -422,7 +314,8 @@ static int check_limit(const struct plan *plan, const struct comparison *kinds, 
 
 /* Says what came of it, with the best plan completed or beside the best of each kind where that was
  * asked for and can be, and writes the best. Takes `runs` over. */
-static int conclude(struct search_pool *pool, struct plan *best, cJSON *runs)
+static int conclude(struct search_pool *pool, const struct seed_end *ends, struct plan *best,
+                    cJSON *runs)
 {
     const struct search_args *a = pool->args;
     struct comparison *kinds = NULL;
@@ -437,11 +330,11 @@ static int conclude(struct search_pool *pool, struct plan *best, cJSON *runs)
     }
     rc = rc ? rc : check_limit(best, kinds, &fits, &e);
     if (!rc && a->json)
-        print_json(pool, runs, a->relaxed ? completed_json(best) : NULL, kinds);
+        print_json(pool, ends, runs, a->relaxed ? completed_json(best) : NULL, kinds);
     else
         cJSON_Delete(runs);
     if (!rc && !a->json && a->seeds > 1)
-        print_statistics(pool);
+        seeds_print(a, ends);
     if (!rc && !a->json && a->relaxed)
         print_completed(best);
     if (!rc && !a->json && kinds)
@@ -475,43 +368,36 @@ static int report_none(const struct search_pool *pool, const struct err *e)
 }
 
 /* Prints every run that found a plan; the best of them is the plan to write. */
-static int report(struct search_pool *pool)
+static int report(struct search_pool *pool, struct seed_end *ends)
 {
     const struct search_args *a = pool->args;
     cJSON *runs = cJSON_CreateArray();
-    struct plan best = {0};
+    struct plan *best = NULL;
     double best_score = -INFINITY;
     struct err e = {.code = ERR_INFEASIBLE}; /* a run that did not begin has no plan */
     int code = EXIT_OK;
 
     for (uint32_t n = 0; n < a->seeds; n++) {
-        const struct search_state *c = &pool->runs[n].state;
-        struct plan plan;
-        if (pool->runs[n].rc || !pool->runs[n].began || outcome_plan(c, &plan, &e))
+        if (!ends[n].has_plan) {
+            e = ends[n].error;
             continue;
+        }
         if (a->json)
-            cJSON_AddItemToArray(runs, outcome_json(c, &plan));
+            cJSON_AddItemToArray(runs, cJSON_Parse(ends[n].json));
         else if (a->seeds == 1)
-            print_run(c, &plan, search_args_compare(a));
-        bool better = c->best->score > best_score;
-        if (better) {
-            plan_release(&best);
-            best = plan;
-            best_score = c->best->score;
-        } else {
-            plan_release(&plan);
+            print_run(&pool->runs[n].state, &ends[n].plan, search_args_compare(a));
+        if (ends[n].score > best_score) {
+            best = &ends[n].plan;
+            best_score = ends[n].score;
         }
     }
-    bool any = best.on;
-    if (a->curves && search_curves_save(pool, a->curves, &e)) {
+    if (a->curves && search_curves_save(ends, a->seeds, a->curves, &e)) {
         err_print(&e, stderr);
-        plan_release(&best);
         cJSON_Delete(runs);
         return exit_code_of(&e);
     }
-    if (any) {
-        code = conclude(pool, &best, runs);
-        plan_release(&best);
+    if (best) {
+        code = conclude(pool, ends, best, runs);
     } else {
         cJSON_Delete(runs);
         code = report_none(pool, &e);
@@ -519,30 +405,73 @@ static int report(struct search_pool *pool)
     return code;
 }
 
+/* Carries out all runs. An exit code; `ends` is to be reported where it is EXIT_OK. */
+static int carry_out_all(struct search_pool *pool, struct ranks *ranks, struct seed_end *ends)
+{
+    const struct search_args *a = pool->args;
+    struct watch watch = {.terminal = isatty(STDERR_FILENO) == 1};
+    struct err e;
+
+    if (ranks->count > 1) {
+        if (!seeds_over_ranks(pool, ranks, ends) && !stop_asked(pool->problem->stop))
+            return EXIT_INPUT;
+        return EXIT_OK;
+    }
+    search_pool_run(pool, show_progress, &watch);
+    if (watch.shown && watch.terminal)
+        fputs("\r\033[K", stderr);
+    for (uint32_t n = 0; n < a->seeds; n++) {
+        if (seed_end_of(&pool->runs[n], a, &ends[n], &e)) {
+            err_print(&e, stderr);
+            return exit_code_of(&e);
+        }
+    }
+    return EXIT_OK;
+}
+
+static int run_on(struct search_pool *pool, struct ranks *ranks)
+{
+    const struct search_args *a = pool->args;
+    struct seed_end *ends = mem_alloc(a->seeds * sizeof *ends);
+    int code = carry_out_all(pool, ranks, ends);
+
+    for (uint32_t n = 0; n < a->seeds && code == EXIT_OK && !ranks->self; n++) {
+        if (ends[n].failed) {
+            err_print(&ends[n].error, stderr);
+            code = exit_code_of(&ends[n].error);
+        }
+    }
+    if (code == EXIT_OK && !ranks->self)
+        code = report(pool, ends);
+    for (uint32_t n = 0; n < a->seeds; n++) {
+        if (pool->runs[n].began)
+            search_state_release(&pool->runs[n].state);
+    }
+    seed_ends_release(ends, a->seeds);
+    free(ends);
+    return code;
+}
+
 static int run_all(const struct search_args *a, const struct problem *p)
 {
     struct search_pool pool = {
         .args = a, .problem = p, .runs = mem_alloc(a->seeds * sizeof *pool.runs)};
-    struct watch watch = {.terminal = isatty(STDERR_FILENO) == 1};
-    int code = EXIT_OK;
+    struct ranks ranks;
+    struct err e;
+    int rc = ranks_join(&ranks, p->stop, &e), code;
 
-    search_pool_run(&pool, show_progress, &watch);
-    if (watch.shown && watch.terminal)
-        fputs("\r\033[K", stderr);
-    for (uint32_t n = 0; n < a->seeds && code == EXIT_OK; n++) {
-        if (pool.runs[n].rc) {
-            err_print(&pool.runs[n].error, stderr);
-            code = exit_code_of(&pool.runs[n].error);
-        }
-    }
-    if (code == EXIT_OK)
-        code = report(&pool);
-    for (uint32_t n = 0; n < a->seeds; n++) {
-        if (pool.runs[n].began)
-            search_state_release(&pool.runs[n].state);
-    }
+    if (!rc && ranks.count > 1 && (a->seeds == 1 || a->by_step.count || a->by_episode.count))
+        rc = err_set(&e, ERR_USAGE,
+                     "mpirun started %u processes, over which a search spreads --seeds N, without "
+                     "--script",
+                     ranks.count);
+    code = rc ? exit_code_of(&e) : run_on(&pool, &ranks);
+    if (rc && !ranks.self)
+        err_print(&e, stderr);
     if (stop_asked(p->stop) && code == EXIT_OK && !a->quiet && pool.runs[0].journal[0])
         fprintf(stderr, "automap search --resume %s goes on\n", pool.runs[0].journal);
+    bool stopped = stop_asked(p->stop);
+    ranks_leave(&ranks, !rc && !stopped && code != EXIT_INPUT, stopped ? EXIT_STOPPED : code);
     free(pool.runs);
     return code;
 }

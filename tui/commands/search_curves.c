@@ -5,6 +5,7 @@
 #include "hlo/support/err.h"
 #include "hlo/support/file.h"
 #include "hlo/support/mem.h"
+#include "tui/commands/search_seeds.h"
 
 static void write_curve(struct str *out, unsigned long long seed, const char *name,
                         const struct series *s)
@@ -16,24 +17,29 @@ static void write_curve(struct str *out, unsigned long long seed, const char *na
     }
 }
 
-int search_curves_save(const struct search_pool *pool, const char *path, struct err *e)
+void search_curves_write(const struct search_state *c, struct str *out)
+{
+    unsigned long long seed = c->options.seed;
+
+    write_curve(out, seed, "progress", &c->progress);
+    write_curve(out, seed, "score", &c->reward);
+    write_curve(out, seed, "best", &c->best_ms);
+    write_curve(out, seed, "epsilon", &c->epsilon_curve);
+    write_curve(out, seed, "loss", &c->loss_curve);
+}
+
+int search_curves_save(const struct seed_end *ends, uint32_t count, const char *path, struct err *e)
 {
     struct str out = {0};
+    bool whole = true;
 
     str_format(&out, "seed,curve,x,mean,low,high,points\n");
-    for (uint32_t n = 0; n < pool->args->seeds; n++) {
-        const struct search_state *c = &pool->runs[n].state;
-        unsigned long long seed = c->options.seed;
-        if (!pool->runs[n].began)
-            continue;
-        write_curve(&out, seed, "progress", &c->progress);
-        write_curve(&out, seed, "score", &c->reward);
-        write_curve(&out, seed, "best", &c->best_ms);
-        write_curve(&out, seed, "epsilon", &c->epsilon_curve);
-        write_curve(&out, seed, "loss", &c->loss_curve);
+    for (uint32_t n = 0; n < count; n++) {
+        whole &= ends[n].failed || !ends[n].has_plan || ends[n].curves;
+        str_add(&out, ends[n].curves ? ends[n].curves : "");
     }
-    int rc = out.failed ? err_no_memory(e, "for the curves")
-                        : hlo_file_write(path, out.text, out.size, FILE_REPLACE, e);
+    int rc = out.failed || !whole ? err_no_memory(e, "for the curves")
+                                  : hlo_file_write(path, out.text, out.size, FILE_REPLACE, e);
     str_release(&out);
     return rc;
 }

@@ -237,7 +237,7 @@ static int check_end(struct search_run *r)
     return 0;
 }
 
-static void carry_out(struct search_pool *pool, uint32_t n)
+void search_pool_run_one(struct search_pool *pool, uint32_t n)
 {
     struct search_run *r = &pool->runs[n];
     struct script script = {.by_step = &pool->args->by_step, .by_episode = &pool->args->by_episode};
@@ -272,7 +272,7 @@ static void *work(void *argument)
     uint32_t n;
 
     while ((n = atomic_fetch_add(&pool->next, 1)) < pool->args->seeds) {
-        carry_out(pool, n);
+        search_pool_run_one(pool, n);
         pthread_mutex_lock(&pool->lock);
         atomic_fetch_add(&pool->finished, 1);
         pthread_cond_signal(&pool->has_ended);

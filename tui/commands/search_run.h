@@ -37,6 +37,8 @@ struct search_pool {
 /* Carries out one command; a refusal says which line of its file asked for it. */
 int search_obey(struct search_state *c, const struct timed_command *t, struct err *e) MUST_CHECK;
 
+/* Carries out run n, here. */
+void search_pool_run_one(struct search_pool *pool, uint32_t n);
 /* Carries out all runs on as many threads as the machine has, at most one per run. `tick` is called
  * about ten times a second. */
 void search_pool_run(struct search_pool *pool, void (*tick)(struct search_pool *pool, void *self),

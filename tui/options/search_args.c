@@ -361,8 +361,10 @@ static const struct option own[] = {
     {"seed", "N", "seed of everything random; default 1", .is_kept = true, .take = take_same_name},
     {"stable-episodes", "N", "fine-tuning begins after N episodes without a better plan",
      .is_kept = true, .sort = SORT_LEARNER, .take = take_same_name},
-    {"seeds", "N", "N searches from --seed on, in parallel, with statistics", .is_kept = true,
-     .kind = OPTION_WHOLE, ARG(seeds), .least = 1, .most = SEARCH_SEEDS_MOST},
+    {"seeds", "N",
+     "N searches from --seed on, in parallel, over the ranks of mpirun if it started them, with "
+     "statistics",
+     .is_kept = true, .kind = OPTION_WHOLE, ARG(seeds), .least = 1, .most = SEARCH_SEEDS_MOST},
     {"pin", "'NAME:DIM=0|1'", "fix a decision; NAME may be a glob or #17; repeatable",
      .is_kept = true, .take = take_pin, .expected = "NAME:DIM=0 or NAME:DIM=1"},
     {"pins", "FILE", "one a line", .is_kept = true, .kind = OPTION_FILE, .take = take_pins},
