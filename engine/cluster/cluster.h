@@ -65,10 +65,10 @@ struct cluster_link {
 
 /* What a server has besides its devices: cores that can compute too, in host memory. */
 struct cluster_host {
-    uint32_t cores;   /* that can run operators; 0: none */
+    uint32_t cores;   /* that can run operators; 0: none, and the link alone counts */
     double peak;      /* of one core, f32 operations per second */
     double bandwidth; /* of host memory, as one core reaches it, bytes per second */
-    double link;      /* between a device and host memory, bytes per second each way */
+    double link;      /* between a device and host memory, bytes per second each way; 0: no host */
 };
 
 struct cluster_group { /* `count` equal servers */

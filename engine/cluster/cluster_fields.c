@@ -60,10 +60,10 @@ static const struct cluster_field link_fields[] = {
 static const struct cluster_section link_section = {"a link", link_fields};
 
 static const struct cluster_field host_fields[] = {
-    {"cores", FIELD_COUNT, true, "32", offsetof(struct cluster_host, cores), 0, 1024, NULL},
-    {"peak", FIELD_QUANTITY, true, "50 GFLOP/s", offsetof(struct cluster_host, peak),
+    {"cores", FIELD_COUNT, false, "32", offsetof(struct cluster_host, cores), 0, 1024, NULL},
+    {"peak", FIELD_QUANTITY, false, "50 GFLOP/s", offsetof(struct cluster_host, peak),
      QUANTITY_FLOPS, 0, NULL},
-    {"bandwidth", FIELD_QUANTITY, true, "12 GB/s", offsetof(struct cluster_host, bandwidth),
+    {"bandwidth", FIELD_QUANTITY, false, "12 GB/s", offsetof(struct cluster_host, bandwidth),
      QUANTITY_RATE, 0, NULL},
     {"link", FIELD_QUANTITY, true, "12 GB/s", offsetof(struct cluster_host, link), QUANTITY_RATE, 0,
      NULL},
@@ -264,6 +264,20 @@ static int check_link(const struct cluster_group *g, struct err *e)
     return 0;
 }
 
+/* Cores come with what one of them does; a link alone is a host whose cores run no operators. */
+static int check_host(const struct cluster_host *h, struct err *e)
+{
+    if (h->cores && !(h->peak > 0 && h->bandwidth > 0))
+        return err_set(e, ERR_INPUT,
+                       "a host with cores, expected peak (50 GFLOP/s) and bandwidth (12 GB/s) of "
+                       "one beside them");
+    if (!h->cores && (h->peak > 0 || h->bandwidth > 0))
+        return err_set(e, ERR_INPUT,
+                       "a host with peak or bandwidth of a core, expected cores beside it, or "
+                       "link alone");
+    return 0;
+}
+
 int cluster_check(struct cluster *c, uint32_t *group, struct err *e)
 {
     uint64_t servers = 0, devices = 0;
@@ -280,6 +294,8 @@ int cluster_check(struct cluster *c, uint32_t *group, struct err *e)
     for (uint32_t i = 0; i < c->groups; i++) {
         const struct cluster_group *g = &c->group[i];
         int code = check_link(g, e);
+        if (!code)
+            code = check_host(&g->host, e);
         servers += g->count;
         devices += (uint64_t)g->count * g->devices;
         if (!code && servers > CLUSTER_SERVERS_MOST)

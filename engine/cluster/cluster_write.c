@@ -66,11 +66,11 @@ void cluster_write(const struct cluster *c, struct str *out)
             str_format(out, "    network: %.0f B/s\n", g->network);
         if (g->link.bandwidth > 0)
             write_link(out, &g->link);
+        if (g->host.link > 0)
+            str_format(out, "    host:\n      link: %.0f B/s\n", g->host.link);
         if (g->host.cores)
-            str_format(out,
-                       "    host:\n      cores: %u\n      peak: %.0f FLOP/s\n      bandwidth: %.0f "
-                       "B/s\n      link: %.0f B/s\n",
-                       g->host.cores, g->host.peak, g->host.bandwidth, g->host.link);
+            str_format(out, "      cores: %u\n      peak: %.0f FLOP/s\n      bandwidth: %.0f B/s\n",
+                       g->host.cores, g->host.peak, g->host.bandwidth);
     }
     if (c->network <= 0) /* one server */
         return;

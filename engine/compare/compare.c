@@ -341,7 +341,7 @@ enum { PLACE_LOOKS = 25000000 }; /* a tenth of what automap place takes: one kin
 static int place_graph(const struct problem *p, const struct pipeline_options *options,
                        struct place_graph **out, struct err *e)
 {
-    int rc = place_graph_of_problem(p, out, e);
+    int rc = place_graph_of_problem(p, options->batch, out, e);
 
     if (rc)
         return rc;

@@ -22,6 +22,7 @@ struct making {
     bool has_order;
     const struct unrolled *u;
     struct place_graph *g;
+    double x;                       /* samples of a step, in parts of the module's batch */
     uint32_t kind[PLACE_TYPES_MAX]; /* type of the cluster, by kind */
     uint32_t kinds;
     double link, latency_ms, network, network_ms; /* slowest; bytes per s */
@@ -88,7 +89,7 @@ static int find_kinds(struct making *k, struct place_type *types, uint32_t *per_
         return err_set(e, ERR_LIMIT, "%u devices, expected at most %d", c->devices,
                        PLACE_DEVICES_MAX / 2);
     k->network_ms = c->network_latency_ms;
-    *per_server = c->servers > 1 && k->kinds == 1 && equal ? c->group[0].devices : 0;
+    *per_server = c->servers > 1 && equal ? c->group[0].devices : 0;
     if (k->host.cores) {
         k->link = fmin(k->link, k->host.link);
         k->core = (struct cluster_device){.bandwidth = k->host.bandwidth};
@@ -212,15 +213,17 @@ static bool set_operation(struct making *k, uint32_t n)
 
     for (uint32_t t = 0; t < k->kinds; t++)
         g->time_ms[(size_t)t * g->nodes + n] =
-            op->times * instruction_scaling_ms(&s, &k->p->cluster.type[k->kind[t]], 1);
+            op->times * instruction_scaling_ms(&s, &k->p->cluster.type[k->kind[t]], k->x);
     s.measured_ms = -1; /* a profile is of the accelerator */
     if (k->host.cores)
         g->time_ms[(size_t)k->kinds * g->nodes + n] =
-            op->times * instruction_scaling_ms(&s, &k->core, 1);
+            op->times * instruction_scaling_ms(&s, &k->core, k->x);
     for (uint32_t v = op->values; v < op->values + op->value_count; v++) {
         bool kept = !k->backward[n] && k->users[v] > k->forward_users[v];
-        sent += k->users[v] ? k->u->values[v].bytes : 0;
-        g->bytes[n] += kept && k->u->values[v].is_stored ? k->u->values[v].bytes : 0;
+        const struct unroll_value *value = &k->u->values[v];
+        double bytes = value->has_batch ? value->bytes * k->x : value->bytes;
+        sent += k->users[v] ? bytes : 0;
+        g->bytes[n] += kept && value->is_stored ? bytes : 0;
     }
     set_sending(k, n, sent);
     g->id[n] = n;
@@ -399,9 +402,14 @@ static int make(struct making *k, struct err *e)
     return place_graph_connect(k->g, k->from, k->to, k->edges, NULL, e);
 }
 
-int place_graph_of_problem(const struct problem *p, struct place_graph **out, struct err *e)
+int place_graph_of_problem(const struct problem *p, uint32_t samples, struct place_graph **out,
+                           struct err *e)
 {
-    struct making k = {.p = p};
+    struct making k = {.p = p, .x = 1};
+    int64_t of = p->training.batch_divisor, size = samples ? samples : problem_batch_size(p);
+
+    if (p->training.batch != CLASS_NONE && of > 0 && size > 0)
+        k.x = (double)size / (double)of;
     int rc = make(&k, e);
 
     release(&k);

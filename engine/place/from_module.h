@@ -14,7 +14,7 @@
  * An operation holds the values it keeps for the backward pass, of one batch in flight.
  * A module without variables or without a batch is inference: all of it is forward.
  *
- * Several kinds of devices on several servers: every transfer is priced as one over the network. */
+ * Servers of unequal size: every transfer is priced as one over the network. */
 #ifndef AUTOMAP_ENGINE_PLACE_FROM_MODULE_H
 #define AUTOMAP_ENGINE_PLACE_FROM_MODULE_H
 
@@ -22,9 +22,9 @@
 #include "engine/problem/problem.h"
 #include "hlo/support/err.h"
 
-/* `p` is not kept. ERR_LIMIT: more kinds of devices or operations than a graph takes; what
- * unroll_any says. O(operations log). */
-int place_graph_of_problem(const struct problem *p, struct place_graph **out,
+/* Of a step of so many samples; 0: as p says. `p` is not kept. ERR_LIMIT: more kinds of devices or
+ * operations than a graph takes; what unroll_any says. O(operations log). */
+int place_graph_of_problem(const struct problem *p, uint32_t samples, struct place_graph **out,
                            struct err *e) MUST_CHECK;
 
 #endif

@@ -52,8 +52,9 @@ int place_file_save(const struct place_document *d, const char *path, struct err
 
 /* True when the file begins like one; false too when it cannot be read. */
 bool place_file_is(const char *path);
-/* Devices of its cluster; 0: it is of no model. Errors name the file. */
-int place_file_devices(const char *path, uint32_t *devices, struct err *e) MUST_CHECK;
+/* Devices of its cluster, 0: it is of no model; samples of a step, 0: the model's. Errors name the
+ * file. */
+int place_file_setup(const char *path, uint32_t *devices, int64_t *batch, struct err *e) MUST_CHECK;
 
 struct place_saved {
     struct place_job job;

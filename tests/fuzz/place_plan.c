@@ -15,7 +15,7 @@ static struct place_graph *graph_of(const struct problem *p, bool training)
 
     if (!p)
         return fuzz_place_graph(training);
-    require(!place_graph_of_problem(p, &g, &e));
+    require(!place_graph_of_problem(p, 0, &g, &e));
     return g;
 }
 

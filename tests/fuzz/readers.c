@@ -250,7 +250,7 @@ static void read_placement(const char *text, size_t size)
     struct place_saved *saved;
     struct err e = {0};
 
-    require(!place_graph_of_problem(p, &g, &e));
+    require(!place_graph_of_problem(p, 0, &g, &e));
     if (place_file_parse(text, size, "plan.json", p, g, &saved, &e))
         check_error(&e);
     else
@@ -322,7 +322,7 @@ static void read_pins(const char *text, size_t size)
     struct err e = {0};
 
     (void)size;
-    require(!place_graph_of_problem(the_problem(STEP_MODEL), &g, &e));
+    require(!place_graph_of_problem(the_problem(STEP_MODEL), 0, &g, &e));
     each_line(text, take_pin, g);
     place_graph_free(g);
 }

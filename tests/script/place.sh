@@ -106,7 +106,25 @@ expect 0 'contiguous' place "$models/mlp.hlo.txt.gz" "$1/examples/clusters/c-4x8
 echo 'no_such_variable' >"$dir/vars.txt"
 expect 2 'no_such_variable' place "$models/mlp.hlo.txt.gz" --vars "$dir/vars.txt"
 expect 1 'are of models' place "$bert" --profile "$dir/profile.json"
-expect 2 'host' cluster <(sed 's/cores: 3, //' "$dir/host.yaml")
+expect 2 'with peak or bandwidth of a core' cluster <(sed 's/cores: 3, //' "$dir/host.yaml")
+expect 2 'a host with cores, expected peak' cluster <(sed 's/peak: 50 GFLOP.s, //' "$dir/host.yaml")
+expect 2 'a host without link' cluster <(sed 's/, link: 12 GB.s}/}/' "$dir/host.yaml")
+sed 's/{cores: 3.*link/{link/' "$dir/host.yaml" >"$dir/link.yaml"
+expect 0 '4 as of 16.0 GB, 0 cores' place "$models/mlp.hlo.txt.gz" "$dir/link.yaml"
+fingerprints=$(for f in host link; do "$automap" cluster "$dir/$f.yaml"; done | grep -c '^fingerprint' )
+[ "$fingerprints" = 2 ] && [ "$(for f in host link; do "$automap" cluster "$dir/$f.yaml" | grep '^fingerprint'; done | uniq | wc -l)" = 2 ] ||
+    { echo 'a host and its link alone are one cluster'; failed=1; }
+
+# Another batch: twice the samples, and the plan is opened at its own.
+v100=$1/examples/clusters/v100-1x4.yaml resnet=$models/resnet20.hlo.txt.gz
+ms() { "$automap" place "$resnet" "$v100" --algo dpl --json "$@" | sed -n 's/.*"value_ms":[^0-9]*\([0-9.]*\).*/\1/p' | head -1; }
+awk -v a="$(ms)" -v b="$(ms --batch 256)" -v c="$(ms --batch 1024)" 'BEGIN { exit !(a > 0 && a == b && c > 3 * a && c < 4.1 * a) }' ||
+    { echo "batches: $(ms) $(ms --batch 256) $(ms --batch 1024)"; failed=1; }
+expect 0 contiguous place "$resnet" "$v100" --algo dpl --batch 1024 --plan "$dir/batch.json"
+expect 0 "contiguous +$(ms --batch 1024 | cut -c1-3)" plan "$resnet" "$v100" --plan "$dir/batch.json"
+expect 2 'for a batch of 1024, expected --batch 1024' plan "$resnet" "$v100" --plan "$dir/batch.json" --batch 64
+expect 1 'of models' place "$bert" --batch 64
+expect 0 'proven_scope":."throughput of contiguous placements of this graph, servers in turn' place "$models/mlp.hlo.txt.gz" "$1/examples/clusters/a-2x8-v100.yaml" --json
 
 # A plan that is written scores as it was found; standard input is a file like others.
 expect 0 'proven' place "$bert" -o "$dir/split.json"

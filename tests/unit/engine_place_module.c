@@ -14,7 +14,7 @@ static void check_model(const char *model, const char *cluster)
     struct err e = {0};
 
     load_shipped(model, cluster, p);
-    assert_int_equal(place_graph_of_problem(p, &g, &e), 0);
+    assert_int_equal(place_graph_of_problem(p, 0, &g, &e), 0);
     assert_int_equal(place_devices(g), p->cluster.devices);
     assert_int_equal(place_solve(g, &job, "exact", &plan, &e), 0);
     assert_int_equal(plan->faults, 0);

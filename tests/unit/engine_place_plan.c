@@ -357,7 +357,7 @@ static void check_pipeline(const char *model, const char *cluster, const char *a
 
     place_job_of_model(&job);
     load_shipped(model, cluster, problem);
-    assert_int_equal(place_graph_of_problem(problem, &g, &e), 0);
+    assert_int_equal(place_graph_of_problem(problem, 0, &g, &e), 0);
     assert_int_equal(place_solve(g, &job, algorithm, &p, &e), 0);
     assert_int_equal(place_pipeline_new(problem, g, p, &o, l, &e), 0);
     check_sets(l, p);

@@ -160,8 +160,8 @@ static const struct option rows[] = {
  * the others are of splits and steps. */
 static bool model_row(size_t i, struct option *out)
 {
-    static const char *const taken[] = {"servers", "vars",    "loss",
-                                        "profile", "kernels", "attention"};
+    static const char *const taken[] = {"servers", "vars",      "loss", "profile",
+                                        "kernels", "attention", "batch"};
 
     for (const struct option *o = problem_options; o->name; o++) {
         bool is_taken = false;
@@ -181,7 +181,7 @@ static const struct option_set options[] = {
 static bool names_a_model(const struct problem_args *a)
 {
     return a->servers || a->vars || a->loss || a->profile || a->kernels ||
-           a->options.fused_attention;
+           a->options.fused_attention || a->options.batch_size;
 }
 
 /* ---- options that go together ---- */
@@ -297,9 +297,11 @@ static int read_input(struct request *r, struct place_input *out, struct err *e)
     if (!names_a_model(&r->problem))
         return 0;
     place_input_release(out);
-    return err_set(e, ERR_USAGE,
-                   "--servers, --vars, --loss, --profile, --kernels and --attention are of models, "
-                   "and this is an operator graph");
+    return err_set(
+        e, ERR_USAGE,
+        "--servers, --vars, --loss, --profile, --kernels, --attention and --batch are of "
+        "models, "
+        "and this is an operator graph");
 }
 
 static void set_devices(const struct request *r, struct place_graph *g)

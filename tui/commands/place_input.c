@@ -24,7 +24,7 @@ static int read_model(const struct problem_args *a, struct place_input *out, str
         return rc;
     }
     out->problem = p;
-    return place_graph_of_problem(p, &out->graph, e);
+    return place_graph_of_problem(p, 0, &out->graph, e);
 }
 
 /* *is: it was one, read or at fault. What cannot be read plain is left to the models' readers. */
@@ -81,7 +81,7 @@ int place_with_file(struct problem_args *a, const char *path,
     struct place_input in = {0};
     struct place_saved *s = NULL;
     struct err e = {0};
-    int rc = a->cluster || a->devices ? 0 : place_file_devices(path, &a->devices, &e);
+    int rc = problem_args_follow_plan(a, path, &e);
 
     if (rc)
         goto out;

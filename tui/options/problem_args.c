@@ -348,6 +348,21 @@ static int load_cluster(const struct problem_args *a, struct cluster *out, struc
     return rc;
 }
 
+/* The devices and the batch a placement was made for, where neither was given. */
+static int follow_place(struct problem_args *a, const char *plan, struct err *e)
+{
+    uint32_t devices;
+    int64_t batch;
+
+    if (place_file_setup(plan, &devices, &batch, e))
+        return e->code;
+    if (!a->cluster && !a->devices)
+        a->devices = devices;
+    if (!a->options.batch_size)
+        a->options.batch_size = batch;
+    return 0;
+}
+
 int problem_args_follow_plan(struct problem_args *a, const char *plan, struct err *e)
 {
     struct plan_setup setup;
@@ -356,7 +371,7 @@ int problem_args_follow_plan(struct problem_args *a, const char *plan, struct er
     if (pipeline_file_is(plan))
         return a->cluster || a->devices ? 0 : pipeline_file_devices(plan, &a->devices, e);
     if (place_file_is(plan))
-        return a->cluster || a->devices ? 0 : place_file_devices(plan, &a->devices, e);
+        return follow_place(a, plan, e);
     if (plan_file_setup(plan, &setup, e))
         return e->code;
     if (!o->mesh[0])

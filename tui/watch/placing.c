@@ -99,7 +99,7 @@ void placing_graph_release(struct placing_graph *g)
 static int graph_of(const struct placing_source *s, struct place_graph **out, struct err *e)
 {
     return s->graph ? place_graph_parse(s->graph->text, s->graph->size, out, e)
-                    : place_graph_of_problem(s->problem, out, e);
+                    : place_graph_of_problem(s->problem, 0, out, e);
 }
 
 /* ---- jobs ---- */
