@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ROUNDS = 4 };
+enum { ROUNDS = 4, BORDER_TRIES = 12, MOST_PART = 16, MOST_LEAST = 64 };
 /* Heat of each round as a part of the best value: near it, far from it, and back. */
 static const double heats[ROUNDS] = {0.01, 0.1, 0.03, 0.003};
 
@@ -27,6 +27,7 @@ struct moving {
     struct place_stage *stage;
     uint32_t stages;
     uint32_t *moved, *from, count; /* positions of a move, where they were */
+    uint32_t most;                 /* of a move, or so */
     uint32_t *from_best;           /* scratch: devices by position */
     double best_ms;
     struct rl_rng rng;
@@ -44,8 +45,9 @@ static void put(struct moving *w, uint32_t p, uint32_t stage)
 }
 
 /* p to a stage; what follows it and stands before that stage, or precedes it and stands behind,
- * comes along, as far as it goes. */
-static void pull(struct moving *w, uint32_t p, uint32_t stage)
+ * comes along, as far as it goes. False: more than may move at once; what moved is to be taken
+ * back. */
+static bool pull(struct moving *w, uint32_t p, uint32_t stage)
 {
     const struct place_prepared *q = w->p;
     bool later = stage > w->stage_of[p];
@@ -60,7 +62,10 @@ static void pull(struct moving *w, uint32_t p, uint32_t stage)
             if (later ? of < stage : of > stage)
                 put(w, row[i], stage);
         }
+        if (w->count > w->most)
+            return false;
     }
+    return true;
 }
 
 static void take_back(struct moving *w)
@@ -69,6 +74,31 @@ static void take_back(struct moving *w)
         w->stage_of[w->moved[w->count]] = w->from[w->count];
         place_state_move(w->s, w->moved[w->count], w->device_of[w->from[w->count]]);
     }
+}
+
+/* Does a net of p part stages? */
+static bool is_on_border(const struct moving *w, uint32_t p)
+{
+    const struct place_nets *n = w->p->nets;
+
+    for (uint32_t i = n->net_at[p]; i < n->net_at[p + 1]; i++) {
+        uint32_t h = n->net[i];
+        for (uint32_t k = n->pin_at[h]; k < n->pin_at[h + 1]; k++) {
+            if (w->stage_of[n->pin[k]] != w->stage_of[p])
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Mostly one that has something to win or to lose. */
+static uint32_t some_position(struct moving *w)
+{
+    uint32_t p = rl_rng_below(&w->rng, w->p->nets->positions);
+
+    for (int i = 0; i < BORDER_TRIES && !is_on_border(w, p); i++)
+        p = rl_rng_below(&w->rng, w->p->nets->positions);
+    return p;
 }
 
 /* The stage of a pin that shares a net with p, or one beside its own. */
@@ -127,12 +157,12 @@ static void cool(struct moving *w, double hot, uint64_t moves)
             if (stop_asked(w->m->stop))
                 return;
         }
-        uint32_t p = rl_rng_below(&w->rng, w->p->nets->positions), to = some_stage(w, p);
+        uint32_t p = some_position(w), to = some_stage(w, p);
         if (to == w->stage_of[p])
             continue;
-        pull(w, p, to);
+        bool whole = pull(w, p, to);
         moved += w->count;
-        double then = place_state_energy(w->s, &w->energy);
+        double then = whole ? place_state_energy(w->s, &w->energy) : INFINITY;
         if (then <= now || rl_rng_unit(&w->rng) < exp((now - then) / heat)) {
             now = then;
             note(w);
@@ -246,6 +276,7 @@ int place_chain_move(const struct place_prepared *p, const struct place_chain_mo
     restore(&w);
     double before = w.best_ms = place_state_value(w.s);
     w.energy = (struct place_energy){.power = 3, .unit_ms = before};
+    w.most = p->nets->positions / MOST_PART + MOST_LEAST;
     rl_rng_seed(&w.rng, m->seed, 17);
     for (int round = 0; round < ROUNDS && !stop_asked(m->stop); round++) {
         restore(&w);

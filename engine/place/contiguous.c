@@ -276,7 +276,7 @@ static int seek_coarse(struct seeking *s, const uint32_t *order, uint32_t rounds
 {
     struct place_prepared *coarse = NULL;
     uint32_t *group_of = NULL, *inner = NULL;
-    struct seeking t = {.a = s->a, .looks = s->looks, .part = 2, .value_ms = s->value_ms};
+    struct seeking t = {.a = s->a, .looks = s->looks, .part = 8, .value_ms = s->value_ms};
     const uint32_t *stage_of = rounds && s->best ? s->best->stage_of : NULL;
     int rc = place_coarsen(s->p, order, PLACE_POSITIONS_MAX / 2, stage_of, rounds, &coarse,
                            &group_of, e);
@@ -313,9 +313,12 @@ out:
     return rc;
 }
 
+/* Moves and cuts have the last word, so the programs take half of what there is. */
 static int seek_large(struct seeking *s, uint32_t *order, struct err *e)
 {
     int rc = 0;
+
+    *s->looks /= 2;
 
     for (uint32_t round = 0; round < 3 && !is_stopped(s->a); round++) {
         rc = place_depth_first(s->p, round ? s->a->seed * 1000 + round : 0, order, e);
@@ -333,8 +336,9 @@ static int seek_large(struct seeking *s, uint32_t *order, struct err *e)
 
 /* ---- a tree of cuts ---- */
 
-/* To prove the value, and to raise the bound: about half a second each. */
-enum { PROOF_STEPS = 500000000, BOUND_STEPS = 700000000 };
+/* To prove the value, and to raise the bound: about half a second each, and no more where the graph
+ * does not fit the cache. */
+enum { PROOF_STEPS = 500000000, BOUND_STEPS = 700000000, LARGE_PART = 2 };
 
 /* The devices of a contiguous plan in a row: the first of those that wait for none is next. */
 static bool order_devices(const struct place_prepared *p, const uint32_t *device, uint32_t devices,
@@ -394,11 +398,12 @@ static int take_devices(struct seeking *s, const uint32_t *device, double value,
 /* The best chain is proven, bettered, or what it is worth bounded from below. */
 static int seek_in_tree(struct seeking *s, struct err *e)
 {
-    struct place_cutting c = {
-        .rules = &s->a->rules, .chain = s->p, .steps = PROOF_STEPS, .stop = s->a->stop};
+    struct place_cutting c = {.rules = &s->a->rules, .chain = s->p, .stop = s->a->stop};
     uint32_t *device = mem_try((size_t)s->p->nets->positions + 1, sizeof *device);
+    uint64_t part = s->p->nets->positions > PLACE_POSITIONS_MAX ? LARGE_PART : 1;
     double value = s->value_ms;
     bool found, proven;
+    c.steps = PROOF_STEPS / part;
     int rc = device ? place_cut_tree(s->p->nets, &c, &value, device, &found, &proven, e)
                     : err_no_memory(e, "for a bound");
 
@@ -410,7 +415,7 @@ static int seek_in_tree(struct seeking *s, struct err *e)
     s->exact = s->in_tree = proven && s->value_ms <= value;
     if (s->exact)
         return 0;
-    c.steps = BOUND_STEPS;
+    c.steps = BOUND_STEPS / part;
     double low = place_work_bound(s->p->nets->graph, &s->a->rules);
     return place_cut_tree_bound(s->p->nets, &c, low, s->value_ms, &s->tree_ms, e);
 }

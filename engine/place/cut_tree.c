@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LOOKED_AT = 12 };
+enum { LOOKED_AT = 12, WORDS_A_STEP = 4, SORTED_PART = 8 };
 
 /* What is known of a device at a node: the least it takes, and the set that takes it; the same
  * without work. */
@@ -43,6 +43,7 @@ struct cutting {
     double work, idle, rate; /* of all; of what the host does in no time; of a core's ms */
     double best_ms;
     uint32_t *best;
+    uint64_t other_steps; /* besides those of cuts */
     bool found, over;
 };
 
@@ -55,7 +56,7 @@ static bool is_over(struct cutting *w)
 {
     uint64_t most = w->c->steps ? w->c->steps : PLACE_CUT_STEPS;
 
-    w->over |= place_cut_steps(w->cut) > most || stop_asked(w->c->stop);
+    w->over |= place_cut_steps(w->cut) + w->other_steps > most || stop_asked(w->c->stop);
     return w->over;
 }
 
@@ -136,6 +137,7 @@ static bool bound_child(struct cutting *w, const struct least *parent, struct le
         if (place_partial_load(w->part, d) >= limit)
             return false;
     }
+    w->other_steps += w->hull ? (uint64_t)w->n->positions * w->words / WORDS_A_STEP : 0;
     if (w->hull && !place_hull_set(w->hull, w->part->device, w->part->devices))
         return false;
     for (uint32_t d = 0; d < w->part->accelerators; d++) {
@@ -293,23 +295,22 @@ static void release(struct cutting *w)
     free(w->child);
 }
 
-/* By what their devices take at least. */
+/* By what their devices take at least: worked out for those that take most on a device of their
+ * own, as long as a part of the steps lasts; the others come behind. */
 static int sort_positions(struct cutting *w, struct err *e)
 {
-    uint32_t m = w->n->positions;
+    uint64_t most = (w->c->steps ? w->c->steps : PLACE_CUT_STEPS) / SORTED_PART;
+    uint32_t m = w->n->positions, done = 0;
     struct place_weighed *all = mem_try((size_t)m + 1, sizeof *all);
 
     if (!all)
         return err_no_memory(e, "for branch and bound");
-    for (uint32_t p = 0; p < m; p++) {
-        double host = place_least_time(w->n, p, true), cut = INFINITY;
-        w->where[p] = PLACE_CUT_IN;
-        if (isfinite(place_least_time(w->n, p, false)))
-            cut = place_cut_least(w->cut, w->where, true, INFINITY, NULL);
-        w->where[p] = PLACE_CUT_FREE;
-        all[p] = (struct place_weighed){fmin(cut, host), p};
-    }
+    for (uint32_t p = 0; p < m; p++)
+        all[p] = (struct place_weighed){place_cut_alone(w->n, p), p};
     place_sort_weighed(all, m);
+    for (; done < m && place_cut_steps(w->cut) < most; done++)
+        all[done].weight = place_cut_with(w->cut, w->where, all[done].p);
+    place_sort_weighed(all, done);
     for (uint32_t i = 0; i < m; i++)
         w->order[i] = all[i].p;
     free(all);

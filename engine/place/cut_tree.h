@@ -19,7 +19,7 @@
 #define PLACE_CUT_STEPS UINT64_C(2800000000)
 #define PLACE_CUT_TREE_BY "a tree of minimum cuts"
 
-enum { PLACE_CUT_TREE_MOST = 1024 /* positions */, PLACE_CUT_TREE_DEVICES = 64 };
+enum { PLACE_CUT_TREE_MOST = 8192 /* positions */, PLACE_CUT_TREE_DEVICES = 64 };
 
 struct place_cutting {
     const struct place_rules *rules;

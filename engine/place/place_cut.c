@@ -212,3 +212,24 @@ double place_cut_least(struct place_cut *f, const uint8_t *where, bool works, do
     }
     return all;
 }
+
+double place_cut_with(struct place_cut *f, uint8_t *where, uint32_t p)
+{
+    double host = place_least_time(f->n, p, true), cut = INFINITY;
+    uint8_t before = where[p];
+
+    where[p] = PLACE_CUT_IN;
+    if (isfinite(place_least_time(f->n, p, false)))
+        cut = place_cut_least(f, where, true, INFINITY, NULL);
+    where[p] = before;
+    return fmin(cut, host);
+}
+
+double place_cut_alone(const struct place_nets *n, uint32_t p)
+{
+    double all = place_least_time(n, p, false);
+
+    for (uint32_t i = n->net_at[p]; i < n->net_at[p + 1]; i++)
+        all += n->near_ms[n->net[i]];
+    return fmin(all, place_least_time(n, p, true));
+}

@@ -27,6 +27,11 @@ enum { PLACE_CUT_FREE, PLACE_CUT_IN, PLACE_CUT_OUT };
 double place_cut_least(struct place_cut *c, const uint8_t *where, bool works, double until,
                        uint64_t *side);
 
+/* What the device of p takes at least, or p on the host, given where the others are. */
+double place_cut_with(struct place_cut *c, uint8_t *where, uint32_t p);
+/* The work and nets of p alone: that is never more. O(nets of p). */
+double place_cut_alone(const struct place_nets *n, uint32_t p);
+
 /* Arcs looked at so far: what the time goes with. */
 uint64_t place_cut_steps(const struct place_cut *c);
 
