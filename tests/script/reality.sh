@@ -23,3 +23,13 @@ under()
 }
 under step 8 18
 under activations 10 10
+
+# No part of the model can go: without it the mean error is no smaller, without all of them it is
+# far larger.
+"$automap" bench reality --changes --runs "$source_dir/tests/ref/reality/runs.yaml" --modules "$modules" | tee /dev/stderr | awk '
+    /^none, all/ { none = $3; all = $5; rows++; next }
+    rows { rows++; if ($(NF - 1) < all) { print $0 ": better without"; bad = 1 } }
+    END { exit bad || rows != 7 || none < 2 * all }' || {
+    echo "changes: a part that makes errors larger"
+    exit 1
+}

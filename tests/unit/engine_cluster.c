@@ -327,8 +327,10 @@ static void test_files(void **state)
 /* Written and read again, every shipped cluster costs what it cost. */
 static void test_written(void **state)
 {
-    static const char *const names[] = {"a-2x8-v100",    "a100-4x8", "h100-1x8", "rtx3090-1x2",
-                                        "tpu-v5p-4x4x4", "unequal",  "v100-1x4"};
+    static const char *const names[] = {
+        "a-2x8-v100",   "a100-4x8",     "h100-1x8",      "rtx3090-1x2",  "tpu-v5p-4x4x4",
+        "unequal",      "v100-1x4",     "dgx-v100-1x8",  "dgx-a100-1x8", "dgx-a100-4x8",
+        "dgx-h100-1x8", "dgx-h100-4x8", "tpu-v5p-8x4x4", "tpu-v6e-16x16"};
     struct cluster *c = mem_alloc(sizeof *c), *again = mem_alloc(sizeof *again);
 
     (void)state;

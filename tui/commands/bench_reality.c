@@ -11,6 +11,7 @@
 #include "engine/decide/labels.h"
 #include "engine/decide/strict.h"
 #include "engine/exact/exact.h"
+#include "engine/exact/limit.h"
 #include "engine/plan/cost_parts.h"
 #include "engine/plan/plan.h"
 #include "engine/problem/problem.h"
@@ -24,6 +25,7 @@
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "tui/commands/bench_changes.h"
 #include "tui/commands/commands.h"
 #include "tui/files/examples.h"
 #include "tui/files/user_files.h"
@@ -54,6 +56,8 @@ struct sums {
 struct setup {
     const char *runs, *modules;
     uint32_t top;           /* dearest instructions to show of each run */
+    bool changes;           /* the table by change instead of the runs */
+    uint32_t made;          /* changes in force */
     struct text_list names; /* of runs; none: all */
 };
 
@@ -146,12 +150,26 @@ static int take_options(const char *options, struct problem_args *a, char *words
     return options_parse(&parser, a, argc, argv) ? -1 : 0;
 }
 
-static int strict_plan(const struct problem *p, struct plan *plan, struct err *e)
+/* The labels of the best plan that fits, or of the best. */
+static int strict_labels(const struct problem *p, double limit, label **on, struct err *e)
 {
     struct exact_options o = {.goal = EXACT_STEP_TIME, .variables = true, .inputs = true};
+    struct limit_options within = {.limit = limit, .variables = true, .inputs = true};
+    struct limit_result found;
     struct exact_result best;
+    int rc = limit > 0 ? exact_limited(&p->step_tables, &p->memory, NULL, &within, &found, e)
+                       : exact_strict(&p->step_tables, NULL, &o, &best, e);
+
+    if (!rc)
+        *on = limit > 0 ? found.on : best.on;
+    return rc;
+}
+
+static int strict_plan(const struct problem *p, double limit, struct plan *plan, struct err *e)
+{
     struct strict s;
-    int rc = exact_strict(&p->step_tables, NULL, &o, &best, e);
+    label *on = NULL;
+    int rc = strict_labels(p, limit, &on, e);
 
     if (rc)
         return rc;
@@ -162,16 +180,17 @@ static int strict_plan(const struct problem *p, struct plan *plan, struct err *e
     strict_release(&s);
     if (rc)
         goto out;
-    memcpy(plan->on, best.on, p->classes.count * sizeof *best.on);
+    memcpy(plan->on, on, p->classes.count * sizeof *on);
     plan->cost = step_tables_cost(&p->step_tables, plan->on);
 out:
-    exact_release(&best);
+    free(on);
     return rc;
 }
 
 static int relaxed_limited(const struct problem *p, double limit, struct plan *plan, struct err *e)
 {
-    struct relaxed_options o = {.folding = RELAXED_FOLD_OFF};
+    struct relaxed_options o = {.folding = RELAXED_FOLD_OFF,
+                                .reduce_at_once = p->options.reduce_at_once};
     struct relaxed_limited how;
     struct relaxed_plan best;
     struct relaxed *r;
@@ -186,7 +205,8 @@ static int relaxed_limited(const struct problem *p, double limit, struct plan *p
 
 static int relaxed_best(const struct problem *p, double limit, struct plan *plan, struct err *e)
 {
-    struct relaxed_options o = {.folding = RELAXED_FOLD_AUTO};
+    struct relaxed_options o = {.folding = RELAXED_FOLD_AUTO,
+                                .reduce_at_once = p->options.reduce_at_once};
     struct relaxed_plan best;
 
     if (limit > 0)
@@ -209,19 +229,22 @@ static double again_ms(const struct problem *p, const struct run *r)
     return r->again * ms;
 }
 
-static void print_run(const struct run *r, const struct plan *plan, struct sums *sums)
+/* The line of a run; `quiet`: its error alone is added up. */
+static void print_run(const struct run *r, const struct plan *plan, bool quiet, struct sums *sums)
 {
     struct cost_parts parts = plan_cost_parts(plan);
     double again = r->again ? again_ms(plan->problem, r) : 0, ms = plan->cost.step_ms + again;
     double error = ms / r->published_ms - 1;
 
+    sums->error += fabs(error);
+    sums->most = fmax(sums->most, fabs(error));
+    sums->runs++;
+    if (quiet)
+        return;
     printf("%-16s %10.1f %10.1f %+7.1f %% |", r->name, r->published_ms, ms, 100 * error);
     for (int k = 0; k < PART_COUNT; k++)
         printf(" %9.1f", parts.ms[k]);
     printf(" %9.1f\n", again);
-    sums->error += fabs(error);
-    sums->most = fmax(sums->most, fabs(error));
-    sums->runs++;
 }
 
 struct dear {
@@ -318,12 +341,17 @@ static int one_run(const struct setup *s, const struct run *r, bool memory, stru
     if (!rc)
         rc = problem_args_read(&a, p, e);
     if (!rc) {
+        rc = bench_changes_take_back(p, s->made, e);
+        if (rc)
+            problem_release(p);
+    }
+    if (!rc) {
         rc = !strcmp(r->mode, "relaxed") ? relaxed_best(p, r->limit, &plan, e)
-                                         : strict_plan(p, &plan, e);
+                                         : strict_plan(p, r->limit, &plan, e);
         if (!rc && memory)
             print_memory(r, &plan, sums);
         else if (!rc)
-            print_run(r, &plan, sums);
+            print_run(r, &plan, s->changes, sums);
         if (!rc && !memory && s->top)
             print_top(&plan, s->top);
         fflush(stdout);
@@ -346,10 +374,10 @@ static bool is_asked(const struct setup *s, const char *name)
     return found;
 }
 
-static int all_runs(const struct setup *s, const struct yaml_doc *d, bool memory, struct err *e)
+static int sum_runs(const struct setup *s, const struct yaml_doc *d, bool memory, struct sums *sums,
+                    struct err *e)
 {
     const struct yaml *runs = yaml_get(d->root, "runs");
-    struct sums sums = {0};
     int rc = runs ? 0 : err_set(e, ERR_INPUT, "no \"runs\" in it");
 
     if (rc)
@@ -360,10 +388,20 @@ static int all_runs(const struct setup *s, const struct yaml_doc *d, bool memory
         if (rc)
             return rc;
         if (is_asked(s, r.name))
-            rc = one_run(s, &r, memory, &sums, e);
+            rc = one_run(s, &r, memory, sums, e);
         if (rc)
             return rc;
     }
+    return rc;
+}
+
+static int all_runs(const struct setup *s, const struct yaml_doc *d, bool memory, struct err *e)
+{
+    struct sums sums = {0};
+    int rc = sum_runs(s, d, memory, &sums, e);
+
+    if (rc)
+        return rc;
     if (!memory && sums.runs)
         printf("\nstep: mean error %.1f %%, largest %.1f %% of %u\n\n",
                100 * sums.error / sums.runs, 100 * sums.most, sums.runs);
@@ -374,7 +412,48 @@ static int all_runs(const struct setup *s, const struct yaml_doc *d, bool memory
     return rc;
 }
 
-static int run_file(const struct setup *s, struct err *e)
+/* Mean and largest error of all runs with these changes. */
+static int print_changed(struct setup *s, const struct yaml_doc *d, uint32_t made, struct err *e)
+{
+    struct sums sums = {0};
+    int rc;
+
+    s->made = made;
+    rc = sum_runs(s, d, false, &sums, e);
+    if (rc)
+        return rc;
+    printf("  %9.1f %9.1f", sums.runs ? 100 * sums.error / sums.runs : 0, 100 * sums.most);
+    fflush(stdout);
+    return 0;
+}
+
+/* Each change by itself, after none and beside all others. */
+static int table_by_change(struct setup *s, const struct yaml_doc *d, struct err *e)
+{
+    int rc;
+
+    printf("error in %%, mean and largest     it alone               all but it\n%-24s",
+           "none, all");
+    rc = print_changed(s, d, 0, e);
+    if (rc)
+        return rc;
+    rc = print_changed(s, d, CHANGE_ALL, e);
+    if (rc)
+        return rc;
+    for (int k = 0; k < CHANGE_COUNT; k++) {
+        printf("\n%-24s", bench_change_names[k]);
+        rc = print_changed(s, d, 1U << k, e);
+        if (rc)
+            return rc;
+        rc = print_changed(s, d, CHANGE_ALL & ~(1U << k), e);
+        if (rc)
+            return rc;
+    }
+    printf("\n");
+    return 0;
+}
+
+static int run_file(struct setup *s, struct err *e)
 {
     struct yaml_doc d;
     char *text;
@@ -384,7 +463,10 @@ static int run_file(const struct setup *s, struct err *e)
     if (rc)
         return rc;
     rc = yaml_read(&d, text, size, e);
-    if (!rc) {
+    if (!rc && s->changes) {
+        rc = table_by_change(s, &d, e);
+        yaml_release(&d);
+    } else if (!rc) {
         printf("ms                published  predicted     error |");
         for (int k = 0; k < PART_COUNT; k++)
             printf(" %9.9s", cost_part_names[k]);
@@ -426,6 +508,9 @@ static const struct option rows[] = {
     {"modules", "DIR", "where their modules are", .kind = OPTION_FILE, ARG(modules)},
     {"top", "N", "the dearest instructions of each run", .kind = OPTION_WHOLE, ARG(top), .least = 1,
      .most = 1 << 20},
+    {"changes", NULL,
+     "what each part of the cost model does to the errors: by itself, and left out of all",
+     ARG(changes)},
     {0},
 };
 #undef ARG
@@ -434,7 +519,7 @@ static const struct option_set options[] = {{.rows = rows}, {0}};
 static int run_bench(int argc, char **argv)
 {
     const struct option_parser parser = {"bench reality", options, NULL};
-    struct setup s = {0};
+    struct setup s = {.made = CHANGE_ALL};
     char runs[1024], modules[1024];
     struct err e;
     int code = options_parse(&parser, &s, argc, argv);

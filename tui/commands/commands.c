@@ -5,13 +5,17 @@
 #include <string.h>
 
 const struct command *const commands[] = {
-    &command_bench,    &command_cast,    &command_cluster,
-    &command_convert,  &command_doctor,  &command_infer,
-    &command_inspect,  &command_explore, &command_export,
-    &command_screen,   &command_tour,    &command_explain,
-    &command_manual,   &command_place,   &command_plan,
-    &command_pretrain, &command_profile, &command_replay,
-    &command_search,   &command_teach,   NULL,
+    &command_bench,    &command_calibrate,
+    &command_cast,     &command_cluster,
+    &command_convert,  &command_doctor,
+    &command_infer,    &command_inspect,
+    &command_explore,  &command_export,
+    &command_screen,   &command_tour,
+    &command_explain,  &command_manual,
+    &command_place,    &command_plan,
+    &command_pretrain, &command_profile,
+    &command_replay,   &command_search,
+    &command_teach,    NULL,
 };
 
 const char *command_word(const struct command *c)

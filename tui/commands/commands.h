@@ -21,10 +21,10 @@ struct command {
         *parts; /* in place of run: the commands of this one; ends with NULL */
 };
 
-extern const struct command command_bench, command_cast, command_cluster, command_convert,
-    command_doctor, command_explain, command_explore, command_export, command_infer,
-    command_inspect, command_manual, command_place, command_plan, command_pretrain, command_profile,
-    command_replay, command_screen, command_search, command_teach, command_tour;
+extern const struct command command_bench, command_calibrate, command_cast, command_cluster,
+    command_convert, command_doctor, command_explain, command_explore, command_export,
+    command_infer, command_inspect, command_manual, command_place, command_plan, command_pretrain,
+    command_profile, command_replay, command_screen, command_search, command_teach, command_tour;
 
 extern const struct command *const commands[]; /* ends with NULL */
 

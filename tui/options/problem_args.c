@@ -3,6 +3,7 @@
 #include "engine/cluster/cluster.h"
 #include "engine/cluster/keep.h"
 #include "engine/cluster/mesh.h"
+#include "engine/cost/calibrate.h"
 #include "engine/cost/measured.h"
 #include "engine/cost/training.h"
 #include "engine/pipeline/pipeline_file.h"
@@ -119,6 +120,10 @@ const struct option problem_options[] = {
      .sort = SORT_PROBLEM, .expected = "an instruction, or #3", ARG(loss)},
     {"profile", "FILE", "measured times: {\"instruction\": ms} or lines instruction,ms",
      .sort = SORT_PROBLEM, .kind = OPTION_FILE, ARG(profile)},
+    {"profiled-on", "CLUSTER",
+     "the cluster on whose devices --profile was measured, if others: times are scaled by what the "
+     "model says of both",
+     .sort = SORT_PROBLEM, .values = VALUES_CLUSTER, ARG(profiled_on)},
     {"kernels", "FILE",
      "rules for custom-calls, tried before the built-in ones: how they split, what they cost",
      .sort = SORT_PROBLEM, .kind = OPTION_FILE, ARG(kernels)},
@@ -394,6 +399,28 @@ int problem_args_follow_plan(struct problem_args *a, const char *plan, struct er
     return 0;
 }
 
+static int load_profile(const struct problem_args *a, struct problem *p, struct err *e)
+{
+    struct cluster *on = mem_alloc(sizeof *on);
+    char path[PATH_MAX];
+    double *ms = NULL;
+    int rc = measured_load(p->m, a->profile, &ms, e);
+
+    if (rc || !a->profiled_on)
+        goto out;
+    rc = cluster_load(on, path_of(examples_cluster_path, path, a->profiled_on), e);
+    if (rc)
+        goto out;
+    struct cluster_device of = cluster_weakest(on);
+    calibration_scale(&p->step_tables, &of, ms);
+out:
+    free(on);
+    if (!rc)
+        return problem_set_profile(p, ms, e);
+    free(ms);
+    return rc;
+}
+
 int problem_args_read(const struct problem_args *a, struct problem *out, struct err *e)
 {
     struct cluster *cluster = mem_alloc(sizeof *cluster);
@@ -417,10 +444,7 @@ int problem_args_read(const struct problem_args *a, struct problem *out, struct 
     if (!rc)
         rc = problem_new(module, &vars, cluster, &o, out, e);
     if (!rc && a->profile) {
-        double *ms;
-        rc = measured_load(out->m, a->profile, &ms, e);
-        if (!rc)
-            rc = problem_set_profile(out, ms, e);
+        rc = load_profile(a, out, e);
         if (rc)
             problem_release(out);
     }

@@ -16,8 +16,9 @@ struct problem_args {
     const char *model, *cluster; /* paths, or names of shipped ones; cluster NULL: --devices, else
                                     the default */
     const char *vars, *loss, *profile, *kernels, *partitioner;
-    const char *servers; /* servers of the cluster to use, "0-3,8:4"; NULL: all */
-    uint32_t devices;    /* 0: not given */
+    const char *profiled_on; /* the cluster whose device the profile is of; NULL: this one's */
+    const char *servers;     /* servers of the cluster to use, "0-3,8:4"; NULL: all */
+    uint32_t devices;        /* 0: not given */
     struct problem_options options;
     bool is_mesh_given; /* on the command line: else a file's, where one is */
     const char
