@@ -1,9 +1,9 @@
 /* automap calibrate: the figures of a cluster file that measured times say. */
 #include "engine/cluster/cluster.h"
 #include "engine/cluster/collectives.h"
+#include "engine/cluster/mesh.h"
 #include "engine/cost/calibrate.h"
 #include "engine/problem/problem.h"
-#include "engine/text/quantity.h"
 #include "engine/text/units.h"
 #include "hlo/support/err.h"
 #include "hlo/support/file.h"
