@@ -167,12 +167,13 @@ static bool write_factors(const struct kernel_match *k, struct arena *a, struct 
         const struct kernel_index *i = &k->items[n];
         bool passes = i->in_result && (i->in_operand || !k->operands);
         bool sums = i->combiner != HLO_COMBINE_NONE && i->in_operand && !i->in_result;
+        bool is_summed_inside = i->combiner != HLO_COMBINE_NONE && i->in_operand && i->in_result;
         if (i->is_whole || i->size < 2 || (!passes && !sums))
             continue;
         struct hlo_kernel_factor *f = &list[out->factor_count++];
         f->size = i->size;
-        f->kind = sums ? HLO_FACTOR_REDUCE : HLO_FACTOR_PASS;
-        f->combiner = sums ? i->combiner : HLO_COMBINE_NONE;
+        f->kind = sums ? HLO_FACTOR_REDUCE : is_summed_inside ? HLO_FACTOR_INSIDE : HLO_FACTOR_PASS;
+        f->combiner = sums || is_summed_inside ? i->combiner : HLO_COMBINE_NONE;
         memcpy(f->dims, i->dims, sizeof f->dims);
     }
     out->factors = list;

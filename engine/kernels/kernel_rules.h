@@ -17,7 +17,8 @@
  *   sizes      h: g * r splits h as g is split
  *   whole      indices that cannot be split, conditionally as 'q if CONDITION'; b..: all of them.
  *              Indices on one side of the arrow only are whole anyway
- *   partial    {k: add}: splitting k leaves partial results; add, maximum, minimum
+ *   partial    {k: add}: splitting k leaves partial results; add, maximum, minimum; those without k
+ *              of a kernel that has results with k are combined inside it
  *   let, flops, bytes, workspace
  *              expressions over sizes, lets, config.PATH, bytes(operand 2), elements(result 0) and
  *              product(b)

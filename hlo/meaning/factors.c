@@ -128,8 +128,11 @@ static void kernel_factors(struct hlo_maker *k, const struct hlo_kernel *kernel)
         const struct hlo_kernel_factor *from = &kernel->factors[n];
         if (from->kind == HLO_FACTOR_REDUCE)
             hlo_factor_begin_reduce(k, from->size, (enum hlo_combiner)from->combiner);
-        else
-            hlo_factor_begin(k, from->size, HLO_FACTOR_PASS);
+        else {
+            struct hlo_factor *f = hlo_factor_begin(k, from->size, from->kind);
+            if (f)
+                f->combiner = from->combiner;
+        }
         for (uint32_t leaf = 0; leaf < kernel->leaves && leaf < k->f->leaf_count; leaf++) {
             if (from->dims[leaf] >= 0)
                 hlo_factor_bind(k, leaf, from->dims[leaf]);

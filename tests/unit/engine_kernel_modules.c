@@ -223,6 +223,72 @@ static void test_written(void **state)
     hlo_free(m);
 }
 
+/* What TransformerEngine's backward passes call, with the operands of its JAX primitives
+ * (transformer_engine/jax/cpp_extensions: attention.py, normalization.py, activation.py,
+ * softmax.py). */
+#define BACKWARD                                                                             \
+    "custom_call_target=\"te_fused_attn_backward_ffi\", api_version=API_VERSION_TYPED_FFI, " \
+    "backend_config={mask_type = 2 : i64, qkv_layout = 9 : i64}\n"
+static const char backward[] =
+    "HloModule kernels\n"
+    "ENTRY main {\n"
+    "  q = bf16[2,512,16,64] parameter(0)\n  kk = bf16[2,512,4,64] parameter(1)\n"
+    "  kv = bf16[2,512,2,4,64] parameter(2)\n  qkv = bf16[2,512,3,16,64] parameter(3)\n"
+    "  none = bf16[0] parameter(4)\n  aux = f32[2,16,512,1] parameter(5)\n"
+    "  rng = u32[1,4] parameter(6)\n  n = s32[3] parameter(7)\n  s = f32[0] parameter(8)\n"
+    "  x = bf16[2,512,1024] parameter(9)\n  mu = f32[2,512] parameter(10)\n"
+    "  g = bf16[1024] parameter(11)\n  dz = bf16[2,512,4096] parameter(12)\n"
+    "  x2 = bf16[2,512,2,4096] parameter(13)\n  one = f32[1] parameter(14)\n"
+    "  scores = bf16[2,16,512,256] parameter(15)\n  mask = u8[2,1,512,256] parameter(16)\n"
+    "  bwd = (bf16[2,512,16,64], bf16[2,512,4,64], bf16[2,512,4,64], bf16[0], u8[64]) "
+    "custom-call(q, kk, kk, none, aux, rng, q, q, n, n, s, s, s, s, s, s), " BACKWARD
+    "  bwdkv = (bf16[2,512,16,64], bf16[2,512,2,4,64], bf16[0], bf16[0], u8[64]) "
+    "custom-call(q, kv, none, none, aux, rng, q, q, n, n, s, s, s, s, s, s), " BACKWARD
+    "  bwdqkv = (bf16[2,512,3,16,64], bf16[0], bf16[0], bf16[0], u8[64]) "
+    "custom-call(qkv, none, none, none, aux, rng, q, q, n, n, s, s, s, s, s, s), " BACKWARD
+    "  layer = (bf16[2,512,1024], bf16[1024], bf16[1024], u8[16]) "
+    "custom-call(x, x, mu, mu, g), custom_call_target=\"te_norm_backward_ffi\"\n"
+    "  dact = (bf16[2,512,2,4096], bf16[1], f32[1], f32[1], f32[1], f32[1], u8[16]) "
+    "custom-call(dz, x2, one), custom_call_target=\"te_dact_dbias_quantize_ffi\"\n"
+    "  soft = bf16[2,16,512,256] custom-call(scores, mask), "
+    "custom_call_target=\"te_scaled_masked_softmax_forward_ffi\"\n"
+    "  causal = bf16[2,16,512,256] custom-call(scores), "
+    "custom_call_target=\"te_scaled_upper_triang_masked_softmax_forward_ffi\"\n"
+    "  softb = bf16[2,16,512,256] custom-call(scores, scores), "
+    "custom_call_target=\"te_scaled_masked_softmax_backward_ffi\"\n"
+    "  ROOT t = ((bf16[2,512,1024], bf16[1024], bf16[1024], u8[16])) tuple(layer)\n}\n";
+
+static void test_written_backward(void **state)
+{
+    const double pairs = 2.0 * 16 * 512 * 512 / 2;
+    const struct call calls[] = {
+        {"te", "bwd", {2, 4}, pairs * 10 * 64},
+        {"te", "bwdkv", {2, 4}, pairs * 10 * 64},
+        {"te", "bwdqkv", {2, 16}, pairs * 10 * 64},
+        {"te", "layer", {2, 512}, 0},
+        {"te", "dact", {2, 512, 4096}, 0},
+        {"te", "soft", {2, 16}, 0},
+        {"te", "causal", {2, 16}, 0},
+        {"te", "softb", {2, 16}, 0},
+    };
+    struct hlo_module *m = NULL;
+    struct hlo_factors f = {0};
+    struct err e = {0};
+
+    (void)state;
+    if (hlo_load_memory("test", backward, strlen(backward), NULL, &m, &e))
+        fail_msg("%s", e.what);
+    apply(m, NULL);
+    for (size_t n = 0; n < sizeof calls / sizeof *calls; n++)
+        expect_call(m, &calls[n]);
+    /* gamma's and beta's gradients are sums over the rows that dx keeps */
+    assert_int_equal(hlo_factors_of(m, hlo_find(m, "layer"), &f, &e), 0);
+    assert_int_equal(f.items[0].kind, HLO_FACTOR_INSIDE);
+    assert_int_equal(f.items[1].kind, HLO_FACTOR_INSIDE);
+    hlo_factors_release(&f);
+    hlo_free(m);
+}
+
 /* ---- time and memory ---- */
 
 static void write_file(const char *path, const char *text)
@@ -377,9 +443,10 @@ static void test_allocated(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lowered), cmocka_unit_test(test_written),
-        cmocka_unit_test(test_offload), cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_bytes),   cmocka_unit_test(test_allocated),
+        cmocka_unit_test(test_lowered),          cmocka_unit_test(test_written),
+        cmocka_unit_test(test_written_backward), cmocka_unit_test(test_offload),
+        cmocka_unit_test(test_memory),           cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_allocated),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -296,6 +296,8 @@ static void test_problem_words(void **state)
                                "--loss",
                                "add.3",
                                "--profile=p",
+                               "--profiled-on",
+                               "/d.yaml",
                                "--kernels=k",
                                "--partitioner=shardy",
                                "--rules=paper",
@@ -327,6 +329,7 @@ static void test_problem_words(void **state)
     assert_int_equal(options_parse(&parser, &b, words.count, words.items), 0);
     assert_string_equal(a.model, b.model);
     assert_string_equal(a.cluster, b.cluster);
+    assert_string_equal(a.profiled_on, b.profiled_on);
     assert_string_equal(a.vars, b.vars);
     assert_string_equal(a.servers, b.servers);
     assert_string_equal(a.profile, b.profile);
