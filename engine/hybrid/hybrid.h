@@ -135,9 +135,16 @@ void hybrid_release(struct hybrid *h);
  * axes no stage can have, labels that clash. Call hybrid_release after either, also when the second
  * fails. */
 int hybrid_open(const struct problem *p, struct hybrid *out, struct err *e) MUST_CHECK;
+/* With sections that begin at these positions too (sections_new). */
+int hybrid_open_at(const struct problem *p, const uint32_t *cuts, uint32_t count,
+                   struct hybrid *out, struct err *e) MUST_CHECK;
 int hybrid_price(struct hybrid *h, struct err *e) MUST_CHECK;
 /* Forgets the plan: stages and cuts. */
 void hybrid_free_plan(struct hybrid *h);
+
+/* Slots and links for the plan's own stages, no fronts. ERR_LIMIT as hybrid_instance_new. */
+int hybrid_plan_instance(const struct hybrid *h, struct hybrid_instance *out,
+                         struct err *e) MUST_CHECK;
 
 /* What instances are made for. */
 struct pipe_options hybrid_pipe_options(const struct hybrid_options *o, uint32_t micro_batches);

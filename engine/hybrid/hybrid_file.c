@@ -423,6 +423,23 @@ static int read_stages(struct hybrid *h, const cJSON *root, struct err *e)
                : err_set(e, ERR_INPUT, "stages: the last one does not reach the end of the model");
 }
 
+/* Where the stages begin: sections do, there too. */
+static int open_stages(const struct problem *p, const cJSON *root, struct hybrid *out,
+                       struct err *e)
+{
+    uint32_t cut[HYBRID_STAGES_MOST], count = 0;
+    const cJSON *item;
+
+    cJSON_ArrayForEach(item, json_get(root, "stages"))
+    {
+        double at = json_number(item, "from");
+        bool follows = at > (count ? cut[count - 1] : 0) && at < UINT32_MAX;
+        if (follows && count < HYBRID_STAGES_MOST)
+            cut[count++] = (uint32_t)at;
+    }
+    return hybrid_open_at(p, cut, count, out, e);
+}
+
 int hybrid_file_parse(const struct problem *p, const char *text, size_t size, struct hybrid *out,
                       struct err *e)
 {
@@ -432,7 +449,7 @@ int hybrid_file_parse(const struct problem *p, const char *text, size_t size, st
     if (rc)
         return rc;
     rc = file_identity_check(p, root, e);
-    rc = rc ? rc : hybrid_open(p, out, e);
+    rc = rc ? rc : open_stages(p, root, out, e);
     if (!rc) {
         rc = read_options(root, out, e);
         rc = rc ? rc : read_stages(out, root, e);

@@ -44,8 +44,12 @@ static bool add_slot(struct hybrid_instance *in, const struct cluster *c, uint32
         return false;
     if (o->limit_bytes > 0 && o->limit_bytes < memory)
         memory = o->limit_bytes;
-    in->slot[in->slots++] = (struct hybrid_slot){devices, c->group[group].type, group, servers,
-                                                 o->memory_share > 0 ? memory : INFINITY};
+    in->slot[in->slots++] =
+        (struct hybrid_slot){.devices = devices,
+                             .type = c->group[group].type,
+                             .group = group,
+                             .servers = servers,
+                             .limit_bytes = o->memory_share > 0 ? memory : INFINITY};
     return true;
 }
 
@@ -122,8 +126,35 @@ static int find_links(struct hybrid_instance *in, const struct cluster *c, struc
     return 0;
 }
 
+/* A slot for devices [a, b), if none has them yet. */
+static bool add_place(struct hybrid_instance *in, const struct cluster *c, uint32_t a, uint32_t b)
+{
+    uint32_t group = kind_of_group(c, cluster_group_of(c, a)), s = 0;
+    bool is_at = cluster_server_of(c, a) != cluster_server_of(c, b - 1);
+
+    if (hybrid_slot_of(in, a, b) < in->slots ||
+        cluster_server_of(c, b - 1) - cluster_server_of(c, a) >= CLUSTER_GROUPS_MOST)
+        return true;
+    while (s < in->slots && (in->slot[s].devices != b - a || in->slot[s].group != group ||
+                             in->slot[s].is_at || in->slot[s].servers || is_at))
+        s++;
+    if (s == in->slots && !add_slot(in, c, group, b - a, 0))
+        return false;
+    in->slot[s].is_at = is_at;
+    in->slot[s].first = is_at ? a : 0;
+    in->can_begin[a] |= 1u << s;
+    return true;
+}
+
 int hybrid_instance_new(struct hybrid_instance *out, uint32_t sections, const struct cluster *c,
                         const struct pipe_options *o, struct err *e)
+{
+    return hybrid_instance_new_for(out, sections, c, o, NULL, 0, e);
+}
+
+int hybrid_instance_new_for(struct hybrid_instance *out, uint32_t sections, const struct cluster *c,
+                            const struct pipe_options *o, const uint32_t *devices, uint32_t count,
+                            struct err *e)
 {
     struct hybrid_instance in = {.options = *o, .sections = sections, .devices = c->devices};
     size_t cuts = (size_t)sections + 1;
@@ -136,19 +167,24 @@ int hybrid_instance_new(struct hybrid_instance *out, uint32_t sections, const st
         return err_set(e, ERR_LIMIT, "stages can have more than %d shapes on this cluster",
                        HYBRID_SLOTS_MOST);
     in.can_begin = mem_try(c->devices, sizeof *in.can_begin);
+    int rc = in.can_begin ? 0 : err_no_memory(e, MEMORY_FOR);
+    if (rc)
+        goto out;
+    find_places(&in, c);
+    for (uint32_t n = 0; n < count && !rc; n++)
+        if (!add_place(&in, c, devices[2 * n], devices[2 * n + 1]))
+            rc = err_set(e, ERR_LIMIT, "stages of more than %d shapes", HYBRID_SLOTS_MOST);
+    if (rc)
+        goto out;
     in.forward_bytes = mem_try(cuts, sizeof *in.forward_bytes);
     in.backward_bytes = mem_try(cuts, sizeof *in.backward_bytes);
     in.once_bytes = mem_try(cuts, sizeof *in.once_bytes);
     in.link = mem_try((size_t)c->devices * in.slots * in.slots, sizeof *in.link);
     in.front = mem_try(in.slots * cuts * cuts, sizeof *in.front);
-    int rc = in.can_begin && in.forward_bytes && in.backward_bytes && in.once_bytes && in.link &&
-                     in.front
-                 ? 0
-                 : err_no_memory(e, MEMORY_FOR);
-    if (!rc) {
-        find_places(&in, c);
-        rc = find_links(&in, c, e);
-    }
+    rc = in.forward_bytes && in.backward_bytes && in.once_bytes && in.link && in.front
+             ? find_links(&in, c, e)
+             : err_no_memory(e, MEMORY_FOR);
+out:
     if (rc)
         hybrid_instance_release(&in);
     else

@@ -51,6 +51,8 @@ struct hybrid_slot {
     uint32_t group;     /* of servers, into cluster.group: the first that is like this */
     uint32_t servers;   /* whole ones; 0: inside one server */
     double limit_bytes; /* of a device; INFINITY: none */
+    bool is_at;         /* parts of several servers, from device `first` on alone */
+    uint32_t first;
 };
 
 struct hybrid_instance {
@@ -70,6 +72,11 @@ struct hybrid_instance {
  * two, of neighbouring equal servers. ERR_LIMIT past the limits above. O(devices slots^2). */
 int hybrid_instance_new(struct hybrid_instance *out, uint32_t sections, const struct cluster *c,
                         const struct pipe_options *o, struct err *e) MUST_CHECK;
+/* The same, and stages may have these devices [first, end), two numbers each, whatever servers they
+ * are parts of: for a plan made elsewhere. */
+int hybrid_instance_new_for(struct hybrid_instance *out, uint32_t sections, const struct cluster *c,
+                            const struct pipe_options *o, const uint32_t *devices, uint32_t count,
+                            struct err *e) MUST_CHECK;
 void hybrid_instance_release(struct hybrid_instance *in);
 
 /* The points of [i, j) on a slot, copied; once for each. */

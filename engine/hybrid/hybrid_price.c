@@ -32,12 +32,18 @@ struct pipe_options hybrid_pipe_options(const struct hybrid_options *o, uint32_t
 
 int hybrid_open(const struct problem *p, struct hybrid *out, struct err *e)
 {
+    return hybrid_open_at(p, NULL, 0, out, e);
+}
+
+int hybrid_open_at(const struct problem *p, const uint32_t *cuts, uint32_t count,
+                   struct hybrid *out, struct err *e)
+{
     *out = (struct hybrid){.problem = p, .chunks = 1};
     int rc = order_new(p, &out->order, e);
 
     if (rc)
         return rc;
-    rc = sections_new(&out->order, &out->sections, e);
+    rc = sections_new(&out->order, cuts, count, &out->sections, e);
     if (rc)
         hybrid_release(out);
     return rc;
@@ -161,6 +167,20 @@ static void price_interleaved(struct hybrid *h, const struct hybrid_instance *in
         h->makespan_ms[k] = INFINITY;
 }
 
+int hybrid_plan_instance(const struct hybrid *h, struct hybrid_instance *out, struct err *e)
+{
+    struct pipe_options o = hybrid_pipe_options(&h->options, h->micro_batches);
+    uint32_t devices[2 * HYBRID_STAGES_MOST];
+
+    o.schedule = h->schedule;
+    for (uint32_t n = 0; n < h->stages; n++) {
+        devices[2 * n] = h->stage[n].device;
+        devices[2 * n + 1] = h->stage[n].end_device;
+    }
+    return hybrid_instance_new_for(out, h->sections.count, &h->problem->cluster, &o, devices,
+                                   h->stages, e);
+}
+
 int hybrid_price(struct hybrid *h, struct err *e)
 {
     struct pipe_options o = hybrid_pipe_options(&h->options, h->micro_batches);
@@ -173,7 +193,7 @@ int hybrid_price(struct hybrid *h, struct err *e)
     struct hybrid_instance in;
     int rc = check_chain(h, e);
 
-    rc = rc ? rc : hybrid_instance_new(&in, h->sections.count, &h->problem->cluster, &o, e);
+    rc = rc ? rc : hybrid_plan_instance(h, &in, e);
     if (rc)
         return rc;
     stage_tables_cuts(&h->sections, &so, &in);

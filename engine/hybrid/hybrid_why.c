@@ -73,11 +73,10 @@ static int labels_of(const struct hybrid *h, const struct hybrid_stage *s, struc
                      struct stage_shape *shape, struct err *e)
 {
     const struct problem *p = h->problem;
-    struct pipe_options o = hybrid_pipe_options(&h->options, h->micro_batches);
     int64_t of = p->training.batch_divisor, file = h->order.steps.batch_size;
     struct label_cut cut = {p->training.batch, h->micro_batches, of * h->options.batch / file, of};
     struct hybrid_instance in;
-    int rc = hybrid_instance_new(&in, h->sections.count, &p->cluster, &o, e);
+    int rc = hybrid_plan_instance(h, &in, e);
 
     if (rc)
         return rc;

@@ -466,7 +466,6 @@ static int relax_all(struct kind *k)
 
 int hybrid_relax(struct hybrid *h, struct err *e)
 {
-    struct pipe_options o = hybrid_pipe_options(&h->options, h->micro_batches);
     struct hybrid_instance in;
     struct kind k = {.h = h,
                      .in = &in,
@@ -481,7 +480,7 @@ int hybrid_relax(struct hybrid *h, struct err *e)
     h->relaxed_ms = hybrid_step_ms(h);
     if (h->zero > 1)
         return 0;
-    int rc = hybrid_instance_new(&in, h->sections.count, &h->problem->cluster, &o, e);
+    int rc = hybrid_plan_instance(h, &in, e);
     if (rc)
         return rc;
     rc = relax_all(&k);

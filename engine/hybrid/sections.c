@@ -6,6 +6,7 @@
 #include "engine/cost/training.h"
 #include "engine/decide/classes.h"
 #include "engine/hybrid/left_out.h"
+#include "engine/hybrid/section_cuts.h"
 #include "engine/pipeline/tabulate.h"
 #include "engine/pipeline/unroll.h"
 #include "engine/problem/problem.h"
@@ -26,10 +27,12 @@ struct maker {
     const struct unrolled *u;
     const struct problem *p;
     struct err *e;
-    uint32_t *section_of; /* [positions] */
-    uint64_t *needs;      /* [values][words] sections whose backward pass needs a value */
+    uint32_t *section_of;  /* [positions] */
+    const uint32_t *asked; /* [asked_count] cuts besides those found */
+    uint32_t asked_count;
+    uint64_t *needs; /* [values][words] sections whose backward pass needs a value */
     uint32_t words;
-    size_t position_room, local_room, spread_room, pool_room, pool_count;
+    size_t local_room, spread_room, pool_room, pool_count;
 };
 
 static uint32_t section_of_op(const struct maker *k, uint32_t op)
@@ -37,127 +40,16 @@ static uint32_t section_of_op(const struct maker *k, uint32_t op)
     return k->section_of[k->o->position[op]];
 }
 
-/* ---- where to cut ---- */
-
-static double cut_bytes(const struct maker *k, uint32_t cut)
-{
-    const struct order_cuts *c = &k->s->cuts;
-    double samples = (double)k->u->batch_size;
-
-    return (c->forward_sample[cut] + c->backward_sample[cut]) * samples + c->forward_fixed[cut] +
-           c->backward_fixed[cut] + c->once[cut];
-}
-
-/* The cheapest cut of [from, to], lowest on ties. */
-static uint32_t cheapest(const struct maker *k, uint32_t from, uint32_t to)
-{
-    uint32_t best = from;
-
-    for (uint32_t c = from + 1; c <= to; c++)
-        if (cut_bytes(k, c) < cut_bytes(k, best))
-            best = c;
-    return best;
-}
-
-static int add_cut(struct maker *k, uint32_t cut)
-{
-    struct sections *s = k->s;
-
-    if (cut <= s->position[s->count] || cut >= k->o->count)
-        return 0;
-    if (s->count + 2 > HYBRID_SECTIONS_MOST)
-        return err_set(k->e, ERR_LIMIT, "more than %d layers to cut between", HYBRID_SECTIONS_MOST);
-    if (!mem_grow(&s->position, &k->position_room, s->count + 1, 2))
-        return err_no_memory(k->e, MEMORY_FOR);
-    s->position[++s->count] = cut;
-    return 0;
-}
-
-/* A layer of the model: its name's number and, in an unrolled loop, the trip. */
-struct layer {
-    uint32_t name, trip;
-    uint32_t first, last; /* positions */
-};
-
-static int find_layers(const struct maker *k, struct layer **out, uint32_t *count)
-{
-    size_t room = 0;
-
-    *count = 0;
-    for (uint32_t p = 0; p < k->o->count; p++) {
-        const struct unroll_op *op = &k->u->ops[k->o->forward[p]];
-        uint32_t name = k->p->roles.layer[op->id], n = *count;
-        if (!name)
-            continue;
-        while (n && ((*out)[n - 1].name != name || (*out)[n - 1].trip != op->trip))
-            n--;
-        if (n) {
-            (*out)[n - 1].last = p;
-            continue;
-        }
-        if (*count == 4 * HYBRID_SECTIONS_MOST)
-            return 0; /* too many to be cut between: as if there were none */
-        if (!mem_grow(out, &room, *count, 1))
-            return err_no_memory(k->e, MEMORY_FOR);
-        (*out)[(*count)++] = (struct layer){name, op->trip, p, p};
-    }
-    return 0;
-}
-
-static int cut_between_layers(struct maker *k, const struct layer *l, uint32_t count)
-{
-    uint32_t end = l[count - 1].last + 1;
-    int rc = add_cut(k, l[0].first);
-
-    for (uint32_t n = 1; n < count && !rc; n++) {
-        uint32_t a = l[n - 1].last + 1, b = l[n].first;
-        rc = add_cut(k, a < b ? cheapest(k, a, b) : cheapest(k, b, a));
-    }
-    if (!rc && end < k->o->count)
-        rc = add_cut(k, end);
-    return rc;
-}
-
-/* The cheapest cut of each of SECTIONS_PLAIN parts of equal work. */
-static int cut_plainly(struct maker *k)
-{
-    double all = 0, sum = 0;
-    uint32_t from = 1, part = 1;
-    int rc = 0;
-
-    for (uint32_t p = 0; p < k->o->count; p++)
-        all += 1 + k->p->costs.instruction[k->u->ops[k->o->forward[p]].id].flops;
-    for (uint32_t p = 0; p < k->o->count && !rc; p++) {
-        sum += 1 + k->p->costs.instruction[k->u->ops[k->o->forward[p]].id].flops;
-        if (sum < all * part / SECTIONS_PLAIN)
-            continue;
-        while (sum >= all * part / SECTIONS_PLAIN)
-            part++;
-        if (p + 1 < k->o->count)
-            rc = add_cut(k, cheapest(k, from, p + 1));
-        from = p + 1;
-    }
-    return rc;
-}
-
 static int cut_order(struct maker *k)
 {
-    struct layer *layers = NULL;
     struct sections *s = k->s;
-    uint32_t count;
-    int rc = find_layers(k, &layers, &count);
+    struct section_cuts cuts;
+    int rc = section_cuts_new(k->o, &s->cuts, k->asked, k->asked_count, &cuts, k->e);
 
-    if (!rc && !mem_grow(&s->position, &k->position_room, 0, 2))
-        rc = err_no_memory(k->e, MEMORY_FOR);
-    if (!rc) {
-        s->position[0] = 0;
-        rc = count > 1 && count < HYBRID_SECTIONS_MOST - 2 ? cut_between_layers(k, layers, count)
-                                                           : cut_plainly(k);
-    }
-    free(layers);
+    s->position = cuts.position;
+    s->count = cuts.count;
     if (rc)
         return rc;
-    s->position[++s->count] = k->o->count;
     for (uint32_t n = 0; n < s->count; n++)
         for (uint32_t p = s->position[n]; p < s->position[n + 1]; p++)
             k->section_of[p] = n;
@@ -638,10 +530,17 @@ static int find_kinds(struct maker *k)
 
 /* ---- the whole ---- */
 
-int sections_new(const struct order *order, struct sections *out, struct err *e)
+int sections_new(const struct order *order, const uint32_t *cuts, uint32_t count,
+                 struct sections *out, struct err *e)
 {
     struct sections s = {.problem = order->steps.problem, .order = order};
-    struct maker k = {.s = &s, .o = order, .u = &order->steps, .p = s.problem, .e = e};
+    struct maker k = {.s = &s,
+                      .o = order,
+                      .u = &order->steps,
+                      .p = s.problem,
+                      .e = e,
+                      .asked = cuts,
+                      .asked_count = count};
     int rc = order_cuts_new(order, &s.cuts, e);
 
     if (rc)

@@ -82,9 +82,11 @@ struct sections {
     uint32_t *kind_first; /* [kinds] the first section of a kind */
 };
 
-/* `order` must outlive it. ERR_LIMIT: more layers than HYBRID_SECTIONS_MOST. O(operations + uses,
- * log for sorting). */
-int sections_new(const struct order *order, struct sections *out, struct err *e) MUST_CHECK;
+/* `order` must outlive it. Cut at `cuts` too, ascending, besides between layers. ERR_LIMIT: more
+ * layers than HYBRID_SECTIONS_MOST; ERR_INPUT: a cut is none. O(operations + uses, log for
+ * sorting). */
+int sections_new(const struct order *order, const uint32_t *cuts, uint32_t count,
+                 struct sections *out, struct err *e) MUST_CHECK;
 void sections_release(struct sections *s);
 
 /* "encoder/layer_003", "layers[17]"; "" where no operation of the section has a layer. */

@@ -36,11 +36,35 @@ struct maker {
 
 /* ---- shapes ---- */
 
+/* Devices [first, first + count), a group for each server that they are of. */
+static void cut_servers(const struct cluster *c, uint32_t first, uint32_t count,
+                        struct cluster *out)
+{
+    *out = *c;
+    out->groups = out->servers = 0;
+    out->devices = count;
+    for (uint32_t a = first; a < first + count;) {
+        struct cluster_group *g = &out->group[out->groups++];
+        uint32_t server = cluster_server_of(c, a), group = cluster_group_of(c, a);
+        *g = c->group[group];
+        g->network = cluster_network_of(c, group);
+        g->count = 1;
+        g->devices = 0;
+        for (; a < first + count && cluster_server_of(c, a) == server; a++)
+            g->devices++;
+        out->servers++;
+    }
+}
+
 /* The devices of a slot as a cluster of their own. Part of a torus counts as a ring on the links of
  * one side. */
 static void cut_cluster(const struct cluster *c, const struct hybrid_slot *slot,
                         struct cluster *out)
 {
+    if (slot->is_at) {
+        cut_servers(c, slot->first, slot->devices, out);
+        return;
+    }
     *out = *c;
     out->groups = 1;
     out->group[0] = c->group[slot->group];

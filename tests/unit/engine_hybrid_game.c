@@ -33,7 +33,7 @@ static void begin(struct table *c, const char *model, const char *cluster, doubl
     *c = (struct table){0};
     load_shipped(model, cluster, &c->p);
     assert_int_equal(order_new(&c->p, &c->order, &e), 0);
-    assert_int_equal(sections_new(&c->order, &c->s, &e), 0);
+    assert_int_equal(sections_new(&c->order, NULL, 0, &c->s, &e), 0);
     uint32_t batch = (uint32_t)c->order.steps.batch_size;
     for (uint32_t n = 0; n < LEVELS; n++) {
         uint32_t m = n ? 4 : 8;
@@ -307,7 +307,7 @@ static void check_pins_of_splits(const char *model)
             .count = 1};
         uint32_t seen = 0;
         assert_int_equal(order_new(p, &order, &e), 0);
-        assert_int_equal(sections_new(&order, &s, &e), 0);
+        assert_int_equal(sections_new(&order, NULL, 0, &s, &e), 0);
         uint32_t batch = (uint32_t)order.steps.batch_size;
         for (int k = 0; k < 2; k++) {
             struct pipe_options po = {

@@ -59,7 +59,7 @@ static void begin(struct case_of *c, const char *model, const char *cluster, uin
 
     load_shipped(model, cluster, &c->p);
     assert_int_equal(order_new(&c->p, &c->order, &e), 0);
-    assert_int_equal(sections_new(&c->order, &c->s, &e), 0);
+    assert_int_equal(sections_new(&c->order, NULL, 0, &c->s, &e), 0);
     uint32_t batch = (uint32_t)c->order.steps.batch_size;
     struct pipe_options po = {.micro_batches = m, .micro_batch = batch / m, .memory_share = 1};
     c->o = (struct stage_options){.batch = batch,

@@ -41,7 +41,7 @@ struct explain_args {
     const char *plan, *what[2];
     uint32_t what_count;
     uint32_t reshard; /* from 1; 0: none asked */
-    bool optimum, json;
+    bool optimum, json, as_hybrid;
 };
 
 /* An argument behind the model that is no cluster. */
@@ -69,6 +69,7 @@ static const struct option rows[] = {
      .kind = OPTION_WHOLE, ARG(reshard), .least = 1, .most = UINT32_MAX,
      .expected = "a number from 1 on"},
     {"json", NULL, "that answer as JSON", ARG(json)},
+    {"hybrid", NULL, "read the plan, strict or a pipeline, as a hybrid plan", ARG(as_hybrid)},
     {"optimum", NULL, "the proven best plan", ARG(optimum)},
     {0},
 };
@@ -85,6 +86,7 @@ static int parse(int argc, char **argv, struct explain_args *a)
         return code;
     const char *wrong = !a->problem.model            ? "no model given"
                         : a->plan && a->optimum      ? "--plan and --optimum are two plans"
+                        : a->as_hybrid && !a->plan   ? "--hybrid says how --plan is read"
                         : a->json && !a->reshard     ? "--json goes with --reshard"
                         : !a->what_count && !a->plan ? "nothing to explain"
                                                      : NULL;
@@ -268,8 +270,8 @@ static int run(int argc, char **argv)
     int code = parse(argc, argv, &a);
     bool parsed = code == EXIT_OK;
 
-    bool is_hybrid = parsed && a.plan && hybrid_file_is(a.plan);
-    bool is_place = parsed && a.plan && place_file_is(a.plan);
+    bool is_hybrid = parsed && a.plan && (a.as_hybrid || hybrid_file_is(a.plan));
+    bool is_place = parsed && a.plan && !is_hybrid && place_file_is(a.plan);
     bool is_pipeline = is_hybrid || is_place || (parsed && a.plan && pipeline_file_is(a.plan));
     if (is_place)
         code = place_with_file(&a.problem, a.plan, explain_place, &a);

@@ -71,6 +71,7 @@ struct plan_args {
     bool force;
     bool is_pipeline; /* what `start` holds; a hybrid plan is one too */
     bool is_hybrid, is_place;
+    bool as_hybrid;
     struct plan_relaxed_args relaxed;
     struct plan_limit_args limit;
     bool recompute;
@@ -107,6 +108,9 @@ static const struct option own[] = {
      .kind = OPTION_FILE, ARG(pins_from)},
     {"plan", "FILE", "start from the decisions of an existing plan", .kind = OPTION_FILE,
      ARG(start)},
+    {"hybrid", NULL,
+     "with --plan: read the plan, strict or a pipeline, as a hybrid plan; -o writes it as one",
+     ARG(as_hybrid)},
     {"pins-from-file", .help = "keep the shardings that the author of the program wrote",
      ARG(pins_from_file)},
     {"random", "SEED", "decide the rest at random; the same seed gives the same plan",
@@ -181,6 +185,7 @@ static int check_args(const struct plan_args *a)
          "--recompute auto stands alone: no --stability, --memory, --reward paper, no pipeline"},
         {a->memory && a->json,
          "--memory is for reading; the JSON of a plan has the peak and its parts"},
+        {a->as_hybrid && !a->start, "--hybrid says how --plan is read"},
         {!a->problem.model, "no model given"},
     };
 
@@ -198,8 +203,8 @@ static int parse(int argc, char **argv, struct plan_args *a)
 
     if (code)
         return code;
-    a->is_hybrid = a->start && hybrid_file_is(a->start);
-    a->is_place = a->start && place_file_is(a->start);
+    a->is_hybrid = a->start && (a->as_hybrid || hybrid_file_is(a->start));
+    a->is_place = !a->as_hybrid && a->start && place_file_is(a->start);
     a->is_pipeline = a->is_hybrid || a->is_place || (a->start && pipeline_file_is(a->start));
     a->limit.relaxed = a->relaxed.on;
     code = check_args(a);

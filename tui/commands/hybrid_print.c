@@ -1,6 +1,7 @@
 #include "tui/commands/hybrid_print.h"
 
 #include "engine/hybrid/hybrid_file.h"
+#include "engine/hybrid/hybrid_older.h"
 #include "engine/hybrid/hybrid_search.h"
 #include "engine/hybrid/sections.h"
 #include "engine/pipeline/pipe_instance.h"
@@ -199,12 +200,14 @@ int hybrid_with_file(struct problem_args *a, const char *path,
     struct problem *p = mem_alloc(sizeof *p);
     struct hybrid *h = mem_alloc(sizeof *h);
     struct err e;
-    int rc = a->cluster || a->devices ? 0 : hybrid_file_devices(path, &a->devices, &e);
+    int rc = !hybrid_file_is(path)      ? problem_args_follow_plan(a, path, &e)
+             : a->cluster || a->devices ? 0
+                                        : hybrid_file_devices(path, &a->devices, &e);
 
     if (!rc) {
         rc = problem_args_read(a, p, &e);
         if (!rc) {
-            rc = hybrid_file_load(p, path, h, &e);
+            rc = hybrid_older_load(p, path, h, &e);
             if (!rc) {
                 rc = use(h, context, &e);
                 hybrid_release(h);
