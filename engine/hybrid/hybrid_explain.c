@@ -69,7 +69,7 @@ int hybrid_moved_ms(struct hybrid *h, uint32_t n, int by, double *ms, struct err
     int rc;
 
     *ms = INFINITY;
-    if (h->chunks > 1 || to <= a->section || to >= b->end_section)
+    if (to <= a->section || to >= b->end_section)
         return 0;
     a->end_section = b->section = to;
     take_section(h, by < 0 ? b : a, by < 0 ? to : cut);
@@ -201,15 +201,16 @@ static void write_mesh(struct str *out, uint32_t axes, const uint32_t *size, uin
 /* Why this sub-mesh: the step with each other way to split the stage over its devices. */
 static int write_others(struct hybrid *h, uint32_t n, struct str *out, struct err *e)
 {
-    enum { SHOWN = 4 };
+    enum { SHOWN = 4, OTHERS_STAGES_MOST = 32 }; /* tables and prices of each stage */
     struct hybrid_other other[HYBRID_OTHERS_MOST];
     const struct hybrid_stage *s = &h->stage[n];
     double step = hybrid_step_ms(h);
     uint32_t count = 0, d = s->end_device - s->device;
     char a[UNITS_ROOM];
-    int rc = h->chunks > 1 || d == 1 ? 0 : hybrid_others(h, n, other, &count, e);
+    bool is_long = h->stages > OTHERS_STAGES_MOST || d == 1;
+    int rc = is_long ? 0 : hybrid_others(h, n, other, &count, e);
 
-    if (rc || h->chunks > 1 || d == 1)
+    if (rc || is_long)
         return rc;
     str_add(out, "  Its mesh is ");
     write_mesh(out, s->axes, s->size, s->dp, d);
@@ -258,10 +259,8 @@ static int write_cut(struct hybrid *h, uint32_t n, struct str *out, struct err *
                units_bytes(a, c.forward_bytes), units_ms(b, c.node.forward_ms));
     if (c.once_bytes > 0)
         str_format(out, ", %s once a step", units_bytes(a, c.once_bytes));
-    if (h->chunks == 1) {
-        write_move(out, "earlier", before, step);
-        write_move(out, "later", behind, step);
-    }
+    write_move(out, "earlier", before, step);
+    write_move(out, "later", behind, step);
     str_add(out, ".\n");
     return 0;
 }

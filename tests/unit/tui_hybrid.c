@@ -6,6 +6,8 @@
 #include "tui/watch/hybrid_job.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -200,6 +202,92 @@ static void test_pins(void **state)
     hybrid_job_free(j);
 }
 
+/* Chunks of an interleaved plan: the cut before one moves, one is split in another way. */
+static void test_changes_of_interleaved_plans(void **state)
+{
+    struct hybrid_asked a = {.options = {.zero = 1, .is_uniform = true, .chunks = 2}};
+    struct hybrid_job *j = job_of(&a, false);
+    struct hybrid_shot *first = hybrid_job_shot(j);
+    uint32_t stages = first->picture.stages, cuts = 0, meshes = 0;
+
+    (void)state;
+    assert_int_equal(first->picture.chunks, 2);
+    hybrid_shot_release(first);
+    for (uint32_t n = 1; n < stages; n++) {
+        hybrid_job_ask(j, n);
+        struct hybrid_stage_answer w = seen_of(j).stage;
+        assert_int_equal(w.stage, n);
+        if (w.others && w.other[0].step_ms < INFINITY && meshes < 3) {
+            hybrid_job_change(j, HYBRID_TAKE_OTHER, n, &w.other[0]);
+            assert_true(near(shown(j), w.other[0].step_ms));
+            assert_true(near(priced(j), w.other[0].step_ms));
+            meshes++;
+            hybrid_job_ask(j, n);
+            w = seen_of(j).stage;
+        }
+        bool later = w.later_ms < INFINITY;
+        double ms = later ? w.later_ms : w.earlier_ms, before = shown(j);
+        hybrid_job_change(j, later ? HYBRID_CUT_LATER : HYBRID_CUT_EARLIER, n, NULL);
+        assert_true(near(shown(j), ms < INFINITY ? ms : before));
+        assert_true(near(priced(j), shown(j)));
+        cuts += ms < INFINITY;
+    }
+    assert_true(meshes > 1 && cuts > 1);
+    hybrid_job_free(j);
+}
+
+/* The parts of a role in the stage that begins with or has a layer's section. */
+static uint32_t parts_in(struct hybrid_job *j, const char *role, uint32_t stage)
+{
+    struct hybrid_shot *s = hybrid_job_shot(j);
+    uint32_t parts = 0;
+
+    for (uint32_t n = 0; n < s->picture.roles; n++)
+        if (!strcmp(s->picture.role[n].name, role))
+            parts = s->picture.role[n].in[stage].parts;
+    hybrid_shot_release(s);
+    return parts;
+}
+
+/* What a stage splits, held the other way; and what is said of the class. */
+static void test_pins_of_groups(void **state)
+{
+    struct hybrid_asked a = usual();
+    a.options.stages = 4;
+    struct hybrid_job *j = job_of(&a, false);
+    uint32_t before = parts_in(j, "encoder ffn", 0);
+    struct hybrid_shot *s = hybrid_job_shot(j);
+    class_id class = CLASS_NONE;
+    char layer[HYBRID_LAYER_ROOM], text[HYBRID_LAYER_ROOM + 32];
+
+    (void)state;
+    snprintf(layer, sizeof layer, "%s", s->picture.stage[0].first_layer);
+    for (uint32_t n = 0; n < s->picture.roles; n++)
+        if (!strcmp(s->picture.role[n].name, "encoder ffn"))
+            class = s->picture.role[n].in[0].class;
+    hybrid_shot_release(s);
+    hybrid_job_explain(j, class);
+    char *words = hybrid_job_words(j);
+    assert_non_null(words);
+    assert_non_null(strstr(words, "\nStage 0 ("));
+    assert_non_null(strstr(words, "Otherwise:"));
+    free(words);
+    hybrid_job_free(j);
+    snprintf(text, sizeof text, "%s:encoder ffn=%s", layer, before > 1 ? "whole" : "split");
+    hold(&a, HYBRID_WISH_STAGE, text);
+    j = job_of(&a, false);
+    assert_true((parts_in(j, "encoder ffn", 0) > 1) == (before <= 1));
+    assert_true(seen_of(j).has_prices);
+    hybrid_job_free(j);
+    snprintf(text, sizeof text, "%s:dp=8", layer);
+    hold(&a, HYBRID_WISH_STAGE, text);
+    j = job_of(&a, false);
+    s = hybrid_job_shot(j);
+    assert_int_equal(s->picture.stage[0].dp, 8);
+    hybrid_shot_release(s);
+    hybrid_job_free(j);
+}
+
 static void test_stops(void **state)
 {
     struct hybrid_asked a = {.options.zero = -1};
@@ -222,6 +310,8 @@ int main(void)
         cmocka_unit_test(test_threads_find_the_same),
         cmocka_unit_test(test_changes_keep_promises),
         cmocka_unit_test(test_pins),
+        cmocka_unit_test(test_pins_of_groups),
+        cmocka_unit_test(test_changes_of_interleaved_plans),
         cmocka_unit_test(test_stops),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -62,6 +62,9 @@ void hybrid_pin_text(const struct hybrid_held *h, char *out, size_t room)
         snprintf(out, room, "cut before %s", h->text);
     else if (h->kind == HYBRID_WISH_KEEP)
         snprintf(out, room, "no cut in %s", h->text);
+    else if (strchr(h->text, ':'))
+        snprintf(out, room, "stage of %.*s: %s", (int)strcspn(h->text, ":"), h->text,
+                 strchr(h->text, ':') + 1);
     else if (h->text[end] == '@')
         snprintf(out, room, "stage of %.*s on server %s", (int)end, h->text, h->text + end + 1);
     else

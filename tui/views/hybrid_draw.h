@@ -26,6 +26,7 @@ struct hybrid_shown {
     uint32_t role;     /* the same */
     uint32_t other;    /* the mesh that Enter takes */
     const char *words; /* why; NULL: not written yet */
+    const char *about; /* the class they are of; NULL: of the plan */
     int scroll;        /* of the words */
     bool signs, ascii;
 };

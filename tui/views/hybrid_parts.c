@@ -1,5 +1,6 @@
 /* What stands below the timeline of view_hybrid.c: memory of a stage, its other meshes, other kinds
  * of plans, pins, the explanation. */
+#include "engine/decide/names.h"
 #include "engine/hybrid/hybrid.h"
 #include "engine/hybrid/hybrid_others.h"
 #include "engine/hybrid/hybrid_picture.h"
@@ -142,10 +143,6 @@ void hybrid_draw_meshes(const struct hybrid_shown *s, const struct pane *p)
     pane_format(p, 2, y, ROLE_TEXT, "%s now", mesh);
     pane_right_format(p, 24, y, ROLE_TEXT, "%.1f", s->picture->step_ms);
     pane_right_format(p, 41, y++, ROLE_TEXT, "%.1f", t->memory_bytes / 1e9);
-    if (s->picture->chunks > 1) {
-        pane_cut(p, 0, y, p->width, ROLE_DIM, "interleaved: s for another schedule");
-        return;
-    }
     if (!here || !s->seen.done) {
         pane_text(p, 0, y, ROLE_DIM,
                   s->seen.done ? "pricing others .." : "when the search is done");
@@ -306,18 +303,21 @@ static int draw_paragraph(const struct pane *p, int y, const char *text, size_t 
 /* The first paragraph, then from that of the stage under the cursor on. */
 void hybrid_draw_words(const struct hybrid_shown *s, const struct pane *p)
 {
-    char title[48], begins[32];
+    char title[48 + NAME_ROOM], begins[32];
     const char *text = s->words;
     int y = 1 - s->scroll;
 
-    snprintf(title, sizeof title, "Why stage %u is as it is", s->stage);
+    if (s->about)
+        snprintf(title, sizeof title, "%.100s in stage %u", s->about, s->stage);
+    else
+        snprintf(title, sizeof title, "Why stage %u is as it is", s->stage);
     pane_head(p, 0, &(struct head){0, title, "j k scroll", false});
     if (!text) {
         pane_text(p, 0, 1, ROLE_DIM, "pricing cuts and meshes ..");
         return;
     }
     y = draw_paragraph(p, y, text, strcspn(text, "\n"));
-    snprintf(begins, sizeof begins, "\nStage %u,", s->stage);
+    snprintf(begins, sizeof begins, s->about ? "\nStage %u (" : "\nStage %u,", s->stage);
     const char *own = strstr(text, begins);
     text = own ? own + 1 : text + strcspn(text, "\n");
     while (*text) {

@@ -3,6 +3,7 @@
  * schedule. */
 #include "engine/cluster/cluster.h"
 #include "engine/decide/classes.h"
+#include "engine/decide/names.h"
 #include "engine/hybrid/hybrid.h"
 #include "engine/hybrid/hybrid_others.h"
 #include "engine/hybrid/hybrid_picture.h"
@@ -51,6 +52,8 @@ struct hybrid_view {
     uint32_t asked_stage, asked_version; /* of the last question */
     uint32_t said;                       /* changes that were told */
     uint32_t words;                      /* version of the plan the words are of */
+    class_id class;                      /* the words are about it; CLASS_NONE: the plan */
+    char about[NAME_ROOM];
     char *text;
 };
 
@@ -67,6 +70,9 @@ enum {
     HYBRID_VIEW_KEEP,
     HYBRID_VIEW_DEVICES,
     HYBRID_VIEW_SERVER,
+    HYBRID_VIEW_PIN_TENSOR,
+    HYBRID_VIEW_PIN_DATA,
+    HYBRID_VIEW_PIN_CLASS,
     HYBRID_VIEW_UNPIN,
     HYBRID_VIEW_STAGES,
     HYBRID_VIEW_BATCHES,
@@ -78,6 +84,7 @@ enum {
     HYBRID_VIEW_ALIKE,
     HYBRID_VIEW_RESET,
     HYBRID_VIEW_WHY,
+    HYBRID_VIEW_CELL,
     HYBRID_VIEW_SAVE,
     HYBRID_VIEW_BACK
 };
@@ -103,6 +110,17 @@ static const struct action hybrid_actions[] = {
                              NULL},
     [HYBRID_VIEW_SERVER] = {"server", "in this view",
                             "pin: the stage of its first layer is on this server", NULL, "v", NULL},
+    [HYBRID_VIEW_PIN_TENSOR] = {"pin-tensor", "in this view",
+                                "pin: the stage of its first layer splits a sample as it does now",
+                                NULL, "T", NULL},
+    [HYBRID_VIEW_PIN_DATA] = {"pin-data", "in this view",
+                              "pin: the stage of its first layer has as many replicas as now", NULL,
+                              "D", NULL},
+    [HYBRID_VIEW_PIN_CLASS] =
+        {"pin-class", "in this view",
+         "pin: the stage splits what the cursor is on, or keeps it whole, the "
+         "other way than now",
+         NULL, "p", NULL},
     [HYBRID_VIEW_UNPIN] = {"unpin", "in this view", "let the last pin go", NULL, "u", NULL},
     [HYBRID_VIEW_STAGES] = {"stages", "in this view", "pin: so many stages; any number", NULL, "g",
                             NULL},
@@ -124,6 +142,10 @@ static const struct action hybrid_actions[] = {
                            "a", NULL},
     [HYBRID_VIEW_RESET] = {"reset", "in this view", "the found plan again", "reset", "0", NULL},
     [HYBRID_VIEW_WHY] = {"why", "in this view", "why it is as it is", "why", "w", NULL},
+    [HYBRID_VIEW_CELL] = {"cell", "in this view",
+                          "the class under the cursor: how each stage splits it, what the step "
+                          "would be otherwise",
+                          "class", "o", NULL},
     [HYBRID_VIEW_SAVE] = {"save", "in this view", "write the plan to a file", NULL, "e", NULL},
     [HYBRID_VIEW_BACK] = {"back", "in this view", "back", "back", "Esc", NULL},
 };
@@ -199,6 +221,7 @@ static int open_hybrid(struct panel *p, const void *arg, struct err *e)
     if (!p->scene->problem)
         return err_set(e, ERR_INPUT, "no model is open");
     v->asked = usual(p->scene->problem);
+    v->class = CLASS_NONE;
     if (w && w->hybrid) { /* looked at before, or from a file */
         v->job = hybrid_job_share(w->hybrid);
         v->asked = hybrid_job_question(v->job);
@@ -220,7 +243,7 @@ static bool waits_for_answer(const struct hybrid_view *v)
 {
     const struct hybrid_shown *s = &v->shown;
 
-    return v->shot && s->seen.done && v->shot->picture.chunks == 1 &&
+    return v->shot && s->seen.done &&
            (s->seen.stage.version != s->version || s->seen.stage.stage != s->stage);
 }
 
@@ -265,11 +288,12 @@ static void ask(struct hybrid_view *v)
         free(v->text);
         v->text = NULL;
         v->words = s->version;
-        hybrid_job_explain(v->job);
+        hybrid_job_explain(v->job, v->class);
     }
     if (v->part == PART_WHY && !v->text)
         v->text = hybrid_job_words(v->job);
     s->words = v->text;
+    s->about = v->class == CLASS_NONE ? NULL : v->about;
 }
 
 static bool refresh_once(struct panel *p)
@@ -339,7 +363,7 @@ static void draw_pair(const struct hybrid_shown *s, const struct pane *p)
     hybrid_draw_meshes(s, &b);
 }
 
-enum { PAIR_WIDTH = 110, KINDS_ROWS = 8, LOW_LEAST = 6 };
+enum { PAIR_WIDTH = 110, KINDS_ROWS = 8, LOW_LEAST = 4 };
 
 static void draw_low(const struct hybrid_view *v, const struct pane *p)
 {
@@ -520,6 +544,45 @@ static bool pin_stage(struct panel *p, bool is_server)
     return toggle(p, &pin);
 }
 
+/* What the stage does now stays so. */
+static bool pin_split(struct panel *p, bool is_data)
+{
+    struct hybrid_view *v = p->state;
+    const struct hybrid_picture_stage *t = &v->shown.picture->stage[v->shown.stage];
+    struct hybrid_held pin = {.kind = HYBRID_WISH_STAGE};
+
+    if (!t->first_layer[0]) {
+        host_say(p->scene, "no layer of this stage has a name");
+        return true;
+    }
+    snprintf(pin.text, sizeof pin.text, "%s:%s=%u", t->first_layer, is_data ? "dp" : "tp",
+             is_data ? t->dp : t->tp);
+    return toggle(p, &pin);
+}
+
+/* The layer of the stage whose class is under the cursor, for the class may not be in the first. */
+static bool pin_class(struct panel *p)
+{
+    struct hybrid_view *v = p->state;
+    const struct hybrid_picture *h = v->shown.picture;
+    const struct hybrid_picture_stage *t = &h->stage[v->shown.stage];
+    const struct hybrid_picture_role *r = v->shown.role < h->roles ? &h->role[v->shown.role] : NULL;
+    struct hybrid_held pin = {.kind = HYBRID_WISH_STAGE}, other = pin;
+
+    if (!t->first_layer[0] || !r || r->in[v->shown.stage].class == CLASS_NONE) {
+        host_say(p->scene, t->first_layer[0] ? "the stage has nothing of this name"
+                                             : "no layer of this stage has a name");
+        return true;
+    }
+    bool is_split = r->in[v->shown.stage].parts > 1;
+    snprintf(pin.text, sizeof pin.text, "%s:%s=%s", t->first_layer, r->name,
+             is_split ? "whole" : "split");
+    snprintf(other.text, sizeof other.text, "%s:%s=%s", t->first_layer, r->name,
+             is_split ? "split" : "whole");
+    bool is_held = find_pin(&v->asked, other.kind, other.text) < v->asked.held_count;
+    return toggle(p, is_held ? &other : &pin); /* held as it is: let go */
+}
+
 /* ---- acts ---- */
 
 /* The next divisor of the batch among the powers of two and the batch; 0, any, behind the last. */
@@ -650,6 +713,32 @@ static void move_cut(struct panel *p, enum hybrid_change change)
         change_plan(v, change, NULL);
 }
 
+/* Other words are to be written. */
+static void tell_about(struct hybrid_view *v, class_id class, const char *name)
+{
+    if (v->class != class)
+        v->words = 0;
+    v->class = class;
+    snprintf(v->about, sizeof v->about, "%s", name);
+    v->shown.scroll = 0;
+}
+
+/* The class under the cursor: its words, or the timeline again. */
+static void open_cell(struct panel *p)
+{
+    struct hybrid_view *v = p->state;
+    const struct hybrid_picture *h = v->shown.picture;
+    const struct hybrid_picture_role *r = v->shown.role < h->roles ? &h->role[v->shown.role] : NULL;
+    class_id class = r ? r->in[v->shown.stage].class : CLASS_NONE;
+
+    if (class == CLASS_NONE) {
+        host_say(p->scene, "the stage has nothing of this name");
+        return;
+    }
+    v->part = v->part == PART_WHY && v->class == class ? PART_TIMELINE : PART_WHY;
+    tell_about(v, v->part == PART_WHY ? class : CLASS_NONE, r->name);
+}
+
 static bool act_on_plan(struct panel *p, int action)
 {
     struct hybrid_view *v = p->state;
@@ -680,12 +769,20 @@ static bool act_on_plan(struct panel *p, int action)
     case HYBRID_VIEW_DEVICES:
     case HYBRID_VIEW_SERVER:
         return pin_stage(p, action == HYBRID_VIEW_SERVER);
+    case HYBRID_VIEW_PIN_TENSOR:
+    case HYBRID_VIEW_PIN_DATA:
+        return pin_split(p, action == HYBRID_VIEW_PIN_DATA);
+    case HYBRID_VIEW_PIN_CLASS:
+        return pin_class(p);
+    case HYBRID_VIEW_CELL:
+        open_cell(p);
+        break;
     case HYBRID_VIEW_SAVE:
         host_ask(p->scene, "hybrid-plan ");
         break;
     case HYBRID_VIEW_WHY:
-        v->part = v->part == PART_WHY ? PART_TIMELINE : PART_WHY;
-        s->scroll = 0;
+        v->part = v->part == PART_WHY && v->class == CLASS_NONE ? PART_TIMELINE : PART_WHY;
+        tell_about(v, CLASS_NONE, "");
         break;
     default:
         return act_option(p, action);

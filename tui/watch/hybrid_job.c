@@ -1,5 +1,7 @@
 #include "tui/watch/hybrid_job.h"
 
+#include "engine/decide/classes.h"
+#include "engine/decide/names.h"
 #include "engine/hybrid/hybrid.h"
 #include "engine/hybrid/hybrid_explain.h"
 #include "engine/hybrid/hybrid_export.h"
@@ -7,6 +9,7 @@
 #include "engine/hybrid/hybrid_others.h"
 #include "engine/hybrid/hybrid_picture.h"
 #include "engine/hybrid/hybrid_pins.h"
+#include "engine/hybrid/hybrid_why.h"
 #include "engine/hybrid/pin_prices.h"
 #include "engine/live/thread.h"
 #include "engine/problem/problem.h"
@@ -29,6 +32,7 @@ struct wish {
     int kind;
     uint32_t stage;
     struct hybrid_other as;
+    class_id class; /* ASK_WORDS: about this one; CLASS_NONE: about the plan */
 };
 
 struct hybrid_job {
@@ -150,7 +154,7 @@ static int answer(struct hybrid_job *j, uint32_t stage, struct err *e)
     struct hybrid_stage_answer a = {.stage = stage, .earlier_ms = NAN, .later_ms = NAN};
     struct hybrid *h = &j->plan;
 
-    if (stage >= h->stages || h->chunks > 1)
+    if (stage >= h->stages)
         return 0;
     if (h->stage[stage].end_device - h->stage[stage].device > 1 &&
         hybrid_others(h, stage, a.other, &a.others, e))
@@ -171,10 +175,7 @@ static void say(struct hybrid_job *j, double before, bool done, bool is_cut)
     double step = hybrid_step_ms(&j->plan);
 
     pthread_mutex_lock(&j->lock);
-    if (j->plan.chunks > 1)
-        snprintf(j->seen.said, sizeof j->seen.said,
-                 "interleaved plans are not changed by hand; s chooses another schedule");
-    else if (!done)
+    if (!done)
         snprintf(j->seen.said, sizeof j->seen.said, "%s",
                  is_cut ? "the cut cannot go further, or the plan would not fit"
                         : "the plan would not fit");
@@ -195,21 +196,36 @@ static int carry_out(struct hybrid_job *j, const struct wish *c, struct err *e)
     if (c->stage >= h->stages || (is_cut && !c->stage))
         return 0;
     int by = c->kind == HYBRID_CUT_EARLIER ? -1 : 1;
-    int rc = h->chunks > 1 ? 0
-             : is_cut      ? hybrid_move_cut(h, c->stage, by, &done, e)
-                           : hybrid_take_other(h, c->stage, &c->as, &done, e);
+    int rc = is_cut ? hybrid_move_cut(h, c->stage, by, &done, e)
+                    : hybrid_take_other(h, c->stage, &c->as, &done, e);
     if (rc || (done && publish(j, h, e)))
         return e->code;
     say(j, before, done, is_cut);
     return 0;
 }
 
-static int explain(struct hybrid_job *j, struct err *e)
+/* The plan, or how each stage splits a class, what the step would be otherwise, and what excludes
+ * that. */
+static int write_words(struct hybrid_job *j, class_id class, struct str *out, struct err *e)
+{
+    struct class_names names;
+    char name[NAME_ROOM];
+
+    if (class == CLASS_NONE)
+        return hybrid_explain(&j->plan, out, e);
+    int rc = class_names_new(&j->problem->classes, &j->problem->roles, &names, e);
+    if (rc)
+        return rc;
+    rc = hybrid_explain_class(&j->plan, class, class_name(&names, class, name), out, e);
+    class_names_release(&names);
+    return rc;
+}
+
+static int explain(struct hybrid_job *j, class_id class, struct err *e)
 {
     struct str text = {0};
 
-    if (hybrid_explain(&j->plan, &text, e) ||
-        (text.failed && err_no_memory(e, "to explain a plan"))) {
+    if (write_words(j, class, &text, e) || (text.failed && err_no_memory(e, "to explain a plan"))) {
         str_release(&text);
         return e->code;
     }
@@ -227,7 +243,7 @@ static void serve(struct hybrid_job *j, const struct wish *w)
 
     pthread_mutex_lock(&j->working);
     int rc = w->kind == ASK_STAGE   ? answer(j, w->stage, &e)
-             : w->kind == ASK_WORDS ? explain(j, &e)
+             : w->kind == ASK_WORDS ? explain(j, w->class, &e)
                                     : carry_out(j, w, &e);
     pthread_mutex_unlock(&j->working);
     pthread_mutex_lock(&j->lock);
@@ -483,9 +499,9 @@ void hybrid_job_change(struct hybrid_job *j, enum hybrid_change change, uint32_t
     add_wish(j, &w);
 }
 
-void hybrid_job_explain(struct hybrid_job *j)
+void hybrid_job_explain(struct hybrid_job *j, class_id class)
 {
-    add_wish(j, &(struct wish){.kind = ASK_WORDS});
+    add_wish(j, &(struct wish){.kind = ASK_WORDS, .class = class});
 }
 
 char *hybrid_job_words(struct hybrid_job *j)

@@ -5,6 +5,7 @@
 #ifndef AUTOMAP_TUI_WATCH_HYBRID_JOB_H
 #define AUTOMAP_TUI_WATCH_HYBRID_JOB_H
 
+#include "engine/decide/classes.h"
 #include "engine/hybrid/hybrid.h"
 #include "engine/hybrid/hybrid_others.h"
 #include "engine/hybrid/hybrid_picture.h"
@@ -19,7 +20,7 @@
 /* A pin, as its words. */
 struct hybrid_held {
     enum hybrid_wish_kind kind;
-    char text[2 * HYBRID_LAYER_ROOM + 16];
+    char text[2 * HYBRID_LAYER_ROOM + 32];
 };
 
 struct hybrid_asked {
@@ -92,8 +93,9 @@ void hybrid_job_ask(struct hybrid_job *j, uint32_t stage);
 void hybrid_job_change(struct hybrid_job *j, enum hybrid_change change, uint32_t stage,
                        const struct hybrid_other *as);
 
-/* All of engine/hybrid/hybrid_explain.h about the plan is to be written: seen.words counts up. */
-void hybrid_job_explain(struct hybrid_job *j);
+/* All of engine/hybrid/hybrid_explain.h about the plan is to be written, or, of a class, that of
+ * hybrid_why.h: seen.words counts up. */
+void hybrid_job_explain(struct hybrid_job *j, class_id class);
 /* A copy of what was written last, of the caller's; NULL: nothing yet. */
 char *hybrid_job_words(struct hybrid_job *j);
 
