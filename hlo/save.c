@@ -38,8 +38,9 @@ static int save_proto(const struct hlo_module *m, const struct hlo_write_options
 static int save_stablehlo(const struct hlo_module *m, const struct hlo_write_options *o,
                           struct str *out, struct err *e)
 {
-    (void)o;
-    return hlo_write_stablehlo(m, NULL, out, e);
+    struct stablehlo_write_options options = {.no_locations = o && o->no_metadata};
+
+    return hlo_write_stablehlo(m, &options, out, e);
 }
 
 static const struct ending {

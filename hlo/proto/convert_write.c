@@ -2,6 +2,7 @@
  * them. */
 #include "hlo/module/attr.h"
 #include "hlo/module/hlo.h"
+#include "hlo/module/meta.h"
 #include "hlo/module/ops.h"
 #include "hlo/module/shape.h"
 #include "hlo/proto/convert.h"
@@ -141,7 +142,12 @@ static bool write_attrs(struct writing *w, hlo_id id, Xla__HloInstructionProto *
             return false;
     }
     hlo_convert_attrs_default(&c, p);
-    return true;
+    if (hlo_attr(w->m, id, HLO_ATTR_METADATA) || !hlo_meta_is_known(hlo_meta(w->m, id)))
+        return true;
+    str_clear(&w->text); /* it was not read as HLO */
+    hlo_meta_write(hlo_meta(w->m, id), &w->text);
+    return !w->text.failed &&
+           hlo_convert_attr_take(&c, p, HLO_ATTR_METADATA, w->text.text, w->text.size);
 }
 
 /* constant({...}): XLA leaves out what is large unless it is asked not to. */

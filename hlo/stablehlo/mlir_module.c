@@ -367,6 +367,27 @@ static int read_signature(struct mlir_parser *p, const struct mlir_attr *attrs, 
     return 0;
 }
 
+/* The locations of the arguments stand at the label of the body, `^bb0(%a: T loc(..)):`. */
+static int note_argument_locs(struct mlir_parser *p, const char *body, const struct mlir_func *f)
+{
+    const char *back = p->at, *label = lex_skip(body + 1);
+
+    if (*label != '^' || !f->arg_count)
+        return 0;
+    p->at = hlo_mlir_name_end(label + 1); /* it was read before */
+    mlir_skip(p);
+    for (uint32_t k = 0; k < f->arg_count; k++) {
+        struct mlir_span name;
+        hlo_shape_id shape;
+        p->at++;
+        if (hlo_mlir_parse_argument(p, &name, &shape, &p->m->slots[f->args + k].loc))
+            return p->m->e->code;
+        mlir_skip(p);
+    }
+    p->at = back;
+    return 0;
+}
+
 /* A generic op's `<{..}>` or nothing, its region's `({`, and `^bb0(` .. `):`, with the values of
  * the arguments. */
 static int parse_generic_function(struct mlir_parser *p)
@@ -403,6 +424,8 @@ static int parse_generic_function(struct mlir_parser *p)
     else if (m->regions[f.body].arg_count != f.arg_count)
         return hlo_mlir_fail(m, f.at, "%u arguments of the body, expected %u as in function_type",
                              m->regions[f.body].arg_count, f.arg_count);
+    else if (note_argument_locs(p, body, &f))
+        return m->e->code;
     struct mlir_reading r = {.types = p->type_count};
     if (hlo_mlir_parse_colon_types(p, &r) || hlo_mlir_parse_loc(p, &f.loc))
         return m->e->code;

@@ -163,10 +163,9 @@ void hlo_mlir_region_end(struct mlir_parser *p, size_t shadowed)
     p->depth--;
 }
 
-int hlo_mlir_parse_argument(struct mlir_parser *p, struct mlir_span *name, hlo_shape_id *shape)
+int hlo_mlir_parse_argument(struct mlir_parser *p, struct mlir_span *name, hlo_shape_id *shape,
+                            const char **loc)
 {
-    const char *loc;
-
     mlir_skip(p);
     name->text = p->at + 1;
     if (*p->at != '%')
@@ -175,7 +174,7 @@ int hlo_mlir_parse_argument(struct mlir_parser *p, struct mlir_span *name, hlo_s
     p->at = hlo_mlir_name_end(name->text);
     name->size = (uint32_t)(p->at - name->text);
     if (hlo_mlir_parse_expect(p, ":", "after the name of an argument") ||
-        hlo_mlir_parse_type(p, shape) || hlo_mlir_parse_loc(p, &loc))
+        hlo_mlir_parse_type(p, shape) || hlo_mlir_parse_loc(p, loc))
         return p->m->e->code;
     return 0;
 }
@@ -188,9 +187,11 @@ static int parse_label(struct mlir_parser *p)
         for (bool first = true; !hlo_mlir_eat(p, ")"); first = false) {
             struct mlir_span name;
             hlo_shape_id shape;
+            const char *loc;
             if (!first && hlo_mlir_parse_expect(p, ",", "between arguments"))
                 return p->m->e->code;
-            if (hlo_mlir_parse_argument(p, &name, &shape) || hlo_mlir_region_arg(p, name, shape))
+            if (hlo_mlir_parse_argument(p, &name, &shape, &loc) ||
+                hlo_mlir_region_arg(p, name, shape))
                 return p->m->e->code;
         }
     }

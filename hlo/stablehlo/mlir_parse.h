@@ -100,7 +100,8 @@ int hlo_mlir_push_attr(struct mlir_parser *p, const char *name, const char *text
 /* A region of op `parent`: begin, then arguments, then the body, then end. */
 int hlo_mlir_region_begin(struct mlir_parser *p, mlir_op_id parent, mlir_region_id *out);
 /* `%a: T loc(..)`. */
-int hlo_mlir_parse_argument(struct mlir_parser *p, struct mlir_span *name, hlo_shape_id *shape);
+int hlo_mlir_parse_argument(struct mlir_parser *p, struct mlir_span *name, hlo_shape_id *shape,
+                            const char **loc);
 int hlo_mlir_region_arg(struct mlir_parser *p, struct mlir_span name, hlo_shape_id shape);
 /* Ops up to the `}`, which is passed. */
 int hlo_mlir_region_body(struct mlir_parser *p);

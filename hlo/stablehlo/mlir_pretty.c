@@ -15,9 +15,10 @@ static int parse_typed_names(struct mlir_parser *p)
     for (bool first = true; !hlo_mlir_eat(p, ")"); first = false) {
         struct mlir_span name;
         hlo_shape_id shape;
+        const char *loc;
         if (!first && hlo_mlir_parse_expect(p, ",", "between arguments"))
             return p->m->e->code;
-        if (hlo_mlir_parse_argument(p, &name, &shape))
+        if (hlo_mlir_parse_argument(p, &name, &shape, &loc))
             return p->m->e->code;
         if (!mem_grow(&p->results, &p->result_room, p->result_count, 1) ||
             !mem_grow(&p->counts, &p->counts_room, p->result_count, 1) ||

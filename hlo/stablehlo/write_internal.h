@@ -14,7 +14,7 @@
 
 struct mlir_writer {
     const struct hlo_module *m;
-    const struct stablehlo_write_options *o; /* NULL: without shardings */
+    const struct stablehlo_write_options *o; /* without a mesh there is no plan */
     struct str *out;
     struct err *e;
     uint32_t *ids;                 /* [values] the SSA value of each leaf */
@@ -24,6 +24,8 @@ struct mlir_writer {
     uint16_t row_of[HLO_OP_COUNT]; /* the row of stablehlo_ops.h that is this opcode;
                                       MLIR_OP_UNKNOWN: none */
     uint32_t attrs;                /* of the op being written */
+    uint32_t *place_of;            /* [metas] the number of its location; 0: not named so far */
+    uint32_t *places, place_count; /* metas that are named, in order */
 };
 
 int hlo_mlir_write_fail(struct mlir_writer *w, hlo_id id, const char *what);

@@ -283,7 +283,7 @@ static int write_custom_call(struct mlir_writer *w, hlo_id id)
         str_add(w->out, ", backend_config = {}");
     write_called(w, id);
     str_add(w->out, "}>");
-    if (!w->o && hlo_attr(w->m, id, HLO_ATTR_SHARDING)) {
+    if (!w->o->mesh && hlo_attr(w->m, id, HLO_ATTR_SHARDING)) {
         str_add(w->out, " {");
         hlo_mlir_write_users_sharding(w, id);
         str_add_char(w->out, '}');

@@ -2,6 +2,7 @@
 #include "hlo/stablehlo/write_stablehlo.h"
 
 #include "hlo/module/attr.h"
+#include "hlo/module/meta.h"
 #include "hlo/module/ops.h"
 #include "hlo/module/shape.h"
 #include "hlo/stablehlo/stablehlo_ops.h"
@@ -91,6 +92,38 @@ static void write_leaf_types(struct mlir_writer *w, hlo_id id)
     }
 }
 
+/* ` loc(#loc5)`: what that is stands at the end of the text. */
+static void write_location(struct mlir_writer *w, hlo_id id)
+{
+    uint32_t meta = hlo_at(w->m, id)->meta;
+
+    if (w->o->no_locations || !hlo_meta_is_known(&w->m->metas[meta]))
+        return;
+    if (!w->place_of[meta]) {
+        w->places[w->place_count] = meta;
+        w->place_of[meta] = ++w->place_count;
+    }
+    str_format(w->out, " loc(#loc%u)", w->place_of[meta]);
+}
+
+/* `#loc5 = loc("jit(f)/mul"("f.py":3:0))`; without a name `loc("f.py":3:0)`. */
+static void write_places(struct mlir_writer *w)
+{
+    for (uint32_t k = 0; k < w->place_count; k++) {
+        const struct hlo_meta *meta = &w->m->metas[w->places[k]];
+        const char *name = *meta->op_name ? meta->op_name : meta->op_type;
+        str_format(w->out, "#loc%u = loc(", k + 1);
+        if (*name)
+            str_add_quoted(w->out, name);
+        if (*meta->source_file) {
+            str_add(w->out, *name ? "(" : "");
+            str_add_quoted(w->out, meta->source_file);
+            str_format(w->out, ":%u:0%s", meta->source_line, *name ? ")" : "");
+        }
+        str_add(w->out, ")\n");
+    }
+}
+
 void hlo_mlir_write_signature(struct mlir_writer *w, hlo_id id, uint32_t operands)
 {
     bool is_first = true;
@@ -106,7 +139,9 @@ void hlo_mlir_write_signature(struct mlir_writer *w, hlo_id id, uint32_t operand
     }
     str_add(w->out, ") -> (");
     write_leaf_types(w, id);
-    str_add(w->out, ")\n");
+    str_add_char(w->out, ')');
+    write_location(w, id);
+    str_add_char(w->out, '\n');
 }
 
 /* ---- values ---- */
@@ -152,7 +187,7 @@ static bool write_sharding(struct mlir_writer *w, hlo_id id, uint32_t n, bool is
     const struct hlo_attr *a = hlo_attr(w->m, id, HLO_ATTR_SHARDING);
     const struct hlo_shape *s = hlo_value_shape(w->m, w->m->leaf_base[id] + n);
 
-    if (!w->o || !w->o->mesh || !a || !hlo_type_info[s->type].bits)
+    if (!w->o->mesh || !a || !hlo_type_info[s->type].bits)
         return false;
     struct hlo_text t = leaf_sharding(a, n);
     size_t size = w->out->size;
@@ -173,7 +208,7 @@ void hlo_mlir_write_users_sharding(struct mlir_writer *w, hlo_id id)
 {
     const struct hlo_attr *a = hlo_attr(w->m, id, HLO_ATTR_SHARDING);
 
-    if (!w->o && a)
+    if (!w->o->mesh && a)
         str_format(w->out, "mhlo.sharding = \"%.*s\"", (int)a->size, a->text);
 }
 
@@ -200,7 +235,7 @@ static void constrain_leaf(struct mlir_writer *w, hlo_id id, uint32_t n, bool is
 
 static void constrain(struct mlir_writer *w, hlo_id id)
 {
-    if (!w->o || !hlo_attr(w->m, id, HLO_ATTR_SHARDING))
+    if (!w->o->mesh || !hlo_attr(w->m, id, HLO_ATTR_SHARDING))
         return;
     bool twice = w->o->is_combined && w->o->is_combined(w->o->context, hlo_name(w->m, id));
     for (uint32_t n = 0; n < leaf_count(w, id); n++) {
@@ -221,7 +256,7 @@ static bool is_held_barrier(const struct mlir_writer *w, hlo_id id)
 {
     const char *name = hlo_name(w->m, id);
 
-    return hlo_at(w->m, id)->opcode == HLO_OP_OPT_BARRIER && w->o &&
+    return hlo_at(w->m, id)->opcode == HLO_OP_OPT_BARRIER && w->o->mesh &&
            hlo_attr(w->m, id, HLO_ATTR_SHARDING) &&
            (strstr(name, ".carried") || strstr(name, ".operand"));
 }
@@ -229,7 +264,7 @@ static bool is_held_barrier(const struct mlir_writer *w, hlo_id id)
 /* A constraint in the input; a plan has its own. */
 static bool is_users_constraint(const struct mlir_writer *w, hlo_id id)
 {
-    return w->o && leaf_count(w, id) == 1 &&
+    return w->o->mesh && leaf_count(w, id) == 1 &&
            (hlo_attr_is(w->m, id, HLO_ATTR_CUSTOM_CALL_TARGET, "Sharding") ||
             hlo_attr_is(w->m, id, HLO_ATTR_CUSTOM_CALL_TARGET, "xla.sdy.FuncResultSharding"));
 }
@@ -322,6 +357,7 @@ static void write_arguments(struct mlir_writer *w, hlo_comp c)
             w->ids[w->m->leaf_base[id] + n] = w->next;
             str_format(w->out, "%s%%%u: ", is_first ? "" : ", ", w->next++);
             hlo_mlir_write_type(w, hlo_value_shape(w->m, w->m->leaf_base[id] + n));
+            write_location(w, id);
             is_first = false;
         }
     }
@@ -383,7 +419,7 @@ static void write_entry_attrs(struct mlir_writer *w)
                     break;
                 }
             }
-            if (has && !w->o && hlo_attr(m, comp->params[p], HLO_ATTR_SHARDING))
+            if (has && !w->o->mesh && hlo_attr(m, comp->params[p], HLO_ATTR_SHARDING))
                 str_add(w->out, ", ");
             hlo_mlir_write_users_sharding(w, comp->params[p]);
             size_t size = w->out->size;
@@ -439,7 +475,7 @@ static int write_module(struct mlir_writer *w)
     for (const char *p = m->name; *p; p++)
         str_add_char(w->out, lex_is(*p, LEX_NAME) ? *p : '_');
     str_add(w->out, "\"}> ({\n");
-    if (w->o && w->o->mesh)
+    if (w->o->mesh)
         str_format(w->out,
                    "  \"sdy.mesh\"() <{mesh = #sdy.mesh%s, sym_name = \"mesh\"}> : () -> ()\n",
                    w->o->mesh);
@@ -450,6 +486,7 @@ static int write_module(struct mlir_writer *w)
     str_format(w->out,
                "}) {mhlo.num_partitions = %lld : i32, mhlo.num_replicas = 1 : i32} : () -> ()\n",
                (long long)m->num_partitions);
+    write_places(w);
     return 0;
 }
 
@@ -470,12 +507,15 @@ static void fill_rows(struct mlir_writer *w)
 int hlo_write_stablehlo(const struct hlo_module *m, const struct stablehlo_write_options *o,
                         struct str *out, struct err *e)
 {
-    struct mlir_writer w = {.m = m, .o = o, .out = out, .e = e};
+    static const struct stablehlo_write_options without_plan = {.mesh = NULL};
+    struct mlir_writer w = {.m = m, .o = o ? o : &without_plan, .out = out, .e = e};
     int rc = 0;
 
     w.ids = mem_try((size_t)m->value_count + 1, sizeof *w.ids);
     w.is_func = mem_try((size_t)m->computation_count + 1, sizeof *w.is_func);
-    if (!w.ids || !w.is_func) {
+    w.place_of = mem_try((size_t)m->meta_count + 1, sizeof *w.place_of);
+    w.places = mem_try((size_t)m->meta_count + 1, sizeof *w.places);
+    if (!w.ids || !w.is_func || !w.place_of || !w.places) {
         rc = err_set(e, ERR_MEMORY, "not enough memory to write the module");
         goto out;
     }
@@ -496,5 +536,7 @@ int hlo_write_stablehlo(const struct hlo_module *m, const struct stablehlo_write
 out:
     free(w.ids);
     free(w.is_func);
+    free(w.place_of);
+    free(w.places);
     return rc;
 }

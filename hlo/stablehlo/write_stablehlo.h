@@ -1,9 +1,10 @@
 /* hlo/stablehlo/write_stablehlo.h - writes a module as StableHLO, every operation in generic form.
  *
  * Tuples disappear: loops and calls have one operand or result for each leaf, and branches capture
- * what they need. A call becomes a function of its own. If asked for, shardings are written as
- * Shardy's: attributes on the entry's arguments and results, elsewhere a constraint after the value
- * that all its uses read. A copy with a sharding becomes just a constraint. */
+ * what they need. A call becomes a function of its own. Operation names and source lines become
+ * locations. If asked for, shardings are written as Shardy's: attributes on the entry's arguments
+ * and results, elsewhere a constraint after the value that all its uses read. A copy with a
+ * sharding becomes just a constraint. */
 #ifndef AUTOMAP_HLO_STABLEHLO_WRITE_STABLEHLO_H
 #define AUTOMAP_HLO_STABLEHLO_WRITE_STABLEHLO_H
 
@@ -12,7 +13,9 @@
 #include "hlo/support/mem.h"
 
 struct stablehlo_write_options {
-    const char *mesh; /* `<["x"=2, "y"=4]>`; NULL: shardings are left out */
+    bool no_locations;
+    const char *mesh; /* `<["x"=2, "y"=4]>`; NULL: shardings stay as the module has them, and what
+                         follows is not asked */
     /* Appends `[{"x"}, {}]` for HLO's sharding `text` of an array of `rank` dims. False: there is
      * no such form; the value gets no constraint. */
     bool (*dims)(void *context, const char *text, size_t size, uint32_t rank, struct str *out);

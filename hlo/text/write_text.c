@@ -2,6 +2,7 @@
  */
 #include "hlo/module/attr.h"
 #include "hlo/module/hlo.h"
+#include "hlo/module/meta.h"
 #include "hlo/module/ops.h"
 #include "hlo/module/shape.h"
 #include "hlo/support/err.h"
@@ -238,6 +239,20 @@ static void add_attr(struct writer *w, const struct hlo_attr *a)
     add_value(w, a->text, a->size);
 }
 
+/* As it was read, or what is known where it was not read as HLO. */
+static void add_metadata(struct writer *w, hlo_id id, const struct hlo_attr *a)
+{
+    if (a) {
+        add_attr(w, a);
+        return;
+    }
+    const struct hlo_meta *meta = hlo_meta(w->m, id);
+    if (hlo_meta_is_known(meta)) {
+        add(w, ", metadata=");
+        hlo_meta_write(meta, w->out);
+    }
+}
+
 static void add_controls(struct writer *w, const struct hlo_instruction *i)
 {
     if (!i->control_count)
@@ -323,10 +338,13 @@ static void add_attrs(struct writer *w, hlo_id id)
             add_attr(w, &attrs[n]);
     }
     add_controls(w, i);
-    for (; n < i->attr_count; n++) {
-        if (attrs[n].key != HLO_ATTR_METADATA || !w->o->no_metadata)
-            add_attr(w, &attrs[n]);
-    }
+    for (; n < i->attr_count && attrs[n].key < HLO_ATTR_METADATA; n++)
+        add_attr(w, &attrs[n]);
+    bool has = n < i->attr_count && attrs[n].key == HLO_ATTR_METADATA;
+    if (!w->o->no_metadata)
+        add_metadata(w, id, has ? &attrs[n] : NULL);
+    for (n += has; n < i->attr_count; n++)
+        add_attr(w, &attrs[n]);
 }
 
 /* ---- instructions ---- */

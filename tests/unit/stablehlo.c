@@ -3,6 +3,7 @@
 #include "hlo/load.h"
 #include "hlo/meaning/cost.h"
 #include "hlo/module/hlo.h"
+#include "hlo/proto/write.h"
 #include "hlo/stablehlo/dialects.h"
 #include "hlo/stablehlo/write_stablehlo.h"
 #include "hlo/text/write_text.h"
@@ -210,6 +211,17 @@ static void test_generic_is_pretty(void **state)
                       "ROOT reverse.1 = f32[2,3] reverse(conditional.1), dimensions={1}"));
 }
 
+static int write_mlir(const struct hlo_module *m, struct str *out, struct err *e)
+{
+    return hlo_write_stablehlo(m, NULL, out, e);
+}
+
+static int write_hlo(const struct hlo_module *m, struct str *out, struct err *e)
+{
+    return hlo_write_text(m, NULL, out, e);
+}
+
+/* Names and source lines, in whatever form the module is written. */
 static void test_locations(void **state)
 {
     (void)state;
@@ -228,6 +240,24 @@ static void test_locations(void **state)
     assert_string_equal(hlo_name(m, root), "neg.1");
     assert_string_equal(hlo_meta(m, w)->op_name, "params['w']");
     assert_int_equal(hlo_at(m, root)->line, 4);
+    check_written(m);
+    int (*const writers[])(const struct hlo_module *, struct str *,
+                           struct err *) = {write_mlir, write_hlo, hlo_write_json, hlo_write_proto};
+    for (size_t k = 0; k < sizeof writers / sizeof *writers; k++) {
+        struct hlo_module *back = NULL;
+        struct str out = {0};
+        struct err e = {0};
+        if (writers[k](m, &out, &e) || hlo_load_memory("back", out.text, out.size, NULL, &back, &e))
+            fail_msg("%s", e.what);
+        root = back->computations[back->entry].root;
+        w = back->computations[back->entry].params[0];
+        assert_string_equal(hlo_meta(back, root)->op_name, "jit(step)/layer_0/neg");
+        assert_string_equal(hlo_meta(back, root)->source_file, "model.py");
+        assert_int_equal(hlo_meta(back, root)->source_line, 31);
+        assert_string_equal(hlo_meta(back, w)->op_name, "params['w']");
+        hlo_free(back);
+        str_release(&out);
+    }
     hlo_free(m);
 }
 
