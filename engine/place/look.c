@@ -35,23 +35,49 @@ static void fill_levels(struct place_look *l)
 }
 
 /* Rows of levels, by topological order. */
-static bool fill_rows(struct place_look *l)
+static bool fill_rows(struct place_look *l, bool folded)
 {
     const struct place_graph *g = l->g;
+    struct place_rows *r = &l->all[folded];
 
-    l->level_at = mem_try((size_t)l->levels + 2, sizeof *l->level_at);
-    l->row = mem_try((size_t)g->nodes + 1, sizeof *l->row);
-    if (!l->level_at || !l->row)
+    r->at = mem_try((size_t)l->levels + 2, sizeof *r->at);
+    r->row = mem_try((size_t)g->nodes + 1, sizeof *r->row);
+    if (!r->at || !r->row)
         return false;
     for (uint32_t v = 0; v < g->nodes; v++)
-        l->level_at[l->level[v] + 2]++;
+        r->at[l->level[v] + 2] += !folded || l->stands_for[v] == v;
     for (uint32_t k = 0; k < l->levels; k++) {
-        l->widest = l->level_at[k + 2] > l->widest ? l->level_at[k + 2] : l->widest;
-        l->level_at[k + 2] += l->level_at[k + 1];
+        l->widest = r->at[k + 2] > l->widest ? r->at[k + 2] : l->widest;
+        r->at[k + 2] += r->at[k + 1];
     }
-    for (uint32_t i = 0; i < g->nodes; i++)
-        l->row[l->level_at[l->level[g->order[i]] + 1]++] = g->order[i];
+    for (uint32_t i = 0; i < g->nodes; i++) {
+        uint32_t v = g->order[i];
+        if (!folded || l->stands_for[v] == v)
+            r->row[r->at[l->level[v] + 1]++] = v;
+    }
     return true;
+}
+
+/* What reads nothing, a weight mostly, and has one user, or users of its own color alone, is left
+ * out of wide levels. */
+static bool fold_weights(struct place_look *l)
+{
+    const struct place_graph *g = l->g;
+    bool *reads = mem_try((size_t)g->nodes + 1, sizeof *reads);
+
+    l->stands_for = mem_try((size_t)g->nodes + 1, sizeof *l->stands_for);
+    for (uint32_t k = 0; k < g->edges && reads; k++)
+        reads[g->user[k]] = true;
+    for (uint32_t v = 0; v < g->nodes && reads && l->stands_for; v++) {
+        uint32_t users = g->user_at[v + 1] - g->user_at[v];
+        bool fold = l->widest > PLACE_LOOK_WIDE && !reads[v] && users;
+        for (uint32_t k = g->user_at[v]; k < g->user_at[v + 1] && fold; k++)
+            fold = users == 1 || g->color[g->user[k]] == g->color[v];
+        l->stands_for[v] = fold ? g->user[g->user_at[v]] : v;
+        l->weights += fold;
+    }
+    free(reads);
+    return reads && l->stands_for;
 }
 
 /* Rows that only plans with copies, or for latency, have. */
@@ -89,7 +115,7 @@ int place_look_new(const struct place_graph *g, const struct place_rules *rules,
         return err_no_memory(e, "for a placement");
     }
     fill_levels(l);
-    if (!fill_rows(l)) {
+    if (!fill_rows(l, false) || !fold_weights(l) || !fill_rows(l, true)) {
         place_look_free(l);
         return err_no_memory(e, "for a placement");
     }
@@ -113,8 +139,11 @@ void place_look_free(struct place_look *l)
     placement_free(l->sample);
     free(l->copies);
     free(l->level);
-    free(l->level_at);
-    free(l->row);
+    for (int k = 0; k < 2; k++) {
+        free(l->all[k].at);
+        free(l->all[k].row);
+    }
+    free(l->stands_for);
     free(l);
 }
 

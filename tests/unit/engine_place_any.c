@@ -405,12 +405,62 @@ static void looks(void **state)
     assert_true(copied > 20 && crowded > 20 && chains > 50);
 }
 
+/* Weights that are left out of the lanes: eight of node 8, which is wide enough, and one more. */
+static void weights_are_left_out(void **state)
+{
+    enum { WEIGHTS = 9, NODES = WEIGHTS + 2 };
+    uint32_t from[WEIGHTS + 2], to[WEIGHTS + 2];
+    const struct place_rules rules = {0};
+
+    (void)state;
+    for (uint32_t weights = WEIGHTS - 1; weights <= WEIGHTS; weights++) {
+        struct place_graph *g;
+        struct placement *p;
+        struct place_look *l;
+        struct err e = {0};
+        uint32_t nodes = weights + 2, edges = 0;
+        assert_int_equal(place_graph_new(nodes, 2, &g, &e), 0);
+        g->type[0] = (struct place_type){"accelerator", 2, 1e9, false};
+        g->type[1] = (struct place_type){"host", 0, INFINITY, true};
+        for (uint32_t v = 0; v < nodes; v++) {
+            g->id[v] = v;
+            g->supported[v] = true;
+        }
+        for (uint32_t v = 0; v < weights; v++, edges++) {
+            from[edges] = v;
+            to[edges] = weights;
+        }
+        from[edges] = 0; /* one has two users, of other colors: it stays */
+        to[edges++] = weights + 1;
+        from[edges] = weights;
+        to[edges++] = weights + 1;
+        assert_int_equal(place_graph_connect(g, from, to, edges, NULL, &e), 0);
+        assert_int_equal(placement_new(g, &p, &e), 0);
+        assert_int_equal(place_look_new(g, &rules, p, &l, &e), 0);
+        bool wide = weights > PLACE_LOOK_WIDE;
+        assert_int_equal(l->weights, wide ? weights - 1 : 0);
+        assert_int_equal(l->all[0].at[l->levels], nodes);
+        assert_int_equal(l->all[1].at[l->levels], wide ? 3 : nodes);
+        for (uint32_t v = 0; v < nodes; v++)
+            assert_int_equal(l->stands_for[v], wide && v && v < weights ? weights : v);
+        for (uint32_t k = 0; k < l->all[1].at[l->levels]; k++)
+            assert_int_equal(l->stands_for[l->all[1].row[k]], l->all[1].row[k]);
+        place_look_free(l);
+        placement_free(p);
+        place_graph_free(g);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_sets),         cmocka_unit_test(proofs),
-        cmocka_unit_test(moves_keep_loads), cmocka_unit_test(cuts),
-        cmocka_unit_test(least_cuts),       cmocka_unit_test(looks),
+        cmocka_unit_test(any_sets),
+        cmocka_unit_test(proofs),
+        cmocka_unit_test(moves_keep_loads),
+        cmocka_unit_test(cuts),
+        cmocka_unit_test(least_cuts),
+        cmocka_unit_test(looks),
+        cmocka_unit_test(weights_are_left_out),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -282,11 +282,44 @@ static void trees_and_moves(void **state)
     assert_true(tighter > graphs / 100 && bettered > graphs / 25 && met > graphs / 2);
 }
 
+/* A chain of 1,200 operators, three of which work 10 ms: on two devices two of them share one, and
+ * one output of 0.5 ms crosses. Too many positions for a list of ideals; the tree proves it. */
+static void tree_takes_large_graphs(void **state)
+{
+    enum { LONG = 1200 };
+    uint32_t from[LONG], to[LONG];
+    struct place_asking a = {.looks = 20000000};
+    struct place_graph *g;
+    struct placement *p;
+    struct err e = {0};
+
+    (void)state;
+    assert_int_equal(place_graph_new(LONG, 2, &g, &e), 0);
+    g->type[0] = (struct place_type){"accelerator", 2, 1e9, false};
+    g->type[1] = (struct place_type){"host", 0, INFINITY, true};
+    for (uint32_t v = 0; v < LONG; v++) {
+        g->id[v] = v;
+        g->time_ms[v] = v == 0 || v == LONG / 2 || v == LONG - 1 ? 10 : 0;
+        g->send_ms[v] = 0.5;
+        g->supported[v] = true;
+        from[v] = v;
+        to[v] = v + 1;
+    }
+    assert_int_equal(place_graph_connect(g, from, to, LONG - 1, NULL, &e), 0);
+    assert_int_equal(place_contiguous(g, &a, &p, &e), 0);
+    assert_true(p->positions > PLACE_POSITIONS_MAX && p->proven);
+    assert_true(fabs(p->value_ms - 20.5) < 1e-9);
+    assert_string_equal(p->bound_by, PLACE_CUT_TREE_BY);
+    placement_free(p);
+    place_graph_free(g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_graphs),
         cmocka_unit_test(trees_and_moves),
+        cmocka_unit_test(tree_takes_large_graphs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -96,12 +96,23 @@ void place_draw_sentence(const struct place_shown *s, const struct pane *p)
 
 /* ---- lanes ---- */
 
-/* The node's row among those of its level. */
-static uint32_t row_of(const struct place_look *l, uint32_t node)
+const struct place_rows *place_draw_rows(const struct place_shown *s)
 {
-    uint32_t begin = l->level_at[l->level[node]], row = 0;
+    return &s->look->all[!s->names];
+}
 
-    while (l->row[begin + row] != node)
+uint32_t place_draw_cursor(const struct place_shown *s)
+{
+    return s->names ? s->node : s->look->stands_for[s->node];
+}
+
+/* The cursor's row among those of its level. */
+static uint32_t row_of_cursor(const struct place_shown *s)
+{
+    const struct place_rows *r = place_draw_rows(s);
+    uint32_t node = place_draw_cursor(s), begin = r->at[s->look->level[node]], row = 0;
+
+    while (r->row[begin + row] != node)
         row++;
     return row;
 }
@@ -119,7 +130,7 @@ static void draw_node(const struct place_shown *s, const struct pane *p, int x, 
 
     if (s->graph->fixed[node] != PLACE_NONE)
         style |= BOLD;
-    if (node == s->node)
+    if (node == place_draw_cursor(s))
         style = ROLE_TITLE | REVERSE | BOLD;
     else if (s->graph->color[node] == s->graph->color[s->node])
         style |= BACK(ROLE_SELECT_DIM) | MARK;
@@ -133,8 +144,9 @@ static const char *layer_of_level(const struct place_shown *s, uint32_t level)
     const char *layer[8] = {NULL};
     uint32_t of[8] = {0}, best = 0;
 
-    for (uint32_t i = l->level_at[level]; i < l->level_at[level + 1]; i++) {
-        const char *text = s->graph->layer[l->row[i]];
+    const struct place_rows *r = &l->all[0];
+    for (uint32_t i = r->at[level]; i < r->at[level + 1]; i++) {
+        const char *text = s->graph->layer[r->row[i]];
         uint32_t k = 0;
         while (text && k < 8 && layer[k] && layer[k] != text)
             k++;
@@ -191,12 +203,30 @@ static void draw_named(const struct place_shown *s, const struct pane *p, int x,
 
 enum { NAMED_WIDE = 22 };
 
+/* What is left out of the lanes, and how much of it is not where its user is. */
+static void draw_weights(const struct place_shown *s, const struct pane *p, int y)
+{
+    const struct place_look *l = s->look;
+    uint32_t parted = 0;
+    char a[UNITS_ROOM], b[UNITS_ROOM];
+
+    for (uint32_t v = 0; v < s->graph->nodes; v++)
+        parted += place_look_device(l, v) != place_look_device(l, l->stands_for[v]);
+    int x = pane_format(p, 0, y, ROLE_DIM, "%s weight%s left out, where their users are",
+                        units_count(a, l->weights), l->weights == 1 ? "" : "s");
+    if (parted)
+        x = pane_format(p, x, y, ROLE_WARN, " but %s", units_count(b, parted));
+    pane_text(p, x, y, ROLE_DIM, "; z shows all by name");
+}
+
 void place_draw_lanes(const struct place_shown *s, const struct pane *p)
 {
     const struct place_look *l = s->look;
     char note[96], count[UNITS_ROOM], at[UNITS_ROOM];
     int wide = s->names ? NAMED_WIDE < p->width ? NAMED_WIDE : p->width : 1;
-    uint32_t level = l->level[s->node], columns = (uint32_t)(p->width / wide);
+    const struct place_rows *r = place_draw_rows(s);
+    uint32_t cursor = place_draw_cursor(s), level = l->level[cursor];
+    uint32_t columns = (uint32_t)(p->width / wide);
     uint32_t first = level > columns / 2 ? level - columns / 2 : 0;
     int top_row = s->layered ? 2 : 1, rows = p->height - top_row;
 
@@ -210,22 +240,24 @@ void place_draw_lanes(const struct place_shown *s, const struct pane *p)
     if (rows < 1)
         return;
     pane_head(p, 0, &(struct head){0, "Operators", note, true});
+    if (l->weights && !s->names && rows > 3)
+        draw_weights(s, p, p->height - 1), rows -= 2;
     if (top_row == 2)
         draw_layers(s, p, first, wide);
     for (uint32_t k = 0; k < columns && first + k < l->levels; k++) {
         int x = (int)k * wide;
-        uint32_t begin = l->level_at[first + k], nodes = l->level_at[first + k + 1] - begin;
-        uint32_t top = 0, here = first + k == level ? row_of(l, s->node) : 0;
+        uint32_t begin = r->at[first + k], nodes = r->at[first + k + 1] - begin;
+        uint32_t top = 0, here = first + k == level ? row_of_cursor(s) : 0;
         if (here >= (uint32_t)rows)
             top = here - (uint32_t)rows + 1;
         for (int y = 0; y < rows && top + (uint32_t)y < nodes; y++) {
             bool more = (y == rows - 1 && top + (uint32_t)rows < nodes) || (y == 0 && top);
-            if (more && l->row[begin + top + (uint32_t)y] != s->node)
+            if (more && r->row[begin + top + (uint32_t)y] != cursor)
                 pane_put(p, x, y + top_row, ROLE_DIM, '+');
             else if (s->names)
-                draw_named(s, p, x, y + top_row, wide, l->row[begin + top + (uint32_t)y]);
+                draw_named(s, p, x, y + top_row, wide, r->row[begin + top + (uint32_t)y]);
             else
-                draw_node(s, p, x, y + top_row, l->row[begin + top + (uint32_t)y]);
+                draw_node(s, p, x, y + top_row, r->row[begin + top + (uint32_t)y]);
         }
         if (first + k == level && here < (uint32_t)rows + top) {
             p->grid->cursor_x = p->x + x;

@@ -44,6 +44,11 @@ struct place_shown {
     uint32_t tries;
 };
 
+/* The rows that are drawn: all nodes by name, or in letters without weights where levels are wide;
+ * the node of them that the cursor is on, the user of a weight left out. */
+const struct place_rows *place_draw_rows(const struct place_shown *s);
+uint32_t place_draw_cursor(const struct place_shown *s);
+
 void place_draw_sentence(const struct place_shown *s, const struct pane *p);
 /* Levels left to right, a letter a node. */
 void place_draw_lanes(const struct place_shown *s, const struct pane *p);

@@ -146,15 +146,16 @@ static void go_to_node(struct place_view *v, uint32_t node)
 static bool move_level(struct place_view *v, int by)
 {
     const struct place_look *l = v->shown.look;
-    uint32_t level = l->level[v->shown.node], row = 0;
+    const struct place_rows *r = place_draw_rows(&v->shown);
+    uint32_t here = place_draw_cursor(&v->shown), level = l->level[here], row = 0;
 
-    while (l->row[l->level_at[level] + row] != v->shown.node)
+    while (r->row[r->at[level] + row] != here)
         row++;
     for (int64_t k = (int64_t)level + by; k >= 0 && k < (int64_t)l->levels; k += by) {
-        uint32_t nodes = l->level_at[k + 1] - l->level_at[k];
+        uint32_t nodes = r->at[k + 1] - r->at[k];
         if (!nodes)
             continue;
-        go_to_node(v, l->row[l->level_at[k] + (row < nodes ? row : nodes - 1)]);
+        go_to_node(v, r->row[r->at[k] + (row < nodes ? row : nodes - 1)]);
         return true;
     }
     return false;
@@ -167,15 +168,16 @@ static bool move_place(struct panel *p, enum list_move move)
 
     if (!l)
         return false;
-    uint32_t level = l->level[v->shown.node], begin = l->level_at[level];
-    int64_t nodes = l->level_at[level + 1] - begin, row = 0;
-    while (l->row[begin + row] != v->shown.node)
+    const struct place_rows *r = place_draw_rows(&v->shown);
+    uint32_t here = place_draw_cursor(&v->shown), level = l->level[here], begin = r->at[level];
+    int64_t nodes = r->at[level + 1] - begin, row = 0;
+    while (r->row[begin + row] != here)
         row++;
     struct list list = {.count = nodes, .cursor = row};
     list_fit(&list, nodes, 8);
     if (!list_move(&list, move))
         return false;
-    go_to_node(v, l->row[begin + list.cursor]);
+    go_to_node(v, r->row[begin + list.cursor]);
     return true;
 }
 
