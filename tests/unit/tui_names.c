@@ -21,6 +21,8 @@ enum { MODELS_MOST = 64, ZOO_BYTES = 400 << 10 };
 struct counts {
     size_t models, groups, numbered, twice, variables, raw, long_lists;
     size_t shown, shortened, cut; /* names in the panel, at three sizes */
+    size_t bare, apart;           /* modules that are a number; variables beside their module */
+    size_t rows, cut_rows;        /* instructions in the tree; not whole beside free columns */
 };
 
 /* "Arg_12.3", "p7", "param_4", "arg3.1": the file's number and nothing else. */
@@ -85,6 +87,74 @@ static void count_lists(const struct watch *w, struct counts *c)
                      t->nodes[k].hash == t->nodes[t->nodes[n].first_child].hash;
         c->long_lists += alike > 2 && !t->nodes[n].series;
     }
+}
+
+static bool holds_variable(const struct watch *w, int node)
+{
+    const struct problem *p = w->problem;
+
+    for (uint32_t k = 0; k < p->roles.param_count; k++) {
+        int n = w->tree->node_of[p->m->value_instruction[p->roles.params[k].value]];
+        while (n != TREE_NONE && n != node)
+            n = w->tree->nodes[n].parent;
+        if (n == node && p->roles.params[k].role == HLO_ROLE_VARIABLE)
+            return true;
+    }
+    return false;
+}
+
+/* Modules a person can not tell: "0"; and "encoder" in the class of the model as well as beside it,
+ * once with the instructions, once with the variables. */
+static void count_modules(const struct watch *w, struct counts *c)
+{
+    const struct tree *t = w->tree;
+
+    for (int n = 0; n < t->count; n++) {
+        const char *name = t->nodes[n].name;
+        c->bare += *name && strspn(name, "0123456789") == strlen(name);
+        int up = t->nodes[n].parent, top = up == TREE_NONE ? TREE_NONE : t->nodes[up].parent;
+        if (top == TREE_NONE || t->nodes[top].parent != TREE_NONE)
+            continue; /* two below a phase: is there one of this name below the phase itself? */
+        for (int k = t->nodes[top].first_child; k != TREE_NONE; k = t->nodes[k].next) {
+            bool twice = k != up && t->nodes[k].ms == 0 && t->nodes[n].ms > 0 &&
+                         !strcmp(t->nodes[k].name, name) && holds_variable(w, k) &&
+                         !holds_variable(w, up);
+            if (twice)
+                printf("    %s stands beside %s/%s\n", name, t->nodes[up].name, name);
+            c->apart += twice;
+        }
+    }
+}
+
+/* Instructions in panel 1 whose names are cut, though 22 columns of their row are blank. */
+static void count_rows(struct app *app, int width, int height, struct counts *c)
+{
+    enum { FREE = 22 };
+    struct str text = {0};
+
+    app_resize(app, width, height);
+    explorer_type(app,
+                  "1g\\dot|conv|kernel|weight|bias|scale\r"); /* a filter opens what it finds */
+    explorer_text(app, &text);
+    for (char *line = text.text, *end; line && (end = strchr(line, '\n')); line = end + 1) {
+        char *bar = strstr(line, "│"), *bracket = strchr(line, '[');
+        if (!bar || bar > end || !bracket || bracket > bar)
+            continue;
+        c->rows++;
+        char *dots = strstr(line, "..");
+        if (!dots || dots > bracket)
+            continue;
+        int run = 0, longest = 0;
+        for (const char *at = dots; at < bar; at++) {
+            run = *at == ' ' ? run + 1 : 0;
+            longest = run > longest ? run : longest;
+        }
+        if (longest >= FREE)
+            printf("    %.*s\n", (int)(bar - line), line);
+        c->cut_rows += longest >= FREE;
+    }
+    explorer_type(app, "\033");
+    str_release(&text);
 }
 
 /* A row of the linkage groups, as it is named when there is room. Returns the first move behind. */
@@ -169,6 +239,9 @@ static void test_names(void **state)
             count_groups(app_watch(app), &c);
             count_variables(app_watch(app), &c);
             count_lists(app_watch(app), &c);
+            count_modules(app_watch(app), &c);
+            count_rows(app, 120, 40, &c);
+            count_rows(app, 200, 60, &c);
             count_cut(app, 120, 40, &c);
             count_cut(app, 160, 50, &c);
             count_cut(app, 200, 60, &c);
@@ -183,6 +256,13 @@ static void test_names(void **state)
            c.models, c.groups, c.numbered, c.twice, c.variables, c.raw, c.long_lists);
     printf("%zu rows of the panel at three sizes, %zu not whole, %zu of them beside free space\n",
            c.shown, c.shortened, c.cut);
+    printf("%zu modules that are a number, %zu apart from their variables; %zu instructions in the "
+           "tree, %zu cut beside free columns\n",
+           c.bare, c.apart, c.rows, c.cut_rows);
+    assert_int_equal(c.bare, 0);
+    assert_int_equal(c.apart, 0);
+    assert_int_equal(c.cut_rows, 0);
+    assert_true(c.rows >= c.models);
     assert_true(c.shown >= c.models);
     assert_true(c.cut <= 2); /* words of thirty letters */
     assert_int_equal(c.numbered, 0);

@@ -183,24 +183,31 @@ static void write_module(const struct watch *w, hlo_value v, char *out, size_t r
     out[0] = 0;
     for (int i = depth - 2; i >= 0; i--) {
         const struct tree_node *node = &t->nodes[path[i]];
-        if (node->number < 0 && !node->series && size + strlen(node->name) + 2 < room)
+        bool numbered = node->number >= 0 || strspn(node->name, "0123456789") == strlen(node->name);
+        if (!numbered && !node->series && size + strlen(node->name) + 2 < room)
             size += (size_t)snprintf(out + size, room - size, "%s%s", size ? " " : "", node->name);
     }
 }
 
-static void write_group(const struct watch *w, const struct memory_group *g, char *out, size_t room)
+/* Module and operation in at most `columns`: the module gives way. */
+static void write_group(const struct watch *w, const struct memory_group *g, int columns, char *out,
+                        size_t room)
 {
     hlo_id id = w->problem->m->value_instruction[g->value];
-    char module[TREE_NAME_ROOM * 2];
+    char module[TREE_NAME_ROOM * 2], brief[TREE_NAME_ROOM * 2], operation[64];
 
     if (g->kind == MEMORY_PARAMETERS) {
         snprintf(out, room, "parameters, moments");
         return;
     }
-    write_module(w, g->value, module, sizeof module);
-    snprintf(out, room, "%s%s%s%s", module, module[0] ? " " : "",
+    snprintf(operation, sizeof operation, "%s%s",
              hlo_op_info[hlo_at(w->problem->m, id)->opcode].name,
              g->kind == MEMORY_GRADIENTS ? " gradient" : "");
+    write_module(w, g->value, module, sizeof module);
+    int rest = columns - utf8_text_columns(operation) - 1;
+    snprintf(out, room, "%s%s%s",
+             rest > 2 ? watch_short_name(brief, sizeof brief, module, rest) : "",
+             module[0] && rest > 2 ? " " : "", operation);
 }
 
 /* "models.py:44", without directories. */
@@ -261,7 +268,7 @@ static struct columns columns_for(int width, int shape, int life)
         x -= 9;
     }
     c.gb = x;
-    c.count = x - 8;
+    c.count = x - 7;
     x = c.count - 6;
     if (width >= 112) {
         c.source = x - 20;
@@ -312,8 +319,9 @@ static void draw_group(const struct watch *w, const struct pane *p, int y,
 {
     char text[192], number[UNITS_ROOM];
 
-    write_group(w, g, text, sizeof text);
-    pane_cut(p, 0, y, g->kind == MEMORY_PARAMETERS ? c->count - 8 : c->name, ROLE_TEXT, text);
+    int columns = g->kind == MEMORY_PARAMETERS ? c->count - 8 : c->name;
+    write_group(w, g, columns, text, sizeof text);
+    pane_cut(p, 0, y, columns, ROLE_TEXT, text);
     if (c->shape && g->kind != MEMORY_PARAMETERS) {
         write_shape(w->problem->m, g->value, text, sizeof text);
         pane_cut(p, c->shape, y, c->wide, ROLE_DIM, text);
@@ -397,7 +405,7 @@ void memory_draw_values(const struct panel *p, const struct pane *pane)
     struct list *l = &v->list[MEMORY_LIST_VALUES];
     char text[192], note[64], count[UNITS_ROOM];
 
-    write_group(w, &v->groups[v->opened], text, sizeof text);
+    write_group(w, &v->groups[v->opened], pane->width / 2, text, sizeof text);
     snprintf(note, sizeof note, "%s values", units_count(count, v->groups[v->opened].count));
     pane_head(pane, 0, &(struct head){0, text, note, v->shown == MEMORY_LIST_VALUES});
     draw_titles(pane, &c, false);
@@ -443,7 +451,7 @@ void memory_draw_flips(const struct panel *p, const struct pane *pane)
     for (int y = 0; y < pane->height - 2 && l->top + y < l->count && v->moves == w->moves; y++) {
         const struct memory_flip *f = &v->flips[l->top + y];
         bool over = f->peak > memory_limit(p->scene);
-        watch_short_name(name, sizeof name, w->move[f->move].name, peak - 8 - 4);
+        watch_move_name(w, f->move, name, sizeof name, peak - 5 - 4);
         int x = pane_text(pane, 0, y + 2, ROLE_TEXT, name);
         x = pane_text(pane, x, y + 2, ROLE_DIM, " = ");
         pane_text(pane, x, y + 2, f->split ? ROLE_CHOICE_1 | BOLD : ROLE_CHOICE_0,

@@ -224,12 +224,15 @@ static void draw_instruction(const struct graph *g, const struct watch *w, const
     }
     bool shaped = has_shape(m, row->instruction);
     hlo_value v = m->leaf_base[row->instruction];
-    int room = ms_end - x, name_room = utf8_text_columns(name),
+    int room = ms_end - x, own = utf8_text_columns(name), name_room = own,
         shape = shaped ? shape_plain_width(w, v) + 2 : 7;
-    if (c->shapes > x)
+    if (c->shapes > x) {
         name_room = c->shapes - 2 - x;
-    else if (name_room > room - shape)
+        if (own > name_room && room - shape > name_room) /* a short shape leaves more */
+            name_room = own < room - shape ? own : room - shape;
+    } else if (name_room > room - shape) {
         name_room = shape < room - room / 3 ? room - shape : room / 3;
+    }
     pane_cut(p, x, y, name_room, ROLE_TEXT, name);
     if (shaped)
         shape_draw(w, v, p, x + name_room + 2, y, room - name_room - 2);

@@ -14,27 +14,54 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- nodes by path ---- */
+
+enum { TOPS_MOST = 64 };
 
 struct building {
     struct tree *t;
     struct slots slots; /* of nodes, by parent and name */
     struct str scope;
-    int *by_meta; /* [meta_count * HLO_PHASE_COUNT] node + 1 of a scope and phase; 0: not yet */
+    const char *tops[TOPS_MOST]; /* first parts of variables' paths; up to their slash */
+    int top_count;
+    char model[128]; /* scopes begin with it; "": with nothing */
+    int *by_meta;    /* [meta_count * HLO_PHASE_COUNT] node + 1 of a scope and phase; 0: not yet */
 };
 
-/* "layer_000" -> "layer 0", 0; "fc_norm" -> "fc norm", -1; "conv1_2" as it is. */
-static int read_part(const char *part, size_t size, char out[static TREE_NAME_ROOM])
+/* "0" of "layers" -> "layer 0": a bare number is called by what it is a number of. */
+static int read_number(const char *part, const char *parent, char out[static TREE_NAME_ROOM])
+{
+    size_t word = strlen(parent);
+    bool plural = word > 5 && parent[word - 1] == 's' &&
+                  (!strcmp(parent + word - 6, "layers") || !strcmp(parent + word - 6, "blocks"));
+    int number = (int)strtol(part, NULL, 10);
+
+    word = word > 24 ? 24 : word - plural;
+    snprintf(out, TREE_NAME_ROOM, "%.*s %d", (int)word, parent, number);
+    return number;
+}
+
+/* "layer_000" -> "layer 0", 0; "fc_norm" -> "fc norm", -1; "conv1_2" as it is. `parent`: the module
+ * it is in; NULL: none that a number could be of. */
+static int read_part(const char *part, size_t size, const char *parent,
+                     char out[static TREE_NAME_ROOM])
 {
     size_t digits = 0;
     int number = -1;
 
+    while (size > 1 && *part == '_') { /* "__layer_stack" */
+        part++;
+        size--;
+    }
     if (size > TREE_NAME_ROOM - 12)
         size = TREE_NAME_ROOM - 12;
     while (digits < size && isdigit((unsigned char)part[size - 1 - digits]))
         digits++;
+    if (parent && digits == size && digits < 7)
+        return read_number(part, parent, out);
     size_t word = size - digits;
     bool apart =
         word > 0 && (part[word - 1] == '_' || part[word - 1] == '.' || part[word - 1] == '-');
@@ -71,7 +98,9 @@ static int new_node(struct tree *t, int parent, const char *name, int number)
 static int child(struct building *b, int parent, const char *part, size_t size)
 {
     char name[TREE_NAME_ROOM];
-    int number = read_part(part, size, name);
+    const struct tree_node *above = parent == TREE_NONE ? NULL : &b->t->nodes[parent];
+    bool names = above && above->depth > 0 && above->number < 0;
+    int number = read_part(part, size, names ? above->name : NULL, name);
 
     uint64_t hash = mem_hash(name, strlen(name), (uint64_t)(parent + 2));
     struct slot_walk at;
@@ -101,6 +130,68 @@ static int descend(struct building *b, int node, const char *path, size_t size)
         at += part + 1;
     }
     return node;
+}
+
+/* ---- where paths begin ---- */
+
+static void find_tops(struct building *b)
+{
+    const struct hlo_roles *roles = &b->t->problem->roles;
+
+    for (uint32_t n = 0; n < roles->param_count && b->top_count < TOPS_MOST; n++) {
+        const struct hlo_param_role *r = &roles->params[n];
+        const char *path = r->module ? r->module : r->name;
+        size_t size = strcspn(path, "/");
+        bool known = r->role != HLO_ROLE_VARIABLE || !path[size];
+        for (int k = 0; k < b->top_count && !known; k++)
+            known = strcspn(b->tops[k], "/") == size && !memcmp(b->tops[k], path, size);
+        if (!known)
+            b->tops[b->top_count++] = path;
+    }
+}
+
+static bool is_top(const struct building *b, const char *part)
+{
+    size_t size = strcspn(part, "/");
+
+    for (int k = 0; k < b->top_count; k++) {
+        if (strcspn(b->tops[k], "/") == size && !memcmp(b->tops[k], part, size))
+            return true;
+    }
+    return false;
+}
+
+/* "Model" of "Model/encoder/layer_0", where variables are called "encoder/layer_0/..": the class of
+ * the whole model, which its variables do not have. The first such is taken. */
+static bool find_model(struct building *b)
+{
+    const struct problem *p = b->t->problem;
+    bool *seen = mem_try((size_t)p->m->meta_count + 1, sizeof *seen);
+
+    for (hlo_id id = 0; seen && id < p->m->count && !b->model[0]; id++) {
+        struct hlo_scope_marks marks = {0};
+        uint32_t meta = hlo_at(p->m, id)->meta;
+        if (seen[meta])
+            continue;
+        seen[meta] = true;
+        str_clear(&b->scope);
+        hlo_scope_of_op_name(hlo_meta(p->m, id)->op_name, &b->scope, &marks);
+        const char *rest = b->scope.size ? strchr(b->scope.text, '/') : NULL;
+        if (rest && !is_top(b, b->scope.text) && is_top(b, rest + 1))
+            snprintf(b->model, sizeof b->model, "%.*s", (int)(rest - b->scope.text), b->scope.text);
+    }
+    free(seen);
+    return seen != NULL;
+}
+
+/* Without it instructions and variables stand in one branch. */
+static const char *below_model(const struct building *b, const char *scope)
+{
+    size_t size = strcspn(scope, "/");
+
+    if (!b->model[0] || strlen(b->model) != size || memcmp(b->model, scope, size) != 0)
+        return scope;
+    return scope + size + (scope[size] == '/');
 }
 
 /* ---- which instruction where ---- */
@@ -176,7 +267,8 @@ static int place_instruction(struct building *b, hlo_id id)
     str_clear(&b->scope);
     hlo_scope_of_op_name(hlo_meta(p->m, id)->op_name, &b->scope, &marks);
     if (b->scope.size) {
-        node = descend(b, node, b->scope.text, b->scope.size);
+        const char *scope = below_model(b, b->scope.text);
+        node = descend(b, node, scope, strlen(scope));
         *known = node == TREE_NONE ? 0 : node + 1;
         return node;
     }
@@ -189,6 +281,9 @@ static bool place_all(struct building *b)
     const struct problem *p = b->t->problem;
     static const char *const phases[] = {"forward", "backward", "update"};
 
+    find_tops(b);
+    if (!find_model(b))
+        return false;
     for (size_t i = 0; i < sizeof phases / sizeof *phases; i++) {
         if (child(b, TREE_NONE, phases[i], strlen(phases[i])) == TREE_NONE)
             return false;
@@ -304,8 +399,10 @@ static int by_number(const void *a, const void *b)
 static void name_series(char out[static TREE_NAME_ROOM], const char *layer, const int *numbers,
                         int count)
 {
-    size_t size = strcspn(layer, " ");
-    bool plural = !strncmp(layer, "layer ", 6) || !strncmp(layer, "block ", 6);
+    const char *end_of = strrchr(layer, ' ');
+    size_t size = end_of ? (size_t)(end_of - layer) : strlen(layer);
+    bool plural = size >= 5 &&
+                  (!memcmp(layer + size - 5, "layer", 5) || !memcmp(layer + size - 5, "block", 5));
 
     size = (size_t)snprintf(out, TREE_NAME_ROOM, "%.*s%s", (int)(size < 24 ? size : 24), layer,
                             plural ? "s" : "");

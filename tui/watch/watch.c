@@ -155,6 +155,19 @@ char *watch_short_name(char *out, size_t room, const char *name, int columns)
     return text_cut_middle(out, room, text, columns);
 }
 
+char *watch_move_name(const struct watch *w, int move, char *out, size_t room, int columns)
+{
+    char other[NAME_ROOM];
+
+    watch_short_name(out, room, w->move[move].name, columns);
+    for (int n = 0; n < w->move_count; n++) {
+        if (n != move &&
+            !strcmp(watch_short_name(other, sizeof other, w->move[n].name, columns), out))
+            return text_cut_middle(out, room, w->move[move].name, columns);
+    }
+    return out;
+}
+
 /* ---- moves ---- */
 
 /* "0-5" as a person writes a range. */

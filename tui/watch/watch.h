@@ -84,6 +84,10 @@ void watch_send(struct watch *w, const char *format, ...) __attribute__((format(
  * without its size or layers ("dec cross"), else cut in the middle. Returns out. */
 char *watch_short_name(char *out, size_t room, const char *name, int columns);
 
+/* The same of a decision; where another one would read alike, its middle is cut instead. O(moves).
+ */
+char *watch_move_name(const struct watch *w, int move, char *out, size_t room, int columns);
+
 /* The move that decides class `k`; MOVE_NONE: none does. */
 int watch_move_of(const struct watch *w, class_id k);
 /* Of an instruction: its first value with a dim that a move decides. */
