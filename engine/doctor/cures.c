@@ -326,7 +326,8 @@ static void unsplit(struct answer *a)
     const char *name = v->op != HLO_NONE ? hlo_op_info[hlo_at(v->m, v->op)->opcode].name
                                          : hlo_op_info[v->opcode].name;
     bool is_whole =
-        v->op != HLO_NONE && partitioner_runs_whole(a->d->partitioner, v->m, v->op) != NULL;
+        v->op != HLO_NONE && (hlo_at(v->m, v->op)->opcode == HLO_OP_CUSTOM_CALL ||
+                              partitioner_runs_whole(a->d->partitioner, v->m, v->op) != NULL);
     if (v->opcode == HLO_OP_DYNAMIC_SLICE && !(a->f->trips <= 1)) {
         judge(a, DOCTOR_UNWANTED,
               say(a,
@@ -392,12 +393,26 @@ static void weight(struct answer *a)
 {
     bool again = evidence_says(a->v->m, a->v->speaker, "rematted_computation");
 
+    if (a->v->is_repeated) {
+        judge(
+            a, DOCTOR_UNSURE,
+            say(a,
+                "\"%.80s\" is stored in pieces and gathered on devices that all multiply the same "
+                "with it: no samples are split over them, and each does all of the work",
+                a->v->stored));
+        cure_open(a, "split along its other dim it stays where it is and the work is shared; what "
+                     "multiplies the result is split along the contracted one, and summed");
+        return;
+    }
     const char *more =
         again ? "; gathered again because jax.checkpoint keeps nothing for the way back"
         : a->v->is_invariant && !(a->f->trips <= 1)
             ? "; the same in every trip of the loop: constrained to be whole before the loop it is "
               "gathered once, and takes that memory all the while (XLA may do so itself when it "
               "compiles)"
+        : a->v->is_kept
+            ? "; kept whole from the way forward to the way back: under jax.checkpoint it would be "
+              "gathered again there, one gather more for less memory"
             : "";
 
     judge(a, DOCTOR_WANTED,

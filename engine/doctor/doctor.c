@@ -496,6 +496,7 @@ void doctor_release(struct doctor *d)
     free(d->findings);
     free(d->rows);
     free(d->helpers);
+    free(d->opaque);
     if (d->partitioner)
         partitioner_release(d->partitioner);
     free(d->partitioner);

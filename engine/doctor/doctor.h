@@ -102,6 +102,15 @@ struct doctor_total {
     bool is_least; /* the trips of a loop are unknown: at least this */
 };
 
+/* Calls of one target whose work nobody knows: no rule of engine/kernels matches. */
+enum { DOCTOR_OPAQUE_MOST = 64 };
+struct doctor_opaque {
+    hlo_id first;
+    uint32_t count;
+    double ms; /* a step, of all, by the bytes that they read and write */
+    const char *target;
+};
+
 struct doctor {
     const struct hlo_module *m;
     struct cluster cluster;
@@ -113,6 +122,10 @@ struct doctor {
     struct doctor_row *rows; /* all findings, in their order */
     uint32_t row_count;
     uint32_t devices;
+    bool has_compute;  /* the next three are known (doctor_compute) */
+    double compute_ms; /* of a step on one device, without collectives */
+    struct doctor_opaque *opaque;
+    uint32_t opaque_count;
     bool is_compiled; /* scheduled and fused: constraints are gone, types may have grown */
     struct partitioner *partitioner; /* private: as measured, what made the dump is not known */
     struct helper *helpers;          /* private: source lines of helper functions */
@@ -139,6 +152,15 @@ void doctor_release(struct doctor *d);
 enum { DOCTOR_PLANS_MOST = 256 };
 int doctor_replan(struct doctor *d, struct hlo_module *program, const atomic_bool *stop,
                   struct err *e) MUST_CHECK;
+
+/* Prices what each device computes, with the cost model of plans, every loop as often as it runs,
+ * and lists the calls that it cannot price. `copy` is d->m read once more, taken over also on
+ * error; `kernels` a rule file or NULL. ERR_INPUT: that file; ERR_MEMORY. Nothing is known
+ * afterwards, and that is no error, where the text cannot be priced. As costly as problem_new. */
+int doctor_compute(struct doctor *d, struct hlo_module *copy, const char *kernels,
+                   struct err *e) MUST_CHECK;
+/* The same as `from`, of the same module, knows. ERR_MEMORY. */
+int doctor_compute_as(struct doctor *d, const struct doctor *from, struct err *e) MUST_CHECK;
 
 /* What findings[first .. first + times - 1] take now, and what is left of it after their changes:
  * where none is priced, what there is now. */

@@ -211,21 +211,6 @@ static bool cuts(const struct hlo_module *m, hlo_id user)
     return i->opcode == HLO_OP_FUSION && holds(m, user, HLO_OP_PARTITION_ID);
 }
 
-bool evidence_is_piece(const struct hlo_module *m, hlo_id id)
-{
-    uint32_t count = hlo_at(m, id)->opcode == HLO_OP_FUSION ? hlo_at(m, id)->operand_count : 1;
-
-    if (!cuts(m, id))
-        return false;
-    for (uint32_t n = 0; n < count; n++) {
-        hlo_id from = look_up(m, hlo_operand(m, id, n));
-        if (hlo_op_info[hlo_at(m, from)->opcode].flags & HLO_OP_IS_COLLECTIVE &&
-            hlo_at(m, from)->opcode != HLO_OP_PARTITION_ID)
-            return false;
-    }
-    return true;
-}
-
 /* All that is done with it is to cut out this device's part, maybe after another gather. */
 static bool is_cut(const struct hlo_module *m, hlo_id id, int depth)
 {
@@ -437,6 +422,67 @@ static bool is_splat(const struct hlo_module *m, hlo_id id)
     return hlo_at(m, id)->opcode == HLO_OP_CONSTANT;
 }
 
+/* The largest operand that is no constant everywhere the same; the first of several. */
+static hlo_id main_operand(const struct hlo_module *m, hlo_id id)
+{
+    hlo_id best = hlo_operand(m, id, 0);
+    uint64_t most = 0;
+
+    for (uint32_t n = 0; n < hlo_at(m, id)->operand_count && n < NEAR_MOST; n++) {
+        hlo_id operand = hlo_operand(m, id, n);
+        uint64_t bytes = (uint64_t)hlo_shape(m, operand)->bytes;
+        if (bytes <= most || is_splat(m, operand))
+            continue;
+        most = bytes;
+        best = operand;
+    }
+    return best;
+}
+
+/* The parameter that what an instruction works on came from, along the larger operands; HLO_NONE.
+ */
+static hlo_id begin_of(const struct hlo_module *m, hlo_id id)
+{
+    for (int n = 0; n < STEPS_MOST; n++) {
+        const struct hlo_instruction *i = hlo_at(m, id = look_up(m, id));
+        if (i->opcode == HLO_OP_PARAMETER)
+            return i->computation == m->entry ? id : HLO_NONE;
+        if (!i->operand_count ||
+            !(is_elementwise(m, id) || i->opcode == HLO_OP_DOT || i->opcode == HLO_OP_FUSION))
+            return HLO_NONE;
+        id = i->opcode == HLO_OP_DOT ? hlo_operand(m, id, 0) : main_operand(m, id);
+    }
+    return HLO_NONE;
+}
+
+/* What a gathered operand is multiplied with is the same on all devices that gather it. */
+static bool is_repeated(const struct evidence *v)
+{
+    const struct hlo_module *m = v->m;
+
+    if (v->slot < 0 || v->slot > 1 || hlo_at(m, v->op)->opcode != HLO_OP_DOT)
+        return false;
+    hlo_id with = begin_of(m, evidence_operand(m, v->op, v->slot == 0 ? 1 : 0));
+    const struct hlo_attr *a = with == HLO_NONE ? NULL : hlo_attr(m, with, HLO_ATTR_SHARDING);
+    return a && device_groups_have_same(v->groups, a->text, a->size);
+}
+
+static bool is_kept(const struct hlo_module *m, hlo_id id, hlo_id speaker)
+{
+    static const char back[] = "transpose(";
+    struct nearby near;
+
+    find_near(m, id, passes_moves, &near);
+    for (uint32_t k = 0; k < near.count && !evidence_says(m, speaker, back); k++) {
+        const struct hlo_instruction *i = hlo_at(m, near.id[k]);
+        for (uint32_t n = 0; n < i->user_count && n < NEAR_MOST; n++) {
+            if (evidence_says(m, hlo_user(m, near.id[k], n), back))
+                return true;
+        }
+    }
+    return false;
+}
+
 /* Elementwise work, or a fusion of that and of moves. */
 static bool is_plain(const struct hlo_module *m, hlo_id id)
 {
@@ -456,6 +502,34 @@ static bool is_plain(const struct hlo_module *m, hlo_id id)
         }
     }
     return true;
+}
+
+/* A cut of what no collective has made. */
+static bool is_piece(const struct hlo_module *m, hlo_id id)
+{
+    uint32_t count = hlo_at(m, id)->opcode == HLO_OP_FUSION ? hlo_at(m, id)->operand_count : 1;
+
+    if (!cuts(m, id))
+        return false;
+    for (uint32_t n = 0; n < count; n++) {
+        hlo_id from = look_up(m, hlo_operand(m, id, n));
+        if (hlo_op_info[hlo_at(m, from)->opcode].flags & HLO_OP_IS_COLLECTIVE &&
+            hlo_at(m, from)->opcode != HLO_OP_PARTITION_ID)
+            return false;
+    }
+    return true;
+}
+
+bool evidence_is_piece(const struct hlo_module *m, hlo_id id)
+{
+    for (int n = 0; n < STEPS_MOST; n++) {
+        if (is_piece(m, id))
+            return true;
+        if (!is_plain(m, id) || !hlo_at(m, id)->operand_count)
+            return false;
+        id = look_up(m, main_operand(m, id));
+    }
+    return false;
 }
 
 static bool is_alone(const struct hlo_module *m, hlo_id op)
@@ -566,6 +640,8 @@ void evidence_of(const struct evidence_index *x, hlo_id id, enum collective_kind
     if (out->op == HLO_NONE)
         return;
     out->slot = slot_of(m, id, out->op);
+    out->is_kept = is_kept(m, id, out->speaker);
+    out->is_repeated = is_repeated(out);
     out->is_reduced = takes_reduced(out);
     out->is_alone = is_alone(m, out->op);
     out->is_handed_out = is_handed_out(m, out->op);

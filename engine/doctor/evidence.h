@@ -60,6 +60,8 @@ struct evidence {
     bool is_sliced;        /* the result is cut by partition: replicated, then cut */
     bool is_masked;        /* takes a select by device number: broadcast from one device */
     bool is_called;        /* what it broadcasts was made by a call to the host */
+    bool is_repeated;      /* what it is multiplied with is the same on all devices of the group */
+    bool is_kept;          /* made on the way forward, used on the way back too */
     bool is_reduced;       /* takes what `op_name`'s reduce made of this device's part */
     bool is_alone;         /* `op` works elementwise on one value that is no constant */
     bool is_handed_out;    /* from `op` on nothing but elementwise work up to the result */
@@ -76,7 +78,8 @@ hlo_id evidence_find(const struct evidence_index *x, const struct hlo_frames *fr
                      const char *op_name, const struct hlo_frame *chain, uint32_t count);
 /* The first constraint behind an instruction, through what passes a split on; HLO_NONE. */
 hlo_id evidence_constraint_behind(const struct hlo_module *m, hlo_id id);
-/* Whether it is this device's piece of a value that lies whole, cut out by its number. */
+/* Whether it is made, by nothing but elementwise work, of this device's piece of a value that lies
+ * whole, cut out by its number. */
 bool evidence_is_piece(const struct hlo_module *m, hlo_id id);
 /* Whether it is multiplied, through moves and elementwise steps, with a parameter that stays in
  * pieces. */

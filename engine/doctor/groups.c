@@ -312,6 +312,33 @@ int device_groups_of(const struct hlo_module *m, hlo_id id, uint32_t devices,
     return 0;
 }
 
+/* {devices=[2,1,4]<=[8]T(..) last_tile_dim_replicate}: who lies behind one another in the last dim
+ * has the same tile. */
+bool device_groups_have_same(const struct device_groups *g, const char *sharding, size_t size)
+{
+    struct text t = {sharding, sharding + size};
+    struct grid tiles = {0}, ids = {0};
+    uint32_t *tile = NULL;
+    bool same = g->size > 1;
+
+    if (!eat(&t, "{") || !g->size)
+        return false;
+    if (eat(&t, "replicated"))
+        return true;
+    if (!eat(&t, "devices=[") || !numbers(&t, "]", tiles.dim, &tiles.rank) || !eat(&t, "<=[") ||
+        !grid_read(&t, &ids) || !eat(&t, "last_tile_dim_replicate") ||
+        grid_size(&ids) != g->devices || grid_size(&tiles) != g->devices)
+        return false;
+    tile = mem_try(g->devices, sizeof *tile);
+    for (uint32_t n = 0; tile && n < g->devices; n++)
+        tile[grid_device(&ids, n)] = n / tiles.dim[tiles.rank - 1];
+    for (uint32_t n = 0; tile && same && n < g->devices; n++)
+        same = tile[g->member[n]] == tile[g->member[n - n % g->size]];
+    same = same && tile;
+    free(tile);
+    return same;
+}
+
 void device_groups_release(struct device_groups *g)
 {
     free(g->member);

@@ -23,6 +23,9 @@ struct device_groups {
  * error. ERR_MEMORY. Free with device_groups_release. O(devices). */
 int device_groups_of(const struct hlo_module *m, hlo_id id, uint32_t devices,
                      struct device_groups *out, struct err *e) MUST_CHECK;
+/* Whether by this sharding's text the devices of each group hold the same part of a value; false
+ * also where it is not understood. O(devices). */
+bool device_groups_have_same(const struct device_groups *g, const char *sharding, size_t size);
 void device_groups_release(struct device_groups *g);
 
 /* What the collective takes on `c`, which has as many devices as the module; `bytes` as

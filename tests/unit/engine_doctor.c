@@ -145,12 +145,151 @@ static void now_is_of_the_plan(void **state)
     hlo_free(program);
 }
 
+/* The one finding of a module with one collective, or pair. */
+static struct doctor_finding only_finding(const char *text)
+{
+    struct hlo_module *m = load(text);
+    struct doctor d;
+    struct err e = {0};
+
+    if (doctor_new(m, NULL, NULL, &d, &e))
+        fail_msg("%s\n%s", e.what, text);
+    if (d.count != 1)
+        fail_msg("%u collectives in\n%s", d.count, text);
+    struct doctor_finding f = d.findings[0];
+    f.because = f.cure = NULL; /* the doctor's */
+    doctor_release(&d);
+    hlo_free(m);
+    return f;
+}
+
+/* What a device sends is b(g-1)/g of an all-gather or all-to-all, twice that of an all-reduce,
+ * b(g-1) of a reduce-scatter, b of a permute: of the result's bytes, and once for a pair. */
+static void every_form_is_priced(void **state)
+{
+    static const char groups[] = "replica_groups={{0,1,2,3}}, channel_id=1, "
+                                 "use_global_device_ids=true";
+    static const struct {
+        const char *text; /* %s: the groups */
+        double bytes, sent;
+    } cases[] = {
+        {"ROOT r = f32[64,8] all-gather(p), dimensions={0}, %s", 2048, 1536},
+        {"s = (f32[16,8], f32[64,8]) all-gather-start(p), dimensions={0}, %s\n"
+         "  ROOT r = f32[64,8] all-gather-done(s)",
+         2048, 1536},
+        {"ROOT r = f32[16,8] all-reduce(p), to_apply=add, %s", 512, 768},
+        {"s = f32[16,8] all-reduce-start(p), to_apply=add, %s\n"
+         "  ROOT r = f32[16,8] all-reduce-done(s)",
+         512, 768},
+        {"ROOT r = (f32[16,8], f32[16,8]) all-reduce(p, p), to_apply=add, %s", 1024, 1536},
+        {"ROOT r = f32[4,8] reduce-scatter(p), dimensions={0}, to_apply=add, %s", 128, 384},
+        {"s = ((f32[16,8]), f32[4,8]) async-start(p), calls=scatter\n"
+         "  ROOT r = f32[4,8] async-done(s)",
+         128, 384},
+        {"ROOT r = f32[16,8] all-to-all(p), dimensions={0}, %s", 512, 384},
+        {"ROOT r = f32[16,8] collective-permute(p), channel_id=1, "
+         "source_target_pairs={{0,1},{1,2},{2,3}}",
+         512, 512},
+        {"s = (f32[16,8], f32[16,8], u32[], u32[]) collective-permute-start(p), channel_id=1, "
+         "source_target_pairs={{0,1},{1,2},{2,3}}\n"
+         "  ROOT r = f32[16,8] collective-permute-done(s)",
+         512, 512},
+        {"ROOT r = f32[16,8] collective-permute(p), channel_id=1, "
+         "source_target_pairs={{0,0},{1,1},{2,2},{3,3}}",
+         512, 0},
+        {"ROOT r = f32[16,8] collective-broadcast(p), %s", 512, 512},
+        {"o = s32[4] constant({0, 0, 0, 0})\n"
+         "  ROOT r = f32[16,8] ragged-all-to-all(p, p, o, o, o, o), %s",
+         512, 384},
+    };
+
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct str text = {0};
+        str_add(&text, "HloModule m, num_partitions=4\n\nadd {\n  x = f32[] parameter(0)\n"
+                       "  y = f32[] parameter(1)\n  ROOT z = f32[] add(x, y)\n}\n\n");
+        if (strstr(cases[k].text, "calls=scatter"))
+            str_format(&text,
+                       "scatter {\n  q = f32[16,8] parameter(0)\n  ROOT t = f32[4,8] "
+                       "reduce-scatter(q), dimensions={0}, to_apply=add, %s\n}\n\n",
+                       groups);
+        str_add(&text, "ENTRY e_spmd {\n  p = f32[16,8] parameter(0)\n  ");
+        const char *at = strstr(cases[k].text, "%s");
+        str_format(&text, "%.*s%s%s\n}\n", (int)(at ? at - cases[k].text : 0), cases[k].text,
+                   at ? groups : "", at ? at + 2 : cases[k].text);
+        struct doctor_finding f = only_finding(text.text);
+        if (f.once.bytes != cases[k].bytes || f.once.sent != cases[k].sent)
+            fail_msg("%g B, sent %g:\n%s", f.once.bytes, f.once.sent, text.text);
+        assert_true((f.once.ms > 0) == (f.once.sent > 0));
+        assert_true(f.trips == 1);
+        str_release(&text);
+    }
+}
+
+/* XLA prints groups in three ways, and pmap's in replicas; all of them mean the same devices. */
+static void groups_mean_the_same(void **state)
+{
+    static const char *const ways[] = {
+        "HloModule m, num_partitions=8|channel_id=1, replica_groups={{0,4},{1,5},{2,6},{3,7}}",
+        "HloModule m, num_partitions=8|channel_id=1, replica_groups=[4,2]<=[2,4]T(1,0)",
+        "HloModule m, num_partitions=8|channel_id=1, replica_groups=mesh['a'=2,'b'=4] {'a'}",
+        "HloModule m, num_partitions=8|channel_id=1, replica_groups=mesh['b'=4,'a'=2], "
+        "device_ids=([2,4]T(1,0)) {'a'}",
+        "HloModule m, num_partitions=8|channel_id=1, replica_groups=mesh['a'=8] {'a':(1)2}",
+        "HloModule m, replica_count=8|replica_groups={{0,4},{1,5},{2,6},{3,7}}",
+    };
+    double ms = 0;
+
+    (void)state;
+    for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
+        const char *bar = strchr(ways[k], '|');
+        struct str text = {0};
+        str_format(&text,
+                   "%.*s\n\nENTRY e_spmd {\n  p = f32[16,8] parameter(0)\n"
+                   "  ROOT r = f32[32,8] all-gather(p), dimensions={0}, %s\n}\n",
+                   (int)(bar - ways[k]), ways[k], bar + 1);
+        struct doctor_finding f = only_finding(text.text);
+        assert_int_equal(f.once.group, 2);
+        assert_true(f.once.sent == 512);
+        ms = k ? ms : f.once.ms;
+        assert_true(ms > 0 && f.once.ms == ms);
+        str_release(&text);
+    }
+}
+
+/* What has no collectives yet is no program without any. */
+static void unpartitioned_text_is_refused(void **state)
+{
+    static const struct {
+        const char *text, *says;
+    } cases[] = {
+        {"HloModule m, num_partitions=8\n\nENTRY e {\n  p = f32[8] parameter(0), "
+         "sharding={devices=[8]<=[8]}\n  ROOT r = f32[8] add(p, p)\n}\n",
+         "not partitioned yet"},
+        {"HloModule m\n\nENTRY e {\n  p = f32[8] parameter(0)\n  ROOT r = f32[8] add(p, p)\n}\n",
+         "made for one device"},
+    };
+
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct hlo_module *m = load(cases[k].text);
+        struct doctor d;
+        struct err e = {0};
+        assert_int_equal(doctor_new(m, NULL, NULL, &d, &e), ERR_INPUT);
+        assert_non_null(strstr(e.what, cases[k].says));
+        hlo_free(m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_mesh_is_what_all_shardings_are_of),
         cmocka_unit_test(a_way_in_steps_is_priced_against_the_whole_value),
         cmocka_unit_test(now_is_of_the_plan),
+        cmocka_unit_test(every_form_is_priced),
+        cmocka_unit_test(groups_mean_the_same),
+        cmocka_unit_test(unpartitioned_text_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

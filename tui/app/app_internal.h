@@ -112,8 +112,8 @@ struct app {
     struct problem_args opened; /* options of the problem; its files are those below */
     char model_path[PATH_MAX], cluster_path[PATH_MAX]; /* as opened; cluster "": the default */
     struct {
-        char path[PATH_MAX], cluster[PATH_MAX], before[PATH_MAX]; /* "": none */
-    } dump;                                                       /* that the doctor's view shows */
+        char path[PATH_MAX], cluster[PATH_MAX], before[PATH_MAX], kernels[PATH_MAX]; /* "": none */
+    } dump;                  /* that the doctor's view shows */
     struct loading *loading; /* a file that is being read (loading.c); NULL: none */
     int (*then)(struct app *a, void *context, struct err *e); /* after it (script.h); NULL: done */
     void *then_context;

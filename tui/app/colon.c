@@ -22,6 +22,7 @@
 #include "tui/views/actions.h"
 #include "tui/views/panel.h"
 #include "tui/views/views.h"
+#include "tui/watch/doctored.h"
 #include "tui/watch/export_form.h"
 #include "tui/watch/hybrid_job.h"
 #include "tui/watch/plan_load.h"
@@ -59,7 +60,7 @@ static const char *theme_values(struct app *a, size_t i)
 }
 
 static void run_plan(struct app *a, const char *args);
-static void open_dump_again(struct app *a, const char *cluster, const char *before);
+static void open_dump_again(struct app *a, const struct doctored_files *other);
 
 static const struct shipped *shipped(struct app *a)
 {
@@ -120,9 +121,7 @@ static void run_cluster(struct app *a, const char *args)
         return;
     }
     if (*args && app_top(a) && app_top(a)->ops == &view_doctor) {
-        char before[PATH_MAX];
-        snprintf(before, sizeof before, "%s", a->dump.before);
-        open_dump_again(a, args, before);
+        open_dump_again(a, &(struct doctored_files){.cluster = args});
         return;
     }
     if (!*args || !a->model_path[0]) {
@@ -202,7 +201,10 @@ static void run_doctor(struct app *a, const char *args)
         snprintf(word[2], sizeof word[2], "%s", a->model_path);
     if (!word[0][0])
         app_say(a, ":doctor DUMP [CLUSTER [BEFORE]]");
-    else if (app_open_dump(a, word[0], word[1], word[2], &e))
+    else if (app_open_dump(
+                 a,
+                 &(struct doctored_files){.dump = word[0], .cluster = word[1], .before = word[2]},
+                 &e))
         app_say_err(a, &e);
 }
 
@@ -215,28 +217,36 @@ static bool has_dump(struct app *a)
     return has;
 }
 
-/* The dump that is shown, with another file beside it. */
-static void open_dump_again(struct app *a, const char *cluster, const char *before)
+/* The dump that is shown, with what `other` names instead of the file of that kind beside it. */
+static void open_dump_again(struct app *a, const struct doctored_files *other)
 {
-    char path[PATH_MAX];
+    char path[PATH_MAX], cluster[PATH_MAX], before[PATH_MAX], kernels[PATH_MAX];
     struct err e = {0};
 
     snprintf(path, sizeof path, "%s", a->dump.path);
-    if (app_open_dump(a, path, cluster, before, &e))
+    snprintf(cluster, sizeof cluster, "%s", other->cluster ? other->cluster : a->dump.cluster);
+    snprintf(before, sizeof before, "%s", other->before ? other->before : a->dump.before);
+    snprintf(kernels, sizeof kernels, "%s", other->kernels ? other->kernels : a->dump.kernels);
+    const struct doctored_files f = {path, before, cluster, kernels};
+    if (app_open_dump(a, &f, &e))
         app_say_err(a, &e);
     else
         app_say(a, "%s",
-                *before ? "constraints are looked for in the program before" : "priced anew");
+                other->kernels ? "calls are priced by these rules first"
+                : *before      ? "constraints are looked for in the program before"
+                               : "priced anew");
 }
 
 static void run_before(struct app *a, const char *args)
 {
-    char cluster[PATH_MAX];
+    if (has_dump(a))
+        open_dump_again(a, &(struct doctored_files){.before = args});
+}
 
-    if (!has_dump(a))
-        return;
-    snprintf(cluster, sizeof cluster, "%s", a->dump.cluster);
-    open_dump_again(a, cluster, args);
+static void run_kernels(struct app *a, const char *args)
+{
+    if (has_dump(a))
+        open_dump_again(a, &(struct doctored_files){.kernels = args});
 }
 
 static void run_plan(struct app *a, const char *args)
@@ -442,6 +452,8 @@ static const struct colon_command colon_commands[] = {
     {"doctor", "DUMP [CLUSTER]", "why a partitioned or compiled module communicates", run_doctor,
      NULL, true},
     {"before", "FILE", "the program before partitioning, beside the dump that is shown", run_before,
+     NULL, true},
+    {"kernels", "FILE", "rules for calls that are unknown, for the dump that is shown", run_kernels,
      NULL, true},
     {"pins-from-file", "", "pin the shardings that the program's author wrote", run_pins_from_file,
      NULL, false},

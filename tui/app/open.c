@@ -125,8 +125,11 @@ static int read_dump(struct opening *g, struct err *e)
 {
     if (!g->before[0] && !file_before_dump(g->before, sizeof g->before, g->f.model))
         g->before[0] = 0;
-    return doctored_open(g->f.model, g->before[0] ? g->before : NULL,
-                         g->f.cluster[0] ? g->f.cluster : NULL, &g->dump, e);
+    const struct doctored_files f = {.dump = g->f.model,
+                                     .before = g->before[0] ? g->before : NULL,
+                                     .cluster = g->f.cluster[0] ? g->f.cluster : NULL,
+                                     .kernels = g->kernels[0] ? g->kernels : NULL};
+    return doctored_open(&f, &g->dump, e);
 }
 
 void opening_read(struct opening *g)
@@ -378,16 +381,17 @@ static int show_dump(struct app *a, struct opening *g, struct err *e)
     snprintf(a->dump.path, sizeof a->dump.path, "%s", g->f.model);
     snprintf(a->dump.cluster, sizeof a->dump.cluster, "%s", g->f.cluster);
     snprintf(a->dump.before, sizeof a->dump.before, "%s", g->before);
+    snprintf(a->dump.kernels, sizeof a->dump.kernels, "%s", g->kernels);
     return 0;
 }
 
-int app_open_dump(struct app *a, const char *path, const char *cluster, const char *before,
-                  struct err *e)
+int app_open_dump(struct app *a, const struct doctored_files *f, struct err *e)
 {
     struct opening *g = mem_alloc(sizeof *g);
 
-    snprintf(g->before, sizeof g->before, "%s", before ? before : "");
-    int rc = find_files(a, path, cluster, &g->f, e);
+    snprintf(g->before, sizeof g->before, "%s", f->before ? f->before : "");
+    snprintf(g->kernels, sizeof g->kernels, "%s", f->kernels ? f->kernels : "");
+    int rc = find_files(a, f->dump, f->cluster, &g->f, e);
     if (rc)
         goto out;
     rc = read_dump(g, e);

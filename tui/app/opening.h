@@ -47,7 +47,7 @@ struct opening {
     struct held *held;
     struct placing_graph *graph; /* operators without a model */
     struct doctored *dump;       /* a module that cannot be planned, with the program `before` */
-    char before[PATH_MAX];
+    char before[PATH_MAX], kernels[PATH_MAX];
     int rc;
     struct err err;
 

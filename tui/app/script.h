@@ -7,6 +7,7 @@
 #include "tui/app/app.h"
 #include "tui/app/app_internal.h"
 #include "tui/views/panel.h"
+#include "tui/watch/doctored.h"
 #include "tui/watch/watch.h"
 
 /* Opens a model on a cluster (NULL or "": the default), each a path or the name of a shipped one,
@@ -20,10 +21,8 @@ int app_when_loaded(struct app *a, int (*then)(struct app *a, void *context, str
                     void *context, struct err *e) MUST_CHECK;
 /* What was wrong with the file that the program was to begin with; false: nothing. */
 bool app_loading_error(const struct app *a, struct err *e);
-/* A partitioned or compiled module, in the doctor's view over what is open. `cluster`, `before`
- * (the program before partitioning) NULL or "": none. */
-int app_open_dump(struct app *a, const char *path, const char *cluster, const char *before,
-                  struct err *e) MUST_CHECK;
+/* A partitioned or compiled module, in the doctor's view over what is open; "" as NULL: none. */
+int app_open_dump(struct app *a, const struct doctored_files *f, struct err *e) MUST_CHECK;
 /* Reads a plan of the open model from a file, and opens the view that shows it. */
 int app_load_plan(struct app *a, const char *path, struct err *e) MUST_CHECK;
 

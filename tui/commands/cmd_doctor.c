@@ -23,7 +23,7 @@
 #include <string.h>
 
 struct request {
-    const char *file, *cluster, *before;
+    const char *file, *cluster, *before, *kernels;
     bool is_json;
 };
 
@@ -37,6 +37,8 @@ static const struct option rows[] = {
      "the program before partitioning: constraints that a compiled DUMP has lost are found there, "
      "and changes by planning it again (default: *before_optimizations.txt beside DUMP)",
      .kind = OPTION_FILE, ARG(before)},
+    {"kernels", "FILE", "rules that price custom-calls, before the built-in ones (engine/kernels)",
+     .kind = OPTION_FILE, ARG(kernels)},
     {"json", NULL, "one object for programs", ARG(is_json)},
     {0},
 };
@@ -135,6 +137,35 @@ static void print_finding(const struct doctor *d, uint32_t k, uint32_t times)
     print_planned(&f->planned);
 }
 
+/* Calls of which nobody knows the work: never at no cost. */
+static void print_opaque(const struct doctor *d)
+{
+    char ms[UNITS_ROOM];
+
+    for (uint32_t k = 0; k < d->opaque_count; k++) {
+        const struct doctor_opaque *o = &d->opaque[k];
+        struct hlo_frame chain[HLO_FRAMES_MOST];
+        char line[160] = "no line";
+        if (doctor_chain(d, o->first, chain))
+            snprintf(line, sizeof line, "%s:%u", hlo_file_name(chain[0].file), chain[0].line);
+        printf("  unknown   custom-call        x%-4u \"%.60s\"  %s  %s\n", o->count, o->target,
+               units_short_ms(ms, o->ms), line);
+        print_wrapped("because ", "no rule says what it does: counted by the bytes it reads and "
+                                  "writes, its operations are not. --kernels gives it a rule");
+        printf("\n");
+    }
+}
+
+/* The part of a step that collectives are, where the rest is known. */
+static void print_share(const struct doctor *d, double ms)
+{
+    char step[UNITS_ROOM];
+
+    if (d->has_compute && d->compute_ms + ms > 0)
+        printf("  of        %s a step, computing and communicating in turn: %.0f %%\n",
+               units_short_ms(step, d->compute_ms + ms), 100 * ms / (d->compute_ms + ms));
+}
+
 static void print_page(const struct doctor *d)
 {
     struct doctor_total now, cured;
@@ -146,20 +177,24 @@ static void print_page(const struct doctor *d)
            d->is_compiled ? "; compiled" : "");
     if (!d->count) {
         printf("  no collectives: nothing to cure\n");
+        print_opaque(d);
         return;
     }
     for (uint32_t k = 0; k < d->row_count; k++) {
         print_finding(d, d->rows[k].first, d->rows[k].times);
         printf("\n");
     }
-    printf("  in all    %u collectives, %s on a device, sent %s, %s", d->count,
-           units_bytes(a, now.bytes), units_bytes(b, now.sent), now.is_least ? "at least" : "");
+    print_opaque(d);
+    printf("  in all    %u collective%s, %s on a device, sent %s, %s", d->count,
+           d->count == 1 ? "" : "s", units_bytes(a, now.bytes), units_bytes(b, now.sent),
+           now.is_least ? "at least" : "");
     print_times(now.ms);
     printf(" a step\n");
+    print_share(d, now.ms);
     printf("  changed   %s on a device, sent %s, ", units_bytes(a, cured.bytes),
            units_bytes(b, cured.sent));
     print_times(cured.ms);
-    printf(" with all changes above\n");
+    printf(" with the changes above, planned ones apart\n");
     if (d->is_compiled)
         printf(
             "\n  Compiled text has lost the sharding constraints, and CPU has turned bf16 into f32:"
@@ -229,6 +264,20 @@ static cJSON *finding_json(const struct doctor *d, const struct doctor_finding *
     return o;
 }
 
+static cJSON *opaque_json(const struct doctor *d, const struct doctor_opaque *call)
+{
+    struct hlo_frame chain[HLO_FRAMES_MOST];
+    cJSON *o = cJSON_CreateObject();
+
+    cJSON_AddStringToObject(o, "target", call->target);
+    cJSON_AddStringToObject(o, "instruction", hlo_name(d->m, call->first));
+    cJSON_AddNumberToObject(o, "count", call->count);
+    cJSON_AddNumberToObject(o, "ms", call->ms);
+    if (doctor_chain(d, call->first, chain))
+        add_line(cJSON_AddObjectToObject(o, "line"), &chain[0]);
+    return o;
+}
+
 static void print_json(const struct doctor *d)
 {
     struct doctor_total now, cured;
@@ -245,6 +294,12 @@ static void print_json(const struct doctor *d)
     cJSON_AddNumberToObject(o, "bytes", now.bytes);
     cJSON_AddNumberToObject(o, "sent_bytes", now.sent);
     cJSON_AddNumberToObject(o, "ms", now.ms);
+    cJSON_AddBoolToObject(o, "at_least", now.is_least);
+    if (d->has_compute)
+        cJSON_AddNumberToObject(o, "compute_ms", d->compute_ms);
+    cJSON *calls = cJSON_AddArrayToObject(o, "unknown_calls");
+    for (uint32_t k = 0; k < d->opaque_count; k++)
+        cJSON_AddItemToArray(calls, opaque_json(d, &d->opaque[k]));
     cJSON_AddNumberToObject(o, "cured_bytes", cured.bytes);
     cJSON_AddNumberToObject(o, "cured_sent_bytes", cured.sent);
     cJSON_AddNumberToObject(o, "cured_ms", cured.ms);
@@ -257,11 +312,12 @@ static void print_json(const struct doctor *d)
 
 static int explain(const struct request *r, struct err *e)
 {
-    struct hlo_module *m = NULL, *before[2] = {NULL, NULL}; /* one to look at, one to plan */
+    struct hlo_module *m[2] = {NULL, NULL},
+                      *before[2] = {NULL, NULL}; /* one to look at, one to plan */
     struct doctor d = {0};
     struct cluster c;
     char beside[PATH_MAX];
-    int rc = hlo_load(r->file, NULL, &m, e);
+    int rc = hlo_load_twice(r->file, NULL, m, e);
     const char *path = r->before                                          ? r->before
                        : file_before_dump(beside, sizeof beside, r->file) ? beside
                                                                           : NULL;
@@ -274,12 +330,16 @@ static int explain(const struct request *r, struct err *e)
     rc = r->cluster ? cluster_load(&c, r->cluster, e) : 0;
     if (rc)
         goto out;
-    rc = doctor_new(m, before[0], r->cluster ? &c : NULL, &d, e);
+    rc = doctor_new(m[0], before[0], r->cluster ? &c : NULL, &d, e);
     if (rc) {
         err_in_file(e, r->file);
         goto out;
     }
-    struct hlo_module *program = before[1];
+    struct hlo_module *copy = m[1], *program = before[1];
+    m[1] = NULL; /* taken over */
+    rc = doctor_compute(&d, copy, r->kernels, e);
+    if (rc)
+        goto out;
     before[1] = NULL; /* taken over */
     rc = program ? doctor_replan(&d, program, NULL, e) : 0;
     if (rc)
@@ -290,7 +350,8 @@ static int explain(const struct request *r, struct err *e)
         print_page(&d);
 out:
     doctor_release(&d);
-    hlo_free(m);
+    hlo_free(m[0]);
+    hlo_free(m[1]);
     hlo_free(before[0]);
     hlo_free(before[1]);
     return rc;

@@ -9,7 +9,6 @@
 #include "hlo/module/ops.h"
 #include "hlo/module/shape.h"
 #include "hlo/support/err.h"
-#include "hlo/support/file.h"
 #include "hlo/support/mem.h"
 #include "hlo/text/write_text.h"
 #include "tui/files/user_files.h"
@@ -19,6 +18,7 @@
 #include "tui/screen/match.h"
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
+#include "tui/views/doctor_detail.h"
 #include "tui/views/host.h"
 #include "tui/views/panel.h"
 #include "tui/views/views.h"
@@ -28,17 +28,23 @@
 #include <stdio.h>
 #include <string.h>
 
-struct doctor_view {
-    struct doctored *dump;    /* owned */
-    struct doctored_job *job; /* plans the program again; NULL: it has, or there is none */
-    struct list list;
-    bool uses; /* the collectives of the row one by one, in place of the way to the cause */
+enum {
+    DOCTOR_USES,
+    DOCTOR_WHY,
+    DOCTOR_TELL,
+    DOCTOR_NEXT,
+    DOCTOR_BEFORE,
+    DOCTOR_CLUSTER,
+    DOCTOR_OPEN
 };
-
-enum { DOCTOR_USES, DOCTOR_BEFORE, DOCTOR_CLUSTER, DOCTOR_OPEN };
 static const struct action doctor_actions[] = {
     [DOCTOR_USES] = {"uses", "in this view", "its collectives one by one", "its instructions",
                      "Enter or m", NULL},
+    [DOCTOR_WHY] = {"why", "in this view", "its way back to the cause", "why", "w", NULL},
+    [DOCTOR_TELL] = {"tell", "in this view", "a file of rules for calls that are unknown", "tell",
+                     "t", NULL},
+    [DOCTOR_NEXT] = {"unknown", "in this view", "the next that is unknown", "next unknown", "u",
+                     NULL},
     [DOCTOR_BEFORE] = {"before", "in this view", "the program before partitioning beside it",
                        "before", "b", NULL},
     [DOCTOR_CLUSTER] = {"cluster", "in this view", "price it on another cluster", "cluster", "c",
@@ -94,53 +100,7 @@ static void take_plans(struct doctor_view *v)
         return;
     doctored_succeed(v->dump, next);
     v->dump = next;
-    list_fit(&v->list, (int64_t)next->row_count, v->list.rows);
-}
-
-static const struct doctored_row *row_here(const struct doctor_view *v)
-{
-    return v->list.cursor < v->dump->row_count ? &v->dump->rows[v->list.cursor] : NULL;
-}
-
-/* ---- words ---- */
-
-static char *line_text(char *out, size_t room, bool has, const struct hlo_frame *f)
-{
-    if (has)
-        snprintf(out, room, "%s:%u", hlo_file_name(f->file), f->line);
-    else
-        snprintf(out, room, "no source");
-    return out;
-}
-
-/* The innermost line of an instruction that a person may have written. */
-static char *source_text(const struct doctor *d, hlo_id id, char *out, size_t room)
-{
-    struct hlo_frame chain[HLO_FRAMES_MOST];
-    bool has = doctor_chain(d, id, chain) > 0;
-
-    line_text(out, room, has, chain);
-    if (!has)
-        out[0] = 0;
-    return out;
-}
-
-static const char *kind_name(enum collective_kind kind)
-{
-    return kind == COLLECTIVE_PERMUTE ? "permute" : collective_name(kind);
-}
-
-static char *times_text(char *out, size_t room, const struct doctored_row *r)
-{
-    double trips = r->finding->trips;
-
-    if (isnan(trips))
-        snprintf(out, room, "×%u ×?", r->of.times);
-    else if (trips > 1)
-        snprintf(out, room, "×%u ×%.0f", r->of.times, trips);
-    else
-        snprintf(out, room, "×%u", r->of.times);
-    return out;
+    list_fit(&v->list, (int64_t)doctor_rows_of(next), v->list.rows);
 }
 
 /* What the better change brings, or why none is offered. */
@@ -206,7 +166,7 @@ static void draw_title(const struct doctored *d, const struct pane *p)
 
 static void draw_headline(const struct doctored *d, const struct pane *p)
 {
-    char now[UNITS_ROOM], gain[UNITS_ROOM];
+    char now[UNITS_ROOM], gain[UNITS_ROOM], step[UNITS_ROOM];
     const struct doctor *all = &d->doctor;
 
     if (!all->count) {
@@ -215,8 +175,13 @@ static void draw_headline(const struct doctored *d, const struct pane *p)
     }
     int x = pane_format(p, 0, 1, ROLE_TITLE | BOLD, "%s%s", d->now.is_least ? "at least " : "",
                         units_short_ms(now, d->now.ms));
-    x = pane_format(p, x, 1, ROLE_TEXT, " a step in %u collective%s; ", all->count,
-                    all->count == 1 ? "" : "s");
+    if (all->has_compute)
+        x = pane_format(p, x, 1, ROLE_TEXT, " of %s a step %s; ",
+                        units_short_ms(step, d->now.ms + all->compute_ms),
+                        all->count == 1 ? "is a collective" : "are collectives");
+    else
+        x = pane_format(p, x, 1, ROLE_TEXT, " a step in %u collective%s; ", all->count,
+                        all->count == 1 ? "" : "s");
     if (d->gain_ms > 0)
         x = pane_format(p, x, 1, ROLE_WARN, "%s can go", units_short_ms(gain, d->gain_ms));
     else
@@ -226,6 +191,11 @@ static void draw_headline(const struct doctored *d, const struct pane *p)
              d->row_count == 1 ? "" : "s");
     if (x + 3 + (int)strlen(text) <= p->width)
         x = pane_text(p, x + 3, 1, ROLE_TEXT, text);
+    if (all->opaque_count) {
+        snprintf(text, sizeof text, "%u unknown", all->opaque_count);
+        if (x + 3 + (int)strlen(text) <= p->width)
+            x = pane_text(p, x + 3, 1, ROLE_WARN, text);
+    }
     static const char split[] = "split already: nothing is searched";
     if (x + 3 + (int)sizeof split - 1 <= p->width)
         pane_text(p, x + 3, 1, ROLE_DIM, split);
@@ -256,14 +226,14 @@ static void draw_row(const struct doctor_view *v, const struct pane *p, int y,
 
     (void)v;
     pane_text(p, 0, y, verdicts[f->verdict].style, verdicts[f->verdict].sign);
-    pane_cut(p, c->kind, y, 14, ROLE_TEXT, kind_name(f->once.kind));
-    pane_text(p, c->times, y, ROLE_TEXT, times_text(text, sizeof text, r));
+    pane_cut(p, c->kind, y, 14, ROLE_TEXT, doctor_kind_name(f->once.kind));
+    pane_text(p, c->times, y, ROLE_TEXT, doctor_times_text(text, sizeof text, r));
     if (c->bytes)
         pane_right(p, c->bytes, y, ROLE_TEXT, units_bytes(bytes, r->now.bytes));
     pane_right(p, c->ms, y, ROLE_TEXT, units_short_ms(ms, r->now.ms));
     unsigned style = change_text(text, sizeof text, r);
     int end = pane_right(p, c->change, y, style, text);
-    line_text(text, sizeof text, f->has_line, &f->line);
+    doctor_line_text(text, sizeof text, f->has_line, &f->line);
     if (c->source)
         pane_cut(p, c->source, y, (c->because ? c->because : end) - c->source - 2,
                  f->has_line ? ROLE_TITLE : ROLE_DIM, text);
@@ -271,6 +241,29 @@ static void draw_row(const struct doctor_view *v, const struct pane *p, int y,
         pane_text(
             p, c->because, y, ROLE_TEXT,
             text_cut_words(text, sizeof text, doctor_cause_words[f->cause], end - c->because - 2));
+}
+
+static void draw_call(const struct doctor_view *v, const struct pane *p, int y,
+                      const struct doctor_opaque *o, const struct columns *c)
+{
+    char text[96], ms[UNITS_ROOM], words[96];
+
+    pane_text(p, 0, y, ROLE_WARN, "?");
+    pane_text(p, c->kind, y, ROLE_TEXT, "custom-call");
+    pane_format(p, c->times, y, ROLE_TEXT, "×%u", o->count);
+    if (c->bytes)
+        pane_right(p, c->bytes, y, ROLE_DIM, "-");
+    pane_right(p, c->ms, y, ROLE_TEXT, units_short_ms(ms, o->ms));
+    int end = pane_right(p, c->change, y, ROLE_WARN, "t tells");
+    doctor_source_text(&v->dump->doctor, o->first, text, sizeof text);
+    if (c->source)
+        pane_cut(p, c->source, y, (c->because ? c->because : end) - c->source - 2, ROLE_TITLE,
+                 *text ? text : "no source");
+    if (!c->because)
+        return;
+    snprintf(words, sizeof words, "\"%.40s\" is unknown: counted by its bytes", o->target);
+    pane_text(p, c->because, y, ROLE_TEXT,
+              text_cut_words(text, sizeof text, words, end - c->because - 2));
 }
 
 static void draw_table(struct panel *p, const struct pane *pane)
@@ -289,279 +282,19 @@ static void draw_table(struct panel *p, const struct pane *pane)
     if (c.because)
         pane_text(pane, c.because, 1, ROLE_DIM, "because");
     pane_right(pane, c.change, 1, ROLE_DIM, "change");
-    list_fit(&v->list, v->dump->row_count, pane->height - 2);
+    list_fit(&v->list, doctor_rows_of(v->dump), pane->height - 2);
     for (int y = 0; y < pane->height - 2 && v->list.top + y < v->list.count; y++) {
-        draw_row(v, pane, y + 2, &v->dump->rows[v->list.top + y], &c);
+        const struct doctor_opaque *call = doctor_call_at(v, v->list.top + y);
+        if (call)
+            draw_call(v, pane, y + 2, call, &c);
+        else
+            draw_row(v, pane, y + 2, &v->dump->rows[v->list.top + y], &c);
         if (v->list.top + y != v->list.cursor)
             continue;
         pane_select(pane, y + 2, ROLE_SELECT);
         pane->grid->cursor_x = pane->x;
         pane->grid->cursor_y = pane->y + y + 2;
     }
-}
-
-/* ---- the row under the cursor ---- */
-
-/* Lines of a sentence at this width. */
-static int count_lines(const char *text, int width)
-{
-    char line[512];
-    int count = 0;
-
-    while (*text && width > 0) {
-        text = pane_take_line(text, width, line, sizeof line);
-        count++;
-    }
-    return count;
-}
-
-/* "because " before the first line, the rest below it; returns the next row. */
-static int draw_said(const struct pane *p, int y, const char *head, unsigned style,
-                     const char *text)
-{
-    char line[512];
-    int x = utf8_text_columns(head) + 1;
-
-    pane_text(p, 0, y, ROLE_DIM, head);
-    while (*text && p->width > x) {
-        text = pane_take_line(text, p->width - x, line, sizeof line);
-        pane_text(p, x, y++, style, line);
-    }
-    return y;
-}
-
-struct way {
-    hlo_id id;
-    const char *is;
-};
-
-/* From the collective back to who asked: it, what it takes, what it serves, the constraint. */
-static int find_way(const struct doctor *d, const struct doctor_finding *f, struct way out[4])
-{
-    const struct way all[] = {{f->id, "this collective"},
-                              {f->takes, "what it sends"},
-                              {f->op, "what it serves"},
-                              {f->asks, "asks for the split"}};
-    int count = 0;
-
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
-        bool known = all[k].id == HLO_NONE || all[k].id >= d->m->count;
-        for (int n = 0; n < count; n++)
-            known = known || out[n].id == all[k].id;
-        if (!known)
-            out[count++] = all[k];
-    }
-    return count;
-}
-
-static void draw_value(const struct doctor *d, const struct pane *p, int y, hlo_id id,
-                       const char *is)
-{
-    struct str shape = {0};
-    char line[96];
-    int wide = p->width >= 100, x = wide ? 36 : 22;
-
-    pane_cut(p, 2, y, x - 4, ROLE_TEXT, hlo_name(d->m, id));
-    hlo_write_shape(d->m, hlo_at(d->m, id)->shape, false, &shape);
-    pane_cut(p, x, y, wide ? 26 : 18, ROLE_TEXT, shape.text ? shape.text : "");
-    x += wide ? 28 : 20;
-    x = pane_cut(p, x, y, 19, ROLE_DIM, is) > 0 ? x + 20 : x;
-    source_text(d, id, line, sizeof line);
-    pane_cut(p, x, y, p->width - x, ROLE_TITLE, line);
-    str_release(&shape);
-}
-
-static int draw_way(const struct doctor *d, const struct pane *p, int y,
-                    const struct doctor_finding *f)
-{
-    struct hlo_frame chain[HLO_FRAMES_MOST];
-    struct way way[4];
-    int count = find_way(d, f, way);
-
-    for (int k = 0; k < count; k++)
-        draw_value(d, p, y++, way[k].id, way[k].is);
-    uint32_t frames = doctor_chain(d, f->id, chain);
-    if (frames < 2)
-        return y;
-    int x = pane_text(p, 2, y, ROLE_DIM, "called at");
-    for (uint32_t k = 0; k < frames && x < p->width - 12; k++)
-        x = pane_format(p, x, y, ROLE_DIM, "%s %s:%u %s", k ? "," : "",
-                        hlo_file_name(chain[k].file), chain[k].line, chain[k].function);
-    return y + 1;
-}
-
-static int draw_uses(const struct doctor *d, const struct pane *p, int y, int most,
-                     const struct doctored_row *r)
-{
-    uint32_t shown = r->of.times;
-
-    if (shown > (uint32_t)most)
-        shown = most > 1 ? (uint32_t)most - 1 : 0;
-    for (uint32_t k = 0; k < shown; k++) {
-        const struct doctor_finding *f = &d->findings[r->of.first + k];
-        draw_value(d, p, y++, f->id,
-                   f->op == HLO_NONE || f->op == f->id ? "" : hlo_name(d->m, f->op));
-    }
-    if (shown < r->of.times)
-        pane_format(p, 2, y++, ROLE_DIM, "%u more", r->of.times - shown);
-    return y;
-}
-
-static int draw_price(const struct pane *p, int y, const struct doctored_row *r)
-{
-    const struct doctor_finding *f = r->finding;
-    char a[UNITS_ROOM], b[UNITS_ROOM], sent[UNITS_ROOM];
-
-    if (!f->cure_is_priced)
-        return y;
-    int x = pane_format(p, 7, y, ROLE_TEXT, "%s to %s", units_short_ms(a, r->now.ms),
-                        units_short_ms(b, r->cured.ms));
-    if (f->cured.bytes > 0)
-        x = pane_format(p, x, y, ROLE_TEXT, "; left: %s, %s sent", collective_name(f->cured.kind),
-                        units_bytes(sent, r->cured.sent));
-    else
-        x = pane_text(p, x, y, ROLE_OK, "; nothing of it is left");
-    static const char kind[] = "  · priced, not tried in your code";
-    if (x + utf8_text_columns(kind) <= p->width)
-        pane_text(p, x, y, ROLE_DIM, kind);
-    return y + 1;
-}
-
-/* The change that planning the program again has found. */
-static int draw_planned(const struct doctor_view *v, const struct pane *p, int y,
-                        const struct doctor_planned *f)
-{
-    char a[UNITS_ROOM], b[UNITS_ROOM], left[UNITS_ROOM], line[96];
-
-    if (!f->change) {
-        if (v->job)
-            pane_text(p, 0, y++, ROLE_DIM, "planned .. the program is planned again");
-        return y;
-    }
-    y = draw_said(p, y, "planned", ROLE_OK, f->change);
-    int x = pane_format(p, 8, y, ROLE_TEXT, "all collectives %s to %s, %s left",
-                        units_short_ms(a, f->now_ms), units_short_ms(b, f->ms),
-                        units_bytes(left, f->bytes));
-    if (f->has_line)
-        x = pane_format(p, x + 2, y, ROLE_TITLE, "%s",
-                        line_text(line, sizeof line, true, &f->line));
-    static const char kind[] = "  · priced, not tried in your code";
-    if (x + utf8_text_columns(kind) <= p->width)
-        pane_text(p, x, y, ROLE_DIM, kind);
-    return y + 1;
-}
-
-static void detail_head(const struct doctored_row *r, const struct pane *p, bool uses)
-{
-    const struct doctor_finding *f = r->finding;
-    char title[64], note[160], bytes[UNITS_ROOM], ms[UNITS_ROOM], times[48];
-
-    snprintf(title, sizeof title, "%s %s", kind_name(f->once.kind),
-             times_text(times, sizeof times, r));
-    snprintf(note, sizeof note, "%s each, %s · %s", units_bytes(bytes, f->once.bytes),
-             units_short_ms(ms, f->once.ms),
-             uses ? "one by one"
-                  : (p->width >= 90 ? "its way back to the cause" : "back to the cause"));
-    pane_head(p, 0, &(struct head){0, title, note, false});
-}
-
-/* The next free row. */
-static int draw_detail(const struct doctor_view *v, const struct pane *p)
-{
-    const struct doctored_row *r = row_here(v);
-    const struct doctor *d = &v->dump->doctor;
-    int y = 1;
-
-    if (!r)
-        return 0;
-    const struct doctor_finding *f = r->finding;
-    int said = 2 + count_lines(f->because, p->width - 8) + count_lines(f->cure, p->width - 7);
-    if (f->planned.change)
-        said += 1 + count_lines(f->planned.change, p->width - 8);
-    detail_head(r, p, v->uses);
-    if (v->uses)
-        y = draw_uses(d, p, y, p->height - 1 - said, r);
-    else if (p->height >= said + 4)
-        y = draw_way(d, p, y, f);
-    y = draw_said(p, y, "because", ROLE_TEXT, f->because);
-    if (*f->cure) {
-        y = draw_said(p, y, "change", ROLE_TITLE, f->cure);
-        y = draw_price(p, y, r);
-    } else {
-        pane_format(p, 0, y++, ROLE_DIM, "change %s",
-                    f->verdict == DOCTOR_WANTED ? "none: it is what this way to split costs"
-                                                : "none known");
-    }
-    return draw_planned(v, p, y, &f->planned);
-}
-
-/* ---- what the figures rest on ---- */
-
-static int without_line(const struct doctor *d)
-{
-    int count = 0;
-
-    for (uint32_t k = 0; k < d->count; k++)
-        count += !d->findings[k].has_line;
-    return count;
-}
-
-enum { WARNINGS_MOST = 4 };
-
-static int warnings_of(const struct doctored *d, char out[WARNINGS_MOST][200])
-{
-    const struct doctor *all = &d->doctor;
-    int count = 0, lost = without_line(all);
-
-    if (all->is_compiled && !d->before)
-        snprintf(out[count++], sizeof out[0],
-                 "compiled text has lost the sharding constraints: b gives the program before");
-    if (all->is_compiled)
-        snprintf(out[count++], sizeof out[0],
-                 "on CPU compiling turns bf16 into f32 and joins all-reduces: bytes are of this "
-                 "text");
-    if (d->now.is_least)
-        snprintf(out[count++], sizeof out[0],
-                 "a loop's trips are unknown: what it runs counts once");
-    if (lost)
-        snprintf(out[count++], sizeof out[0],
-                 "%d without a source line: made for the results, out_shardings asks for them",
-                 lost);
-    return count;
-}
-
-static int draw_warnings(const struct doctored *d, const struct pane *p, int y)
-{
-    char text[WARNINGS_MOST][200];
-    int count = warnings_of(d, text);
-
-    if (!count)
-        return y;
-    pane_head(
-        p, y++,
-        &(struct head){0, "Warnings", p->width >= 70 ? "what the figures rest on" : "", false});
-    for (int k = 0; k < count; k++) {
-        pane_text(p, 0, y, ROLE_WARN, "!");
-        pane_cut(p, 3, y++, p->width - 3, ROLE_TEXT, text[k]);
-    }
-    return y;
-}
-
-static void draw_after(const struct doctored *d, const struct pane *p, int y)
-{
-    if (!d->changes)
-        return;
-    char title[64], now[UNITS_ROOM], then[UNITS_ROOM], less[UNITS_ROOM];
-
-    snprintf(title, sizeof title, d->changes == 1 ? "After the change" : "After all %u changes",
-             d->changes);
-    pane_head(p, y++, &(struct head){0, title, "the better of each row, one by one", false});
-    int x = pane_format(p, 0, y, ROLE_TEXT, "time   %s to ", units_short_ms(now, d->now.ms));
-    x = pane_text(p, x, y, ROLE_OK, units_short_ms(then, d->now.ms - d->gain_ms));
-    x = pane_format(p, x, y, ROLE_TEXT, ", -%s", units_short_ms(less, d->gain_ms));
-    static const char open[] = "o opens the whole program, which can be searched";
-    if (x + 3 + (int)sizeof open - 1 <= p->width)
-        pane_text(p, x + 3, y, ROLE_DIM, open);
 }
 
 static void draw_doctor(struct panel *p, const struct pane *whole)
@@ -574,15 +307,15 @@ static void draw_doctor(struct panel *p, const struct pane *whole)
 
     draw_title(d, whole);
     draw_headline(d, whole);
-    if (!d->row_count)
+    if (!doctor_rows_of(d))
         return;
-    char text[WARNINGS_MOST][200];
-    int low = 3 + (warnings_of(d, text) ? 1 + warnings_of(d, text) : 0);
+    char text[DOCTOR_WARNINGS_MOST][200];
+    int low = 3 + (doctor_warnings_of(d, text) ? 1 + doctor_warnings_of(d, text) : 0);
     int gap = whole->height >= 36, detail = 15 + 2 * gap;
 
     if (whole->height < 30)
         low = 0;
-    int table = whole->height - y - detail - low, rows = (int)d->row_count + 2;
+    int table = whole->height - y - detail - low, rows = (int)doctor_rows_of(d) + 2;
     if (table > rows)
         table = rows;
     if (table < 5)
@@ -591,14 +324,30 @@ static void draw_doctor(struct panel *p, const struct pane *whole)
     draw_table(p, &part);
     y += table + gap;
     part = pane_part(whole, 0, y, whole->width, whole->height - y - low);
-    y += draw_detail(v, &part) + 1;
+    y += doctor_draw_detail(v, &part) + 1;
     if (!low)
         return;
-    y = draw_warnings(d, whole, y) + gap;
-    draw_after(d, whole, y);
+    y = doctor_draw_warnings(d, whole, y) + gap;
+    doctor_draw_after(d, whole, y);
 }
 
 /* ---- acts ---- */
+
+/* To the next row of which something is not known: the cause, the verdict, or what a call does. */
+static bool go_unknown(struct doctor_view *v)
+{
+    int64_t count = v->list.count;
+
+    for (int64_t k = 1; k <= count; k++) {
+        int64_t at = (v->list.cursor + k) % count;
+        const struct doctor_finding *f = doctor_call_at(v, at) ? NULL : v->dump->rows[at].finding;
+        if (!f || f->cause == DOCTOR_UNKNOWN || f->verdict == DOCTOR_UNSURE) {
+            list_go(&v->list, at);
+            return true;
+        }
+    }
+    return false;
+}
 
 static bool act_doctor(struct panel *p, int action)
 {
@@ -608,6 +357,14 @@ static bool act_doctor(struct panel *p, int action)
     case DOCTOR_USES:
         v->uses = !v->uses;
         break;
+    case DOCTOR_WHY:
+        v->uses = false;
+        break;
+    case DOCTOR_TELL:
+        host_ask(p->scene, "kernels ");
+        break;
+    case DOCTOR_NEXT:
+        return go_unknown(v);
     case DOCTOR_BEFORE:
         host_ask(p->scene, "before ");
         break;
@@ -634,9 +391,16 @@ static bool find_doctor(struct panel *p, const struct match *m, int step)
 
     for (int64_t k = 0; k < count; k++) {
         int64_t at = ((v->list.cursor + (step ? step * (k + 1) : k)) % count + count) % count;
+        const struct doctor_opaque *call = doctor_call_at(v, at);
+        if (call) {
+            if (!match_text(m, call->target))
+                continue;
+            list_go(&v->list, at);
+            return true;
+        }
         const struct doctor_finding *f = v->dump->rows[at].finding;
         char line[96], text[512];
-        line_text(line, sizeof line, f->has_line, &f->line);
+        doctor_line_text(line, sizeof line, f->has_line, &f->line);
         snprintf(text, sizeof text, "%s %s %s %s %s", collective_name(f->once.kind), line,
                  doctor_cause_names[f->cause], doctor_cause_words[f->cause],
                  hlo_name(v->dump->m, f->id));
@@ -670,7 +434,7 @@ static const struct list *list_of(const struct panel *p)
 
 static const char *name_here(const struct panel *p)
 {
-    const struct doctored_row *r = row_here(p->state);
+    const struct doctored_row *r = doctor_row_here(p->state);
 
     return !r                           ? NULL
            : r->finding->planned.change ? r->finding->planned.change
@@ -681,7 +445,7 @@ static const char *name_here(const struct panel *p)
 static void message_doctor(const struct panel *p, char *out, size_t room)
 {
     const struct doctor_view *v = p->state;
-    const struct doctored_row *r = row_here(v);
+    const struct doctored_row *r = doctor_row_here(v);
 
     if (!r)
         return;
@@ -696,7 +460,8 @@ const struct panel_ops view_doctor = {
     .title = "Doctor",
     .place = PLACE_BARE,
     .keys = &doctor_keys,
-    .hints = "down=row uses copy=copy_change search before cluster open find=commands help close",
+    .hints = "down=row uses why copy=copy_change tell unknown search before cluster open "
+             "find=commands help close",
     .size = sizeof(struct doctor_view),
     .open = open_doctor,
     .close = close_doctor,

@@ -93,34 +93,40 @@ static int find_rows(struct doctored *d, struct err *e)
     return 0;
 }
 
-int doctored_open(const char *path, const char *before, const char *cluster, struct doctored **out,
-                  struct err *e)
+int doctored_open(const struct doctored_files *f, struct doctored **out, struct err *e)
 {
-    struct hlo_module *twins[2] = {NULL, NULL};
+    struct hlo_module *twins[2] = {NULL, NULL}, *copies[2] = {NULL, NULL};
     struct doctored *d = mem_try(1, sizeof *d);
     struct cluster c;
 
     *out = NULL;
     if (!d)
         return err_no_memory(e, "for a dump");
-    int rc = cluster ? cluster_load(&c, cluster, e) : 0;
+    int rc = f->cluster ? cluster_load(&c, f->cluster, e) : 0;
     if (rc)
         goto out;
-    rc = hlo_load(path, NULL, &d->m, e);
+    rc = hlo_load_twice(f->dump, NULL, copies, e);
     if (rc)
         goto out;
-    rc = before ? hlo_load_twice(before, NULL, twins, e) : 0;
+    d->m = copies[0];
+    rc = f->before ? hlo_load_twice(f->before, NULL, twins, e) : 0;
     if (rc)
         goto out;
     d->before = twins[0];
     d->program = twins[1];
-    rc = doctor_new(d->m, d->before, cluster ? &c : NULL, &d->doctor, e);
+    rc = doctor_new(d->m, d->before, f->cluster ? &c : NULL, &d->doctor, e);
     if (rc) {
-        err_in_file(e, path);
+        err_in_file(e, f->dump);
         goto out;
     }
+    struct hlo_module *copy = copies[1];
+    copies[1] = NULL; /* taken over */
+    rc = doctor_compute(&d->doctor, copy, f->kernels, e);
+    if (rc)
+        goto out;
     rc = find_rows(d, e);
 out:
+    hlo_free(copies[1]);
     if (rc)
         doctored_free(d);
     else
@@ -158,7 +164,12 @@ static int make_again(struct doctored_job *j, struct err *e)
         hlo_free(program);
         return e->code;
     }
-    int rc = doctor_replan(&d->doctor, program, &j->stop, e);
+    int rc = doctor_compute_as(&d->doctor, &j->from->doctor, e);
+    if (rc) {
+        hlo_free(program);
+        return rc;
+    }
+    rc = doctor_replan(&d->doctor, program, &j->stop, e);
     return rc ? rc : find_rows(d, e);
 }
 

@@ -31,10 +31,14 @@ struct doctored {
     double gain_ms; /* of all rows */
 };
 
-/* Reads the files; `before` and `cluster` NULL: none. Errors of hlo_load, cluster_load and
- * doctor_new, with the file's name. Free with doctored_free. */
-int doctored_open(const char *path, const char *before, const char *cluster, struct doctored **out,
-                  struct err *e) MUST_CHECK;
+/* NULL: none. */
+struct doctored_files {
+    const char *dump, *before, *cluster;
+    const char *kernels; /* rules for calls that are unknown (engine/kernels) */
+};
+/* Reads the files. Errors of hlo_load, cluster_load, kernel_rules_read and doctor_new, with the
+ * file's name. Free with doctored_free. */
+int doctored_open(const struct doctored_files *f, struct doctored **out, struct err *e) MUST_CHECK;
 void doctored_free(struct doctored *d); /* NULL ok */
 
 /* True: the file holds a module that a compiler has partitioned: nothing that could be planned.

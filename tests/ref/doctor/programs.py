@@ -355,3 +355,16 @@ def moe_top1(x, router, experts):  # "moe in" goes back into mask, which is made
     h = jnp.einsum("egcm,emh->egch", t, experts)
     h = wsc(jnp.swapaxes(h, 0, 1), X, "x")  # moe out
     return jnp.einsum("gech,gsec->gsh", h, mask)  # moe combine
+
+
+@program(DM, [P("data"), P("model", None), P(None, "model")], P("data"),
+         [s(4096, 1024), s(1024, 4096), s(4096, 1024)], {"wide up": ("weight-gather", S + "|" + U), "?": ("output", U)})
+def mlp_wrong_side_long(x, up, down):  # so many rows that the weight is gathered instead of a sum made
+    h = jax.nn.gelu(x @ up)  # wide up
+    return h @ down
+
+
+@program(DM, [P("data"), P("model", None)], P("data"), [s(8192, 1024), s(1024, 1024)],
+         {"whole head": ("partial-sum", S)})
+def head_over_model(x, w):
+    return jnp.tanh(jnp.tanh(x) @ w)  # whole head
