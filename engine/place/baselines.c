@@ -512,17 +512,22 @@ int place_pipedream(const struct place_graph *g, const struct place_asking *a,
         return rc;
     uint32_t *color = mem_try((size_t)p->nets->positions + 1, sizeof *color);
     rc = color ? join_tails(p, color, e) : err_no_memory(e, "for a plan");
-    if (!rc)
-        rc = colored(g, p, color, &h, e);
+    if (rc)
+        goto out;
+    rc = colored(g, p, color, &h, e);
+    if (rc)
+        goto out;
     one.dpl_only = true;
     one.orders = 1;
     one.better = NULL;
-    if (!rc && !(rc = place_contiguous(h, &one, out, e))) {
-        (*out)->algo = "pipedream";
-        (*out)->proven = false;
-        (*out)->bound_ms = place_work_bound(g, &a->rules);
-        (*out)->bound_by = "work shared out";
-    }
+    rc = place_contiguous(h, &one, out, e);
+    if (rc)
+        goto out;
+    (*out)->algo = "pipedream";
+    (*out)->proven = false;
+    (*out)->bound_ms = place_work_bound(g, &a->rules);
+    (*out)->bound_by = "work shared out";
+out:
     free(color);
     place_graph_free(h);
     place_prepared_free(p);

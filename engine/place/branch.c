@@ -318,19 +318,23 @@ int place_branch(const struct place_graph *g, const struct place_branching *b,
     } else if (isfinite(start->value_ms)) {
         rc = try_shortcuts(&t, start, &done, e);
     }
-    if (!rc && !done && !t.cut_short && t.n)
-        rc = search(&t, start, e);
+    if (rc)
+        goto out;
+    rc = !done && !t.cut_short && t.n ? search(&t, start, e) : 0;
     start->moves += t.nodes;
-    if (!rc && !t.cut_short && isinf(start->value_ms))
-        rc = err_set(e, ERR_INFEASIBLE, "no plan keeps memory, kinds of devices and pins");
-    if (!rc && t.cut_short && isinf(start->value_ms))
-        rc = err_set(e, ERR_INFEASIBLE,
-                     "no plan was found that keeps memory, kinds of devices and pins");
-    if (!rc && !t.cut_short && !done) {
+    if (rc)
+        goto out;
+    if (isinf(start->value_ms)) {
+        rc = err_set(e, ERR_INFEASIBLE, "no plan %s memory, kinds of devices and pins",
+                     t.cut_short ? "was found that keeps" : "keeps");
+        goto out;
+    }
+    if (!t.cut_short && !done) {
         start->proven = true;
         start->bound_ms = start->value_ms;
         start->bound_by = "branch and bound";
     }
+out:
     release(&t);
     return rc;
 }

@@ -537,17 +537,20 @@ int place_program(const struct place_prepared *p, const struct place_family *f,
     r.cap[0] = q->below_ms;
     r.cap[1] = q->other_ms;
     rc = count_states(&r, e);
-    if (!rc && !allocate(&r))
-        rc = err_no_memory(e, "for the program over ideals");
-    if (!rc) {
-        run_restrict_types(&r);
-        fill_sums(&r);
-        fill_bounds(&r);
-        rc = walk(&r, e);
-    }
+    if (rc)
+        goto out;
+    rc = allocate(&r) ? 0 : err_no_memory(e, "for the program over ideals");
+    if (rc)
+        goto out;
+    run_restrict_types(&r);
+    fill_sums(&r);
+    fill_bounds(&r);
+    rc = walk(&r, e);
     effort->alive = r.rows;
-    if (!rc)
-        rc = answer(&r, out, e);
+    if (rc)
+        goto out;
+    rc = answer(&r, out, e);
+out:
     release(&r);
     return rc;
 }

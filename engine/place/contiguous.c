@@ -115,8 +115,9 @@ static int try_orders(struct seeking *s, uint32_t *order, struct err *e)
         struct place_family *f;
         const struct place_chain *before = s->best;
         rc = place_depth_first(s->p, i ? s->a->seed * 1000 + i : 0, one, e);
-        if (!rc)
-            rc = place_family_prefixes(s->p, one, &f, e);
+        if (rc)
+            break;
+        rc = place_family_prefixes(s->p, one, &f, e);
         if (rc)
             break;
         rc = improve(s, f, e);
@@ -141,13 +142,15 @@ static int try_near(struct seeking *s, uint32_t *order, struct err *e)
         if (rc || *s->looks < keep || is_stopped(s->a))
             return rc;
         rc = place_depth_first(s->p, s->a->seed * 1000 + NEAR_SEED + i, order, e);
-        if (!rc)
-            rc = place_order_by_stages(s->best->stage_of, s->best->stages, s->p->nets->positions,
-                                       order, e);
-        if (!rc)
-            rc = place_family_prefixes(s->p, order, &f, e);
         if (rc)
-            break;
+            return rc;
+        rc = place_order_by_stages(s->best->stage_of, s->best->stages, s->p->nets->positions, order,
+                                   e);
+        if (rc)
+            return rc;
+        rc = place_family_prefixes(s->p, order, &f, e);
+        if (rc)
+            return rc;
         rc = improve(s, f, e);
         place_family_free(f);
         failed = s->value_ms < before ? 0 : failed + 1;
@@ -407,8 +410,10 @@ static int seek_in_tree(struct seeking *s, struct err *e)
     int rc = device ? place_cut_tree(s->p->nets, &c, &value, device, &found, &proven, e)
                     : err_no_memory(e, "for a bound");
 
-    if (!rc && found)
-        rc = take_devices(s, device, value, e);
+    if (rc)
+        goto out;
+    rc = found ? take_devices(s, device, value, e) : 0;
+out:
     free(device);
     if (rc)
         return rc;

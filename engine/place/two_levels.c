@@ -101,8 +101,9 @@ static int take(void *context, struct place_chain *chain, double value, struct e
     c->accelerators = accelerators;
     if (k->group_of)
         rc = place_coarsen_undo(chain, k->group_of, c->p->nets->positions, e);
-    if (!rc)
-        rc = placement_of_chain(c->p, chain, &plan, e);
+    if (rc)
+        return rc;
+    rc = placement_of_chain(c->p, chain, &plan, e);
     if (rc)
         return rc;
     old = *c->plan;
@@ -178,11 +179,11 @@ static int try_order(struct climbing *c, uint32_t seed, struct err *e)
         return rc;
     struct place_family *f;
     rc = place_family_prefixes(c->p, c->order, &f, e);
-    if (!rc) {
-        f->complete = false;
-        rc = ask_family(&(struct family_asked){c, c->p, f, NULL, 4}, e);
-        place_family_free(f);
-    }
+    if (rc)
+        return rc;
+    f->complete = false;
+    rc = ask_family(&(struct family_asked){c, c->p, f, NULL, 4}, e);
+    place_family_free(f);
     return rc;
 }
 
@@ -250,15 +251,17 @@ int place_two_levels(const struct place_graph *g, const struct place_asking *a, 
         c.accelerators = accelerators_used(g, plan);
     }
     c.order = mem_try((size_t)c.p->nets->positions + 1, sizeof *c.order);
-    if (!c.order)
-        rc = err_no_memory(e, "for an order");
+    rc = c.order ? 0 : err_no_memory(e, "for an order");
     for (uint32_t seed = 0; seed < ORDERS && !rc && !is_done(&c); seed++)
         rc = try_order(&c, seed, e);
+    if (rc)
+        goto out;
     c.exact = false;
-    if (!rc && !is_done(&c))
-        rc = try_all(&c, e);
-    if (!rc)
-        rc = give_answer(&c, e);
+    rc = is_done(&c) ? 0 : try_all(&c, e);
+    if (rc)
+        goto out;
+    rc = give_answer(&c, e);
+out:
     place_chain_free(c.best);
     free(c.order);
     place_prepared_free(c.p);

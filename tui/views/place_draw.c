@@ -383,10 +383,28 @@ static void draw_prices(const struct place_shown *s, const struct pane *p, int y
     }
 }
 
+/* The output that keeps the node where it is, and what it costs at each end: a long name gives way.
+ */
+static void draw_holder(const struct place_shown *s, const struct pane *p, int y)
+{
+    char name[32], ms[UNITS_ROOM], text[UNITS_ROOM + 16];
+
+    if (s->holder == PLACE_NONE) {
+        pane_cut(p, 10, y, p->width - 10, ROLE_TEXT, "nothing it reads or makes");
+        return;
+    }
+    snprintf(text, sizeof text, ", %s an end", units_ms(ms, s->held_ms));
+    int room = p->width - 10 - utf8_text_columns(text);
+    const char *full = place_node_name(s->graph, s->holder, name);
+    pane_cut(p, 10, y, room, ROLE_TEXT, full);
+    int used = utf8_text_columns(full);
+    pane_cut(p, 10 + (used < room ? used : room), y, p->width - 10, ROLE_TEXT, text);
+}
+
 void place_draw_node(const struct place_shown *s, const struct pane *p)
 {
     const struct place_graph *g = s->graph;
-    char name[32], other[32], device[16], ms[UNITS_ROOM], text[160];
+    char name[32], device[16], ms[UNITS_ROOM], text[160];
     uint32_t v = s->node, users = g->user_at[v + 1] - g->user_at[v], together = 0;
     const char *pin = g->fixed[v] != PLACE_NONE ? "   pinned" : "";
     int y = 1;
@@ -398,18 +416,13 @@ void place_draw_node(const struct place_shown *s, const struct pane *p)
     pane_head(p, 0, &(struct head){0, place_node_name(g, v, name), text, false});
     pane_text(p, 0, y, ROLE_DIM, "takes");
     pane_cut(p, 10, y++, p->width - 10, ROLE_TEXT, units_ms(ms, place_time(g, 0, v)));
-    pane_text(p, 0, y, ROLE_DIM, "its output");
-    snprintf(text, sizeof text, " %s to send, %u user%s", units_ms(ms, g->send_ms[v]), users,
+    pane_text(p, 0, y, ROLE_DIM, "output");
+    snprintf(text, sizeof text, "%s to send, %u user%s", units_ms(ms, g->send_ms[v]), users,
              users == 1 ? "" : "s");
     pane_cut(p, 10, y++, p->width - 10, ROLE_TEXT, text);
     if (y < p->height) {
         pane_text(p, 0, y, ROLE_DIM, "held by");
-        if (s->holder == PLACE_NONE)
-            snprintf(text, sizeof text, "nothing it reads or makes");
-        else
-            snprintf(text, sizeof text, "output of %.60s, %s an end",
-                     place_node_name(g, s->holder, other), units_ms(ms, s->held_ms));
-        pane_cut(p, 10, y++, p->width - 10, ROLE_TEXT, text);
+        draw_holder(s, p, y++);
     }
     if (together && y < p->height) {
         pane_text(p, 0, y, ROLE_DIM, "moves");
@@ -443,7 +456,7 @@ static void draw_tried(const struct place_shown *s, const struct pane *p, int y,
                        const struct place_tried *t)
 {
     double bound = bound_of(s, t->contiguous);
-    char text[UNITS_ROOM];
+    char text[UNITS_ROOM], times[16];
 
     pane_cut(p, 0, y, p->width - 20, ROLE_TEXT, t->algorithm);
     pane_text(p, 11, y, ROLE_DIM, sets_word(t->objective == PLACING_LATENCY, t->contiguous));
@@ -453,8 +466,12 @@ static void draw_tried(const struct place_shown *s, const struct pane *p, int y,
     else if (t->proven)
         pane_right(p, p->width, y, t->written ? ROLE_DIM : ROLE_OK,
                    t->written ? "written" : "proven");
-    else if (bound > 0)
+    else if (bound > 0 && t->value_ms < 10 * bound)
         pane_right(p, p->width, y, ROLE_WARN, units_percent(text, t->value_ms / bound - 1));
+    else if (bound > 0) {
+        snprintf(times, sizeof times, "x %.0f", fmin(t->value_ms / bound, 1e5));
+        pane_right(p, p->width, y, ROLE_WARN, times);
+    }
 }
 
 /* What others reach on this instance, for this objective. */
