@@ -108,6 +108,26 @@ sed -n '/^kernels:/,/flops/p' "$work/out" | grep -q "target: 'my_kernel'" || bad
 "$automap" plan "$work/call.hlo" --devices 2 --json | grep -q 'kernel my_kernel (1) has no rule' || bad "plan --json says nothing of an unknown kernel"
 "$automap" explain "$work/call.hlo" --devices 2 y | grep -q "no kernel rule says how it splits" || bad "explain says nothing of an unknown kernel"
 "$automap" plan --kernels "$work/rule.yaml" "$work/call.hlo" --devices 2 | grep -q 'has no rule' && bad "a known kernel is called unknown"
+# On the screen: red in the focus graph, words where the cursor is, a line in the log; with a rule none of them.
+cat >"$work/focus.hlo" <<'HLO'
+HloModule focus
+ENTRY main { x = f32[64,64] parameter(0)
+  w = f32[64,64] parameter(1)
+  y = f32[64,64] custom-call(x), custom_call_target="my_kernel"
+  ROOT d = f32[64,64] dot(y, w), lhs_contracting_dims={1}, rhs_contracting_dims={0} }
+HLO
+printf "kernels:\n  - target: my_kernel\n    dims: 'a b -> a b'\n" >"$work/mine.yaml"
+look() { # keys, option ...
+    local keys=$1
+    shift
+    "$automap" screen "$work/focus.hlo" --devices 2 --size 160x40 --keys "$keys" "$@"
+}
+name() { sed -n 's/.*fill="\(#[0-9a-f]*\)">y<.*/\1/p'; } # its colour beside d, the centre
+unknown=$(look '1 j j j v' --svg | name) known=$(look '1 j j j v' --svg --kernels "$work/mine.yaml" | name) text=$(look '1 j j j v' --svg | sed -n 's/.*fill="\(#[0-9a-f]*\)">x<.*/\1/p')
+[ -n "$unknown" ] && [ "$unknown" != "$known" ] && [ "$known" = "$text" ] || bad "an unknown kernel is $unknown, a known one $known, others $text"
+look '1 j j v' | grep -q '^ y .*no kernel rule: runs whole, work unknown' || bad "the cursor says nothing of an unknown kernel"
+look '1 j j v' | grep -q 'kernel my_kernel' || bad "the log says nothing of an unknown kernel"
+look '1 j j v' --kernels "$work/mine.yaml" | grep -q 'no kernel rule\|kernel my_kernel' && bad "the screen calls a known kernel unknown"
 echo 'kernels: [{target: a}]' >"$work/bad.yaml"
 fails 2 'bad.yaml:1:11: a kernel rule without dims, like or effect' "$automap" inspect --kernels "$work/bad.yaml" "$work/call.hlo"
 fails 1 'a file is needed' "$automap" inspect
