@@ -12,7 +12,9 @@
 #include "rl/agent_state.h"
 #include "rl/env.h"
 #include "rl/error.h"
+#include "rl/learner.h"
 #include "rl/net.h"
+#include "rl/replay.h"
 #include "rl/rng.h"
 #include "rl/run.h"
 #include "rl/save_agent.h"
@@ -26,8 +28,9 @@ enum {
     BACKTRACK_DECISIONS = 400, /* over which the raised exploration of a backtrack fades */
     LEAD_STREAM = 24,          /* apart from those of the learner and of random walks */
     LEAD_EPISODES_PER_HEAT = 10,
-    TUNING_TRIES = 8, /* of every group, in stage 2, before it ends without gain */
-    KEPT_MOST = 8192  /* decisions played again under new pins: some 50 ms */
+    TUNING_TRIES = 8,  /* of every group, in stage 2, before it ends without gain */
+    TUNING_SHOWN = 16, /* episodes of stage 2 from one showing of the best plan to the next */
+    KEPT_MOST = 8192   /* decisions played again under new pins: some 50 ms */
 };
 #define BACKTRACK_EPSILON 0.2
 /* In stage 2 of the decisions that are open again about so many are tried at random, at most that
@@ -193,6 +196,45 @@ static void open_game(struct search *s, struct dqn *d)
             d->run.agent, fmin(TUNING_EPSILON, TUNING_RANDOM / fmax(1, game_open_count(&s->game))));
 }
 
+static float *two_observations(const struct game *g)
+{
+    return mem_try(2 * (size_t)game_observation_size(g), sizeof(float));
+}
+
+/* Self-imitation: the best plan as an episode from all open, which goes into replay, and as many
+ * updates as its decisions are due. Stage 2 begins near the best plan, so without this the network
+ * never sees the way there, and its own best actions lead elsewhere. It is no try: the plan is
+ * known. Only with return_bound, which makes that one episode count. */
+static void show_best(struct search *s, struct dqn *d)
+{
+    const struct rl_settings *rl = &s->options.rl;
+    struct rl_agent *agent = d->run.agent;
+    struct game *g = &s->game;
+    struct rl_update last;
+    uint64_t decisions = g->decisions;
+    float *now = two_observations(g), *next = now ? now + game_observation_size(g) : NULL;
+    bool kept = now != NULL;
+
+    game_reset(g);
+    while (kept && !game_is_over(g)) {
+        bool split = game_splits(g, d->held[0].on, g->position);
+        struct rl_decision x = {.observation = now, .next = next, .legal = game_legal(g)};
+        x.action = x.legal >> split & 1 ? split : !split;
+        game_observe(g, now);
+        x.reward = (float)game_play(g, x.action == 1);
+        x.end = game_is_over(g) ? RL_TERMINATED : RL_GOES_ON;
+        x.next_legal = game_is_over(g) ? 3 : game_legal(g);
+        game_observe(g, next);
+        kept = rl_agent_remember(agent, &x) == RL_OK;
+    }
+    kept = kept && rl_agent_train(agent, g->move_count / rl->train_every * rl->updates_per_train,
+                                  &last) >= 0;
+    if (!kept) /* no memory, a reward that is not finite, or it diverges, as the next update says */
+        rl_agent_cut(agent);
+    free(now);
+    g->decisions = decisions;
+}
+
 /* ---- the game as the learner asks for it ---- */
 
 static void env_reset(void *self, struct rl_rng *rng)
@@ -203,6 +245,8 @@ static void env_reset(void *self, struct rl_rng *rng)
     if (!d->asked) {
         choose_stage(s, d);
         d->opening.count = 0;
+        if (d->tuning && s->options.rl.return_bound && d->without_gain % TUNING_SHOWN == 0)
+            show_best(s, d);
         if (d->tuning)
             open_groups(s, d, rng);
     }

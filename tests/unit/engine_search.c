@@ -4,6 +4,7 @@
 #include "engine/live/search_state.h"
 #include "engine/search/search.h"
 #include "example.h"
+#include "shipped.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -550,12 +551,41 @@ static void test_greedy_plan(void **state)
     search_free(twin);
 }
 
+/* At the end of stage 2 the network's own best actions lead to the best plan: it was shown the way
+ * there from all open, which no episode of stage 2 takes. */
+static void test_own_plan(void **state)
+{
+    (void)state;
+    struct problem *p = mem_alloc(sizeof *p);
+    struct err e;
+
+    load_shipped("t5-tiny", "h100-1x8", p);
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        struct search_options o = {.seed = seed, .algorithm = SEARCH_DQN};
+        struct search_event event;
+        struct search *s;
+        o.game.kind = GAME_ALL;
+        o.game.no_folding = true;
+        assert_int_equal(search_new(p, &o, &s, &e), 0);
+        while (!search_rounds(s))
+            assert_true(search_step(s, &event));
+        double own = search_greedy_plan(s, NULL), best = search_best(s)->score;
+        print_message("seed %d: %.3f %% above the best plan\n", (int)seed,
+                      100 * (exp(best - own) - 1));
+        assert_true(exp(best - own) < 1.01);
+        search_free(s);
+    }
+    problem_release(p);
+    free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_observation),
         cmocka_unit_test(test_stored_decisions),
         cmocka_unit_test(test_progress),
+        cmocka_unit_test(test_own_plan),
         cmocka_unit_test(test_paper_preset),
         cmocka_unit_test(test_paper_candidates),
         cmocka_unit_test(test_stages),
