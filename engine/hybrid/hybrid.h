@@ -116,7 +116,7 @@ struct hybrid {
                           interleaved ones too; 0: none */
     bool is_certified; /* the bound holds for its whole scope */
     bool is_said;      /* the two above are a file's word, which nobody checked */
-    char said_scope[256]; /* what it says the bound is of */
+    char said_scope[320]; /* what it says the bound is of */
     struct hybrid_played played;
     uint64_t transitions;
     uint32_t points;

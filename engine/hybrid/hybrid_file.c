@@ -142,15 +142,17 @@ static void add_scope(const struct hybrid *h, cJSON *to)
 
     if (o->zero >= 0)
         snprintf(zero, sizeof zero, ", ZeRO %d", o->zero);
-    snprintf(scope, sizeof scope,
-             "strict plans%s, of all cuts between %u sections and sub-meshes, %s%s%s%s%s%s%s",
-             h->chunks > 1 ? "" : " that are not interleaved", h->sections.count,
-             o->is_schedule_given ? pipe_schedule_names[o->schedule] : "all schedules", zero,
-             o->recompute == STAGE_RECOMPUTE_ALL ? ", every stage recomputed" : "",
-             o->whole_layers ? ", whole layers" : "",
-             o->limit_bytes > 0 ? ", within the memory asked for" : "",
-             is_pinned ? ", under the pins" : "",
-             o->micro_batches ? ", with so many micro-batches" : "");
+    snprintf(
+        scope, sizeof scope,
+        "strict plans%s, of all cuts between %u sections and sub-meshes, no device idle but before "
+        "the first stage, %s%s%s%s%s%s%s",
+        h->chunks > 1 ? "" : " that are not interleaved", h->sections.count,
+        o->is_schedule_given ? pipe_schedule_names[o->schedule] : "all schedules", zero,
+        o->recompute == STAGE_RECOMPUTE_ALL ? ", every stage recomputed" : "",
+        o->whole_layers ? ", whole layers" : "",
+        o->limit_bytes > 0 ? ", within the memory asked for" : "",
+        is_pinned ? ", under the pins" : "",
+        o->micro_batches ? ", with so many micro-batches" : "");
     cJSON_AddStringToObject(to, "certified_scope", h->is_said ? h->said_scope : scope);
 }
 

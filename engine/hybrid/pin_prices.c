@@ -3,33 +3,33 @@
 #include "engine/hybrid/hybrid.h"
 #include "engine/hybrid/hybrid_pins.h"
 #include "engine/hybrid/hybrid_search.h"
+#include "engine/hybrid/stage_table.h"
+#include "engine/pipeline/pipe_instance.h"
 #include "engine/problem/problem.h"
+#include "engine/text/units.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 #include "hlo/support/stop.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
-/* The step under the pins of `which`; INFINITY: there is no plan. */
-static int search(const struct problem *p, const struct hybrid_options *o, uint32_t which,
-                  double *ms, struct err *e)
+/* The step under these options; INFINITY: there is no plan. */
+static int search_with(const struct problem *p, const struct hybrid_options *o, double *ms,
+                       struct err *e)
 {
-    struct hybrid_wish wish[HYBRID_PINS_MOST];
     struct hybrid_options with = *o;
     struct hybrid *h = mem_try(1, sizeof *h);
 
     *ms = INFINITY;
     if (!h)
         return err_no_memory(e, "to price pins");
-    with.pin_count = 0;
     with.no_bound = true;
-    with.pins = wish;
+    with.relaxes = false;
     if (hybrid_algorithm_plays(
             o->algorithm)) /* which looks at some plans, and finds others each time */
         with.algorithm = HYBRID_EXACT;
-    for (uint32_t n = 0; n < o->pin_count; n++)
-        if (which >> n & 1)
-            wish[with.pin_count++] = o->pins[n];
     int rc = hybrid_new(p, &with, h, e);
     if (!rc) {
         *ms = hybrid_step_ms(h);
@@ -39,15 +39,36 @@ static int search(const struct problem *p, const struct hybrid_options *o, uint3
     return rc == ERR_INFEASIBLE ? 0 : rc;
 }
 
+/* The same under the pins of `which`. */
+static int search(const struct problem *p, const struct hybrid_options *o, uint32_t which,
+                  double *ms, struct err *e)
+{
+    struct hybrid_wish wish[HYBRID_PINS_MOST];
+    struct hybrid_options with = *o;
+
+    with.pin_count = 0;
+    with.pins = wish;
+    for (uint32_t n = 0; n < o->pin_count; n++)
+        if (which >> n & 1)
+            wish[with.pin_count++] = o->pins[n];
+    return search_with(p, &with, ms, e);
+}
+
+/* What was found with more asked for is a plan where less is. */
+static double added(const struct hybrid *h, double without)
+{
+    return stop_asked(h->options.stop) ? INFINITY : fmax(0, hybrid_step_ms(h) - without);
+}
+
 int hybrid_pin_prices(const struct hybrid *h, double ms[static HYBRID_PINS_MOST], double *all_ms,
                       struct err *e)
 {
     const struct hybrid_options *o = &h->options;
     uint32_t all = (uint32_t)(((uint64_t)1 << o->pin_count) - 1);
-    double without, step = hybrid_step_ms(h);
+    double without;
     int rc = search(h->problem, o, 0, &without, e);
 
-    *all_ms = stop_asked(o->stop) ? INFINITY : step - without;
+    *all_ms = added(h, without);
     for (uint32_t n = 0; n < o->pin_count; n++) {
         if (rc)
             return rc;
@@ -55,10 +76,100 @@ int hybrid_pin_prices(const struct hybrid *h, double ms[static HYBRID_PINS_MOST]
         if (o->pin_count > 1)
             rc = search(h->problem, o, all & ~((uint32_t)1 << n), &without, e);
         if (o->pin_count > 1)
-            ms[n] = stop_asked(o->stop) ? INFINITY : step - without;
+            ms[n] = added(h, without);
     }
     return rc;
 }
+
+/* ---- what holds for the whole plan ---- */
+
+enum limit {
+    LIMIT_STAGES,
+    LIMIT_TENSOR,
+    LIMIT_DATA,
+    LIMIT_MICRO,
+    LIMIT_SCHEDULE,
+    LIMIT_RECOMPUTE,
+    LIMIT_ZERO,
+    LIMIT_MEMORY,
+    LIMIT_UNIFORM,
+    LIMITS
+};
+
+static bool name_limit(const struct hybrid_options *o, enum limit l, char *out, size_t room)
+{
+    char text[UNITS_ROOM];
+
+    switch (l) {
+    case LIMIT_STAGES:
+        snprintf(out, room, "stages %u", o->stages);
+        return o->stages;
+    case LIMIT_TENSOR:
+        snprintf(out, room, "tp %u", o->tp);
+        return o->tp;
+    case LIMIT_DATA:
+        snprintf(out, room, "dp %u", o->dp);
+        return o->dp;
+    case LIMIT_MICRO:
+        snprintf(out, room, "micro-batches %u", o->micro_batches);
+        return o->micro_batches;
+    case LIMIT_SCHEDULE:
+        snprintf(out, room, "schedule %s", pipe_schedule_names[o->schedule]);
+        return o->is_schedule_given;
+    case LIMIT_RECOMPUTE:
+        snprintf(out, room, o->recompute == STAGE_RECOMPUTE_ALL ? "recompute" : "no recompute");
+        return o->recompute != STAGE_RECOMPUTE_ANY;
+    case LIMIT_ZERO:
+        snprintf(out, room, "zero %d", o->zero);
+        return o->zero >= 0;
+    case LIMIT_MEMORY:
+        snprintf(out, room, "memory-limit %s", units_bytes(text, o->limit_bytes));
+        return o->limit_bytes > 0;
+    default:
+        if (o->chunks)
+            snprintf(out, room, "chunks %u", o->chunks);
+        else
+            snprintf(out, room, "uniform");
+        return o->is_uniform;
+    }
+}
+
+static void let_go(struct hybrid_options *o, enum limit l)
+{
+    o->stages = l == LIMIT_STAGES ? 0 : o->stages;
+    o->tp = l == LIMIT_TENSOR ? 0 : o->tp;
+    o->dp = l == LIMIT_DATA ? 0 : o->dp;
+    o->micro_batches = l == LIMIT_MICRO ? 0 : o->micro_batches;
+    o->is_schedule_given &= l != LIMIT_SCHEDULE;
+    o->recompute = l == LIMIT_RECOMPUTE ? STAGE_RECOMPUTE_ANY : o->recompute;
+    o->zero = l == LIMIT_ZERO ? -1 : o->zero;
+    o->limit_bytes = l == LIMIT_MEMORY ? 0 : o->limit_bytes;
+    o->chunks = l == LIMIT_UNIFORM ? 0 : o->chunks;
+    o->is_uniform &= l != LIMIT_UNIFORM;
+}
+
+int hybrid_limit_prices(const struct hybrid *h,
+                        struct hybrid_limit_price out[static HYBRID_LIMITS_MOST], uint32_t *count,
+                        struct err *e)
+{
+    *count = 0;
+    for (int l = 0; l < LIMITS; l++) {
+        struct hybrid_options with = h->options;
+        struct hybrid_limit_price *to = &out[*count];
+        double without;
+        if (!name_limit(&with, (enum limit)l, to->text, sizeof to->text))
+            continue;
+        let_go(&with, (enum limit)l);
+        int rc = search_with(h->problem, &with, &without, e);
+        if (rc)
+            return rc;
+        to->ms = added(h, without);
+        ++*count;
+    }
+    return 0;
+}
+
+/* ---- clashes ---- */
 
 static int is_impossible(const struct problem *p, const struct hybrid_options *o, uint32_t which,
                          bool *out, struct err *e)

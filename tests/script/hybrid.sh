@@ -258,6 +258,17 @@ older "--mesh 4x8" 0.5 "Stage 0, devices 0 to 31"
 [ $? = 2 ] && grep -q "a relaxed plan is no hybrid plan" "$dir/err" || fail "takes a relaxed plan as a hybrid one"
 "$automap" plan "$t5" "$c" --hybrid 2> /dev/null
 [ $? = 1 ] || [ $? = 2 ] || fail "takes --hybrid without a plan"
+# What options of the whole plan cost: the step less that of the search without one.
+"$automap" search "$t5" "$c" --kind hybrid --stages 4 --micro-batches 8 --price-limits --plan "$dir/four.json" --force > "$dir/limits" || fail "no prices of limits"
+"$automap" search "$t5" "$c" --kind hybrid --micro-batches 8 --plan "$dir/any.json" --force > /dev/null || fail "no plan of any number of stages"
+"$python" - "$dir" << 'P' || fail "prices of limits"
+import json, re, sys
+read = lambda n: open(f"{sys.argv[1]}/{n}").read()
+step = lambda n: json.loads(read(n))["step_time_ms"]
+prices = dict(re.findall(r"^  --(\S+ \S+): costs (nothing|[\d.]+ ms)", read("limits"), re.M))
+assert list(prices) == ["stages 4", "micro-batches 8"], prices
+assert abs(float(prices["stages 4"].split()[0]) - (step("four.json") - step("any.json"))) < 0.06, prices
+P
 # What a stage splits, by name and by a dim of a variable: it shows in the plan, has a price, and clashes with its opposite.
 for pin in "encoder/layer_003:encoder ffn=whole" "decoder/layer_002:decoder/layer_002/ffn/conv1/kernel:1=2"; do
     "$automap" search "$t5" "$c" --kind hybrid --stages 4 --micro-batches 8 --stage "$pin" --plan "$dir/group.json" --force > "$dir/group" || fail "no plan with $pin"

@@ -356,7 +356,8 @@ static bool check_descent(struct brute *b)
 {
     const struct hybrid_instance *in = b->in;
     struct hybrid_exact_options near = {.stages = b->stages, .near = 0.05};
-    struct hybrid_descent_options down = {.stages = b->stages, .schedule = in->options.schedule};
+    struct hybrid_descent_options down = {.stages = b->stages,
+                                          .schedule = (int)in->options.schedule};
     struct hybrid_exact_result r;
     double last = 0, first_ms = INFINITY;
     struct err e;

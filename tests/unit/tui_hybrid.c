@@ -190,7 +190,10 @@ static void test_pins(void **state)
     assert_false(begins_stage(j, "encoder/layer_003"));
     struct hybrid_seen s = seen_of(j);
     assert_true(s.has_prices);
-    assert_true(near(shown(j) - s.all_ms, free_ms));
+    assert_true(near(fmax(0, shown(j) - free_ms), s.all_ms));
+    assert_int_equal(s.limits, 2); /* schedule, ZeRO */
+    assert_string_equal(s.limit[0].text, "schedule 1f1b");
+    assert_true(s.limit[0].ms > 0 && s.limit[1].ms >= 0);
     hybrid_job_free(j);
     hold(&a, HYBRID_WISH_CUT, "encoder/layer_003"); /* where the second pin allows none */
     j = job_of(&a, false);

@@ -74,14 +74,34 @@ static int print_prices(const struct hybrid *h, struct err *e)
         printf("  pin %s %s: ", hybrid_wish_names[o->pins[n].kind], o->pins[n].text);
         if (!isfinite(ms[n]))
             printf("not priced\n");
-        else if (fabs(ms[n]) < 1e-9 * step)
+        else if (ms[n] < 1e-9 * step)
             printf("costs nothing\n");
         else
-            printf("%s %s, %.2f %% of the step\n", ms[n] > 0 ? "costs" : "saves",
-                   units_ms(text, fabs(ms[n])), 100 * fabs(ms[n]) / step);
+            printf("costs %s, %.2f %% of the step\n", units_ms(text, ms[n]), 100 * ms[n] / step);
     }
     if (o->pin_count > 1 && !rc && isfinite(all_ms))
-        printf("  all pins: %s%s\n", all_ms < 0 ? "-" : "", units_ms(text, fabs(all_ms)));
+        printf("  all pins: %s\n", units_ms(text, all_ms));
+    return rc;
+}
+
+/* What each option that holds for the whole plan costs. */
+static int print_limit_prices(const struct hybrid *h, struct err *e)
+{
+    struct hybrid_limit_price price[HYBRID_LIMITS_MOST];
+    uint32_t count;
+    char text[UNITS_ROOM];
+    int rc = hybrid_limit_prices(h, price, &count, e);
+
+    for (uint32_t n = 0; n < count && !rc; n++) {
+        printf("  --%s: ", price[n].text);
+        if (!isfinite(price[n].ms))
+            printf("not priced\n");
+        else if (price[n].ms < 1e-9 * hybrid_step_ms(h))
+            printf("costs nothing\n");
+        else
+            printf("costs %s, %.2f %% of the step\n", units_ms(text, price[n].ms),
+                   100 * price[n].ms / hybrid_step_ms(h));
+    }
     return rc;
 }
 
@@ -160,6 +180,7 @@ int search_hybrid(const struct search_args *a, const struct problem *p)
         else
             print(a, h, clock_thread_seconds() - start);
         rc = !a->json && o.pin_count ? print_prices(h, &e) : 0;
+        rc = rc || !a->price_limits || a->json ? rc : print_limit_prices(h, &e);
         rc = rc ? rc : a->plan ? hybrid_file_save(h, a->plan, &e) : 0;
         if (rc) {
             err_print(&e, stderr);

@@ -315,6 +315,10 @@ static const struct option own[] = {
      .is_kept = true, .sort = SORT_HYBRID, .take = take_hybrid_pin,
      .expected = "LAYER=N, LAYER@S, LAYER:tp<=N, tp=N, dp<=N, dp=N or LAYER:NAME=split, at most 32 "
                  "of all pins"},
+    {"price-limits", NULL,
+     "hybrid: say what each option that holds for the whole plan costs (--stages, --tp, --dp, "
+     "--zero, --uniform and the like): a search without it",
+     .is_kept = true, .sort = SORT_HYBRID, ARG(price_limits)},
     {"tp-most", "N", "hybrid: each stage splits a sample in N at most; a pin, with its price",
      .is_kept = true, .sort = SORT_HYBRID, .take = take_hybrid_pin,
      .expected = "N, at most 32 of all pins"},

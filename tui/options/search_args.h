@@ -33,13 +33,14 @@ struct search_args {
     const char *algorithm;         /* as given; NULL: not given */
     const char *given[SORT_COUNT]; /* the last option of each sort, by name; NULL: none */
     bool race, json, quiet;
-    bool hybrid;                                      /* --kind hybrid */
-    enum hybrid_algorithm hybrid_algorithm;           /* --algo of hybrid plans */
-    bool uniform;                                     /* --uniform */
-    bool relaxed_stages;                              /* --relaxed-stages */
-    bool whole_layers;                                /* --whole-layers */
-    uint32_t tp, dp;                                  /* of its stages; 0: any */
-    uint32_t chunks;                                  /* that each group of devices has; 0: any */
+    bool hybrid;                            /* --kind hybrid */
+    enum hybrid_algorithm hybrid_algorithm; /* --algo of hybrid plans */
+    bool uniform;                           /* --uniform */
+    bool relaxed_stages;                    /* --relaxed-stages */
+    bool whole_layers;                      /* --whole-layers */
+    uint32_t tp, dp;                        /* of its stages; 0: any */
+    uint32_t chunks;                        /* that each group of devices has; 0: any */
+    bool price_limits;
     struct hybrid_wish hybrid_pins[HYBRID_PINS_MOST]; /* --cut, --keep, --stage */
     uint32_t hybrid_pin_count;
     bool is_schedule_given; /* --schedule */

@@ -5,6 +5,7 @@
 #include "engine/hybrid/hybrid_others.h"
 #include "engine/hybrid/hybrid_picture.h"
 #include "engine/hybrid/hybrid_pins.h"
+#include "engine/hybrid/pin_prices.h"
 #include "engine/text/units.h"
 #include "hlo/support/mem.h"
 #include "tui/screen/grid.h"
@@ -264,8 +265,10 @@ void hybrid_draw_pins(const struct hybrid_shown *s, const struct pane *p)
 
     pane_head(p, 0, &(struct head){0, "Pins", "what each costs, the others held · ms", false});
     if (!s->asked.held_count)
-        pane_cut(p, 0, y, p->width, ROLE_DIM,
-                 "none: c cut here  x no cut here  n these devices  v this server");
+        pane_cut(
+            p, 0, y, p->width, ROLE_DIM,
+            "none: c cut here  x no cut here  n these devices  v this server  T D these parts  p "
+            "this class");
     for (uint32_t n = 0; n < s->asked.held_count && y < p->height; n++, y++) {
         hybrid_pin_text(&s->asked.held[n], text, sizeof text);
         pane_put(p, 0, y, ROLE_PIN | BOLD, U'P');
@@ -278,7 +281,13 @@ void hybrid_draw_pins(const struct hybrid_shown *s, const struct pane *p)
     if (s->asked.held_count > 1 && s->seen.has_prices && isfinite(s->seen.all_ms) &&
         y < p->height) {
         pane_text(p, 2, y, ROLE_DIM, "all of them");
-        pane_right(p, p->width, y, ROLE_TEXT, units_change(ms, s->seen.all_ms, 1));
+        pane_right(p, p->width, y++, ROLE_TEXT, units_change(ms, s->seen.all_ms, 1));
+    }
+    for (uint32_t n = 0; n < s->seen.limits && y < p->height; n++, y++) {
+        const struct hybrid_limit_price *l = &s->seen.limit[n];
+        pane_cut(p, 2, y, p->width - 16, ROLE_TEXT, l->text);
+        if (isfinite(l->ms))
+            pane_right(p, p->width, y, ROLE_TEXT, units_change(ms, l->ms, 1));
     }
 }
 

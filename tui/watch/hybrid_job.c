@@ -121,16 +121,25 @@ static void compare(struct hybrid_job *j)
 {
     struct hybrid_options o = j->frozen.options;
     struct hybrid_rival rival[HYBRID_RIVALS];
+    struct hybrid_limit_price limit[HYBRID_LIMITS_MOST];
     double ms[HYBRID_PINS_MOST], all_ms = 0;
+    uint32_t limits = 0;
     struct err e;
 
-    o.watch = NULL;
+    o.watch = j->frozen.options.watch = NULL;
     if (j->asked.held_count && !hybrid_pin_prices(&j->frozen, ms, &all_ms, &e) &&
         !atomic_load(&j->stop)) {
         pthread_mutex_lock(&j->lock);
         memcpy(j->seen.price_ms, ms, j->asked.held_count * sizeof *ms);
         j->seen.all_ms = all_ms;
         j->seen.has_prices = true;
+        pthread_mutex_unlock(&j->lock);
+    }
+    if (!j->is_file && !hybrid_limit_prices(&j->frozen, limit, &limits, &e) &&
+        !atomic_load(&j->stop)) {
+        pthread_mutex_lock(&j->lock);
+        memcpy(j->seen.limit, limit, limits * sizeof *limit);
+        j->seen.limits = limits;
         pthread_mutex_unlock(&j->lock);
     }
     if (!hybrid_rivals(j->problem, &o, rival, &e) && !atomic_load(&j->stop)) {

@@ -10,6 +10,7 @@
 #include "engine/hybrid/hybrid_others.h"
 #include "engine/hybrid/hybrid_picture.h"
 #include "engine/hybrid/hybrid_pins.h"
+#include "engine/hybrid/pin_prices.h"
 #include "engine/problem/problem.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
@@ -54,7 +55,9 @@ struct hybrid_seen {
     uint32_t clash[HYBRID_PINS_MOST], clashes; /* pins that together leave no plan */
     struct hybrid_rival rival[HYBRID_RIVALS];
     bool has_rivals, has_prices;
-    double price_ms[HYBRID_PINS_MOST], all_ms; /* as hybrid_pin_prices has them */
+    double price_ms[HYBRID_PINS_MOST], all_ms;           /* as hybrid_pin_prices has them */
+    struct hybrid_limit_price limit[HYBRID_LIMITS_MOST]; /* as hybrid_limit_prices has them */
+    uint32_t limits;
     struct hybrid_stage_answer stage;
     char said[160];          /* about the last change */
     uint32_t changes, words; /* counted */
