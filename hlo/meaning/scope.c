@@ -147,14 +147,18 @@ static bool is_container(const char *part, size_t size)
     return size == 0;
 }
 
+static bool is_plain(const char *part, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        if (!isalnum((unsigned char)part[i]) && !strchr("_-.", part[i]))
+            return false;
+    }
+    return size > 0;
+}
+
 static bool is_numbered(const char *part, size_t size)
 {
-    bool is_name = size && isdigit((unsigned char)part[size - 1]);
-
-    for (size_t i = 0; i < size && is_name; i++)
-        is_name =
-            isalnum((unsigned char)part[i]) || part[i] == '_' || part[i] == '-' || part[i] == '.';
-    return is_name;
+    return is_plain(part, size) && isdigit((unsigned char)part[size - 1]);
 }
 
 /* Behind the number of a container's name at `at`, block_3 or block2a; 0: none stands there. */
@@ -179,8 +183,20 @@ static size_t container_end(const char *part, size_t size, size_t at)
     return 0;
 }
 
+/* expanded_conv_3_project, conv1_bn: behind the first number that a word follows; 0: none does. */
+static size_t numbered_stem(const char *part, size_t size)
+{
+    for (size_t i = 1; i + 2 < size && is_plain(part, size); i++) {
+        if (isdigit((unsigned char)part[i]) && part[i + 1] == '_' &&
+            isalpha((unsigned char)part[i + 2]))
+            return i + 1;
+    }
+    return 0;
+}
+
 /* conv5_block8_1_conv, block2a_expand_conv: Keras names flat what others nest. Size of the part up
- * to the number of its last container, when more stands behind it; 0: none. */
+ * to the number of its last container, when more stands behind it, else up to the first number;
+ * 0: none. */
 static size_t flat_layer(const char *part, size_t size)
 {
     size_t last = 0;
@@ -189,6 +205,8 @@ static size_t flat_layer(const char *part, size_t size)
         size_t end = container_end(part, size, i);
         last = end ? end : last;
     }
+    if (!last)
+        return numbered_stem(part, size);
     return last < size && (part[last] == '_' || part[last] == '-') ? last : 0;
 }
 

@@ -861,6 +861,10 @@ static void test_layer_names(void **state)
     check_layer("stage1/block_2/conv1", "stage1/block_2");
     check_layer("h_0/MultiHeadDotProductAttention_0/query", "h_0");
     check_layer("conv1_1", "conv1_1");
+    check_layer("expanded_conv_3_project_bn", "expanded_conv_3");
+    check_layer("conv5_block8_1_conv", "conv5_block8");
+    check_layer("conv1_bn", "conv1");
+    check_layer("a1_b,c->d", "");
     check_layer("decoder/norm", "");
     check_layer("blhd,bmhd->bh2", "");
     check_layer("", "");

@@ -60,11 +60,11 @@ def masked(kind, **more):
     return tuned(model, made(model, (1, L)), loss, ints(B, L), ints(B, L), ints(B, L))
 
 
-def causal(kind, **more):
+def causal(kind, name=None, **more):
     import transformers as t
 
     config = getattr(t, kind + "Config")(**{**WIDTH, "vocab_size": V, "max_position_embeddings": 64, **more})
-    model = getattr(t, f"Flax{kind}ForCausalLM")(config, input_shape=(1, L), _do_init=False)
+    model = getattr(t, "Flax" + (name or kind + "ForCausalLM"))(config, input_shape=(1, L), _do_init=False)
 
     def loss(p, k, words, mask):
         logits = model(words, attention_mask=mask, params=p, dropout_rng=k, train=True).logits
@@ -223,7 +223,7 @@ def hf_regnet():
 
 @step("hf-flax")
 def hf_gpt2():
-    return causal("GPT2", n_embd=128, n_layer=2, n_head=4, n_positions=64)
+    return causal("GPT2", "GPT2LMHeadModel", n_embd=128, n_layer=2, n_head=4, n_positions=64)
 
 
 @step("hf-flax")
