@@ -23,7 +23,7 @@ static bool is_by_hand(const struct evidence *v)
         if (!strcmp(v->primitive, names[k]))
             return true;
     }
-    return false;
+    return v->m->replica_count > 1 && v->m->num_partitions <= 1; /* pmap: nothing was partitioned */
 }
 
 static bool is_output(const struct evidence *v)

@@ -5,6 +5,7 @@
 #include "engine/doctor/causes.h"
 #include "engine/doctor/evidence.h"
 #include "engine/doctor/groups.h"
+#include "engine/doctor/wishes.h"
 #include "hlo/meaning/program.h"
 #include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
@@ -428,6 +429,8 @@ static int examine_all(struct doctor *d, struct err *e)
 /* What collectives are in is split; they come with splitting. */
 static int require_split(const struct hlo_module *m, const struct hlo_program *p, struct err *e)
 {
+    const char *one = p->collectives == 1 ? "" : "s";
+
     if (p->devices > CLUSTER_DEVICES_MOST)
         return err_set(e, ERR_LIMIT, "made for %lld devices, expected at most %d",
                        (long long)p->devices, CLUSTER_DEVICES_MOST);
@@ -435,10 +438,10 @@ static int require_split(const struct hlo_module *m, const struct hlo_program *p
         return 0;
     if (p->kind != HLO_PROGRAM_WHOLE)
         return err_set(e, ERR_INPUT,
-                       "written for each device, but not for how many: %u collective%s, %.60s "
-                       "first. Compiled for its devices it can be explained",
-                       (unsigned)p->collectives, p->collectives == 1 ? "" : "s",
-                       hlo_name(m, p->first));
+                       "written for each device (shard_map or pmap), and the file does not say for "
+                       "how many: %u collective%s, %.60s first. Expected a cluster with as many "
+                       "devices, or the compiled text",
+                       (unsigned)p->collectives, one, hlo_name(m, p->first));
     if (m->num_partitions > 1)
         return err_set(e, ERR_INPUT,
                        "not partitioned yet: XLA makes the collectives when it splits the program "
@@ -458,6 +461,8 @@ int doctor_new(const struct hlo_module *m, const struct hlo_module *before, cons
 {
     struct hlo_program p = hlo_program_of(m);
 
+    if (!p.devices && p.kind == HLO_PROGRAM_PER_DEVICE)
+        p.devices = c ? c->devices : doctor_mesh_devices(m);
     *out = (struct doctor){.m = m, .before = before, .is_compiled = m->is_scheduled};
     if (require_split(m, &p, e))
         return e->code;

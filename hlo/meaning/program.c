@@ -29,6 +29,22 @@ static bool is_cut(const struct hlo_module *m)
            (size >= sizeof end - 1 && !strcmp(name + size - (sizeof end - 1), end));
 }
 
+/* A part of it is written for each device: shard_map, before anything is partitioned. */
+static bool has_local_part(const struct hlo_module *m)
+{
+    static const char *const edges[] = {"xla.sdy.GlobalToLocalShape", "SPMDFullToShardShape"};
+
+    for (hlo_id id = 0; id < m->count; id++) {
+        if (hlo_at(m, id)->opcode != HLO_OP_CUSTOM_CALL)
+            continue;
+        for (size_t k = 0; k < sizeof edges / sizeof *edges; k++) {
+            if (hlo_attr_is(m, id, HLO_ATTR_CUSTOM_CALL_TARGET, edges[k]))
+                return true;
+        }
+    }
+    return false;
+}
+
 struct hlo_program hlo_program_of(const struct hlo_module *m)
 {
     struct hlo_program p = {.kind = HLO_PROGRAM_WHOLE, .first = HLO_NONE};
@@ -47,7 +63,7 @@ struct hlo_program hlo_program_of(const struct hlo_module *m)
     if (p.devices && m->num_partitions > 1 && is_cut(m))
         p.kind = HLO_PROGRAM_PARTITIONED;
     else if (p.collectives)
-        p.kind = p.devices ? HLO_PROGRAM_PARTITIONED : HLO_PROGRAM_PER_DEVICE;
+        p.kind = p.devices && !has_local_part(m) ? HLO_PROGRAM_PARTITIONED : HLO_PROGRAM_PER_DEVICE;
     return p;
 }
 
@@ -75,6 +91,6 @@ int hlo_program_require_whole(const struct hlo_module *m, struct err *e)
     return err_set(e, ERR_INPUT,
                    "this is written for each device (shard_map or pmap): %u collective%s inside, "
                    "%.60s first. A plan needs the step as one program, under jit alone; automap "
-                   "inspect reads this one",
+                   "doctor prices what this one sends",
                    (unsigned)p.collectives, p.collectives == 1 ? "" : "s", hlo_name(m, p.first));
 }

@@ -1,6 +1,7 @@
 /* The doctor without a dump at hand: the mesh of a program's shardings, and a change found by
  * planning again whose figures are of one source. */
 #include "engine/doctor/doctor.h"
+#include "engine/doctor/groups.h"
 #include "engine/doctor/wishes.h"
 #include "example.h"
 
@@ -248,13 +249,95 @@ static void groups_mean_the_same(void **state)
                    "%.*s\n\nENTRY e_spmd {\n  p = f32[16,8] parameter(0)\n"
                    "  ROOT r = f32[32,8] all-gather(p), dimensions={0}, %s\n}\n",
                    (int)(bar - ways[k]), ways[k], bar + 1);
+        static const uint32_t members[] = {0, 4, 1, 5, 2, 6, 3, 7};
+        struct hlo_module *m = load(text.text);
+        struct device_groups g;
+        struct err e = {0};
+        assert_int_equal(device_groups_of(m, m->computations[m->entry].root, 8, &g, &e), 0);
+        assert_int_equal(g.size, 2);
+        assert_memory_equal(g.member, members, sizeof members);
+        device_groups_release(&g);
+        hlo_free(m);
         struct doctor_finding f = only_finding(text.text);
         assert_int_equal(f.once.group, 2);
         assert_true(f.once.sent == 512);
+        assert_true((f.cause == DOCTOR_BY_HAND) == (strstr(ways[k], "replica_count") != NULL));
         ms = k ? ms : f.once.ms;
         assert_true(ms > 0 && f.once.ms == ms);
         str_release(&text);
     }
+}
+
+/* Which devices hold the same part, by the text of a sharding. */
+static void same_parts_are_known(void **state)
+{
+    static const struct {
+        const char *groups, *sharding;
+        bool same;
+    } cases[] = {
+        {"[2,4]<=[8]", "{devices=[2,1,4]<=[8] last_tile_dim_replicate}", true},
+        {"[4,2]<=[2,4]T(1,0)", "{devices=[2,1,4]<=[8] last_tile_dim_replicate}", false},
+        {"[4,2]<=[2,4]T(1,0)", "{devices=[4,1,2]<=[2,4]T(1,0) last_tile_dim_replicate}", true},
+        {"[2,4]<=[8]", "{devices=[4,1,2]<=[8] last_tile_dim_replicate}", false},
+        {"[1,8]<=[8]", "{replicated}", true},
+        {"[1,8]<=[8]", "{devices=[8,1]<=[8]}", false},
+        {"[1,8]<=[8]", "{devices=[2,1,4]<=[4] last_tile_dim_replicate}", false},
+        {"[1,8]<=[8]", "{devices=[0,8]<=[8] last_tile_dim_replicate}", false},
+        {"[1,8]<=[8]", "{devices=", false},
+    };
+
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct str text = {0};
+        struct device_groups g;
+        struct err e = {0};
+        str_format(&text,
+                   "HloModule m, num_partitions=8\n\nENTRY e_spmd {\n"
+                   "  p = f32[16,8] parameter(0)\n"
+                   "  ROOT r = f32[16,8] all-to-all(p), dimensions={0}, replica_groups=%s\n}\n",
+                   cases[k].groups);
+        struct hlo_module *m = load(text.text);
+        assert_int_equal(device_groups_of(m, m->computations[m->entry].root, 8, &g, &e), 0);
+        const char *s = cases[k].sharding;
+        if (device_groups_have_same(&g, s, strlen(s)) != cases[k].same)
+            fail_msg("groups %s of %s", cases[k].groups, s);
+        device_groups_release(&g);
+        hlo_free(m);
+        str_release(&text);
+    }
+}
+
+#define HEAD "HloModule m, frontend_attributes={xla.sdy.meshes={"
+#define BY_HAND                                                           \
+    "}}\n\nENTRY e {\n  p = f32[16,8] parameter(0)\n"                     \
+    "  ROOT r = f32[128,8] all-gather(p), dimensions={0}, channel_id=1, " \
+    "replica_groups={{0,1,2,3,4,5,6,7}}, use_global_device_ids=true, "    \
+    "metadata={op_name=\"shard_map/all_gather\"}\n}\n"
+
+/* shard_map lowered alone: its mesh says for how many devices, or a cluster does. */
+static void written_for_each_device(void **state)
+{
+    struct hlo_module *m = load(HEAD "mesh = #sdy.mesh<[\"data\"=4, \"model\"=2]>" BY_HAND);
+    struct hlo_module *without = load("HloModule m, frontend_attributes={a={b=1" BY_HAND);
+    struct cluster c;
+    struct doctor d;
+    struct err e = {0};
+
+    (void)state;
+    if (doctor_new(m, NULL, NULL, &d, &e))
+        fail_msg("%s", e.what);
+    assert_int_equal(d.devices, 8);
+    assert_int_equal(d.findings[0].cause, DOCTOR_BY_HAND);
+    assert_true(d.findings[0].once.sent == 4096 * 7 / 8.0);
+    doctor_release(&d);
+    assert_int_equal(doctor_new(without, NULL, NULL, &d, &e), ERR_INPUT);
+    assert_non_null(strstr(e.what, "for how many"));
+    assert_int_equal(cluster_of_devices(&c, 8, &e), 0);
+    assert_int_equal(doctor_new(without, NULL, &c, &d, &e), 0);
+    assert_true(d.findings[0].once.sent == 4096 * 7 / 8.0);
+    doctor_release(&d);
+    hlo_free(m);
+    hlo_free(without);
 }
 
 /* What has no collectives yet is no program without any. */
@@ -265,7 +348,7 @@ static void unpartitioned_text_is_refused(void **state)
     } cases[] = {
         {"HloModule m, num_partitions=8\n\nENTRY e {\n  p = f32[8] parameter(0), "
          "sharding={devices=[8]<=[8]}\n  ROOT r = f32[8] add(p, p)\n}\n",
-         "not partitioned yet"},
+         "its 8 partitions"},
         {"HloModule m\n\nENTRY e {\n  p = f32[8] parameter(0)\n  ROOT r = f32[8] add(p, p)\n}\n",
          "made for one device"},
     };
@@ -289,6 +372,8 @@ int main(void)
         cmocka_unit_test(now_is_of_the_plan),
         cmocka_unit_test(every_form_is_priced),
         cmocka_unit_test(groups_mean_the_same),
+        cmocka_unit_test(same_parts_are_known),
+        cmocka_unit_test(written_for_each_device),
         cmocka_unit_test(unpartitioned_text_is_refused),
     };
 

@@ -14,6 +14,13 @@
 #define REDUCED                                                                         \
     SUM "ENTRY e { x = f32[8] parameter(0)\n  y = f32[8] all-reduce(x), to_apply=sum\n" \
         "  ROOT r = f32[8] negate(y) }\n"
+/* shard_map under jit, before anything is partitioned. */
+#define LOCAL                                                                          \
+    "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }\n" \
+    "ENTRY e { x = f32[64] parameter(0)\n"                                             \
+    "l = f32[8] custom-call(x), custom_call_target=\"xla.sdy.GlobalToLocalShape\"\n"   \
+    "y = f32[8] all-reduce(l), replica_groups={{0,1,2,3,4,5,6,7}}, to_apply=add\n"     \
+    "ROOT g = f32[8] custom-call(y), custom_call_target=\"xla.sdy.LocalToGlobalShape\" }\n"
 #define STARTED                                                                               \
     SUM "ENTRY e { x = f32[8] parameter(0)\n  y = f32[8] all-reduce-start(x), to_apply=sum\n" \
         "  ROOT r = f32[8] all-reduce-done(y) }\n"
@@ -54,6 +61,8 @@ static void test_kinds(void **state)
         {"HloModule a, replica_count=2\n" STARTED, HLO_PROGRAM_PARTITIONED, 1,
          "before_optimizations"},
         {"HloModule a\n" REDUCED, HLO_PROGRAM_PER_DEVICE, 1, "shard_map or pmap"},
+        {"HloModule a, num_partitions=8\n" LOCAL, HLO_PROGRAM_PER_DEVICE, 1,
+         "automap doctor prices what this one sends"},
     };
 
     (void)state;

@@ -84,7 +84,7 @@ static void find_sent(struct inspection *in)
     struct doctor d;
     struct err e;
 
-    if (in->program.kind != HLO_PROGRAM_PARTITIONED || doctor_new(in->m, NULL, NULL, &d, &e))
+    if (in->program.kind == HLO_PROGRAM_WHOLE || doctor_new(in->m, NULL, NULL, &d, &e))
         return;
     doctor_sum(&d, &(struct doctor_row){0, d.count}, &in->sent, &changed);
     snprintf(in->sent_on, sizeof in->sent_on, "%s", d.cluster.name);
