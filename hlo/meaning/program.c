@@ -1,5 +1,6 @@
 #include "hlo/meaning/program.h"
 
+#include "hlo/module/attr.h"
 #include "hlo/module/ops.h"
 #include "hlo/support/err.h"
 

@@ -33,11 +33,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const uint8_t *second = cut ? cut + sizeof line - 1 : data;
     size_t first_size = cut ? (size_t)(cut - data) : size;
     size_t second_size = cut ? size - (size_t)(second - data) : size;
-    struct hlo_module *m = NULL, *before = NULL, *program = NULL;
+    struct hlo_module *m = NULL, *copy = NULL, *before = NULL, *program = NULL;
     struct doctor d = {0};
     struct err e;
 
     if (hlo_load_memory("fuzz", data, first_size, NULL, &m, &e) ||
+        hlo_load_memory("fuzz", data, first_size, NULL, &copy, &e) ||
         hlo_load_memory("before", second, second_size, NULL, &before, &e) ||
         hlo_load_memory("before", second, second_size, NULL, &program, &e))
         goto out;
@@ -50,10 +51,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         (void)!doctor_replan(&d, program, NULL, &e);
         program = NULL;
     }
+    if (copy->count < PROGRAM_MOST) {
+        (void)!doctor_compute(&d, copy, NULL, &e);
+        copy = NULL;
+        if (d.has_compute && !(isfinite(d.compute_ms) && d.compute_ms >= 0))
+            abort();
+    }
     check(&d);
 out:
     doctor_release(&d);
     hlo_free(m);
+    hlo_free(copy);
     hlo_free(before);
     hlo_free(program);
     return 0;

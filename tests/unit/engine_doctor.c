@@ -234,8 +234,8 @@ static void groups_mean_the_same(void **state)
         "HloModule m, num_partitions=8|channel_id=1, replica_groups={{0,4},{1,5},{2,6},{3,7}}",
         "HloModule m, num_partitions=8|channel_id=1, replica_groups=[4,2]<=[2,4]T(1,0)",
         "HloModule m, num_partitions=8|channel_id=1, replica_groups=mesh['a'=2,'b'=4] {'a'}",
-        "HloModule m, num_partitions=8|channel_id=1, replica_groups=mesh['b'=4,'a'=2], "
-        "device_ids=([2,4]T(1,0)) {'a'}",
+        ("HloModule m, num_partitions=8|channel_id=1, replica_groups=mesh['b'=4,'a'=2], "
+         "device_ids=([2,4]T(1,0)) {'a'}"),
         "HloModule m, num_partitions=8|channel_id=1, replica_groups=mesh['a'=8] {'a':(1)2}",
         "HloModule m, replica_count=8|replica_groups={{0,4},{1,5},{2,6},{3,7}}",
     };
