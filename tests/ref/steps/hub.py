@@ -255,28 +255,3 @@ def hf_vit():
 @step("hf-flax")
 def hf_dinov2():
     return pictures("Dinov2", **WIDTH, image_size=32, patch_size=8)
-
-
-@step("hf-flax")
-def hf_longt5():
-    """Attention within blocks and to words that stand for several; shared tables, relative places."""
-    import optax
-    import transformers as t
-
-    config = t.LongT5Config(vocab_size=V, d_model=128, d_kv=32, d_ff=256, num_layers=2, num_heads=4, local_radius=7, global_block_size=8,
-                            encoder_attention_type="transient-global", decoder_start_token_id=0)
-    model = t.FlaxLongT5ForConditionalGeneration(config, _do_init=False)
-    params, tx = made(model, (1, L)), optax.adafactor(1e-3, min_dim_size_to_factor=64)
-
-    def train(params, opt, k, given, before, labels):
-        k, drawn = jax.random.split(k)
-
-        def loss(p):
-            logits = model(given, decoder_input_ids=before, params=p, dropout_rng=drawn, train=True).logits
-            return weighed(logits, labels, (labels > 0).astype(jnp.float32))
-
-        value, g = jax.value_and_grad(loss)(params)
-        u, opt = tx.update(g, opt, params)
-        return optax.apply_updates(params, u), opt, k, value
-
-    return train, (params, shapes(tx.init, params), key(), ints(B, L), ints(B, L), ints(B, L)), None
