@@ -46,12 +46,11 @@ struct state {
     float row[2 * MOVE_FEATURES], gap[2];
 };
 
-/* What a round brought, as one block. */
+/* What a round brought; in a block `count` states follow. */
 struct lessons {
     uint32_t count, episodes;
     uint64_t decided;
     double gap; /* of its own decisions, summed */
-    struct state state[];
 };
 
 /* A round while it is played. */
@@ -237,7 +236,7 @@ static bool play_round(void *self, uint32_t item, struct ranks_result *out)
     if (l) {
         *l = r.sum;
         if (states)
-            memcpy(l->state, r.state, states);
+            memcpy(l + 1, r.state, states);
         *out = (struct ranks_result){l, sizeof *l + states};
     }
     free(r.state);
@@ -247,11 +246,12 @@ static bool play_round(void *self, uint32_t item, struct ranks_result *out)
 static bool take_round(struct school *c, const struct ranks_result *r)
 {
     const struct lessons *l = r->data;
+    const struct state *state = (const struct state *)(l + 1);
 
-    if (r->size < sizeof *l || r->size != sizeof *l + l->count * sizeof *l->state)
+    if (r->size < sizeof *l || r->size != sizeof *l + l->count * sizeof *state)
         return false;
     for (uint32_t n = 0; n < l->count; n++)
-        c->replay[c->taken++ % REPLAY] = l->state[n];
+        c->replay[c->taken++ % REPLAY] = state[n];
     c->gap += l->gap;
     c->decided += l->decided;
     c->progress.episodes += l->episodes;
