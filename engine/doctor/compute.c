@@ -105,7 +105,7 @@ int doctor_compute(struct doctor *d, struct hlo_module *copy, const char *kernel
     const struct problem_options o = {.kernels = kernels};
     struct kernel_rules *rules = NULL;
     struct problem *p = NULL;
-    struct err ignored;
+    struct err unpriced;
     int rc = kernel_rules_read(kernels, &rules, e);
 
     kernel_rules_free(rules); /* what is wrong in them is told; the rest of this may fail */
@@ -119,9 +119,14 @@ int doctor_compute(struct doctor *d, struct hlo_module *copy, const char *kernel
         return err_no_memory(e, "for the work of the module");
     }
     make_whole(copy);
-    if (!problem_new(copy, NULL, &d->cluster, &o, p, &ignored)) {
+    rc = problem_new(copy, NULL, &d->cluster, &o, p, &unpriced);
+    if (!rc) {
         rc = sum_up(d, p, e);
         problem_release(p);
+    } else if (rc == ERR_MEMORY) {
+        *e = unpriced;
+    } else {
+        rc = 0; /* text that cannot be priced */
     }
     free(p);
     return rc;
