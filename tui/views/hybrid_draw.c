@@ -266,6 +266,7 @@ void hybrid_draw_stages(const struct hybrid_shown *s, const struct pane *p)
     struct columns c = columns_for(s, p->width);
     char note[128], limit[UNITS_ROOM] = "";
     double most = h->stages ? h->stage[0].limit_bytes : INFINITY;
+    uint32_t devices = h->stages ? h->stage[h->stages - 1].end_device - h->stage[0].device : 0;
 
     if (isfinite(most))
         snprintf(limit, sizeof limit, "%.0f GB", most / 1e9);
@@ -273,8 +274,8 @@ void hybrid_draw_stages(const struct hybrid_shown *s, const struct pane *p)
         snprintf(note, sizeof note, "%u stages, %u on each of %u groups of devices%s%s", h->stages,
                  h->chunks, h->groups, limit[0] ? " of " : "", limit);
     else
-        snprintf(note, sizeof note, "%u stage%s on %u devices%s%s · ms", h->stages,
-                 h->stages == 1 ? "" : "s", h->stage[h->stages - 1].end_device - h->stage[0].device,
+        snprintf(note, sizeof note, "%u stage%s on %u device%s%s%s · ms", h->stages,
+                 h->stages == 1 ? "" : "s", devices, devices == 1 ? "" : "s",
                  limit[0] ? " of " : "", limit);
     pane_head(p, 0, &(struct head){0, "Stages and their mesh", note, true});
     for (int y = 0; y < HYBRID_STAGE_ROWS - 1; y++)
