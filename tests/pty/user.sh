@@ -17,11 +17,14 @@ commands:
   - {name: source, key: F5, how: inline, about: the line here, run: "sed -n {line}p {file}"}
   - {name: say, key: F6, how: inline, run: "echo group {group} of {instruction}"}
   - {name: plan, key: F7, how: inline, run: "grep -c step_time_ms {plan}"}
+  - {name: where, key: F10, how: inline, run: "case {plan} in $TMPDIR/automap-plan*) echo it is in TMPDIR;; *) echo it is elsewhere;; esac"}
+  - {name: pipe, key: F11, how: inline, run: "yes 2>broken | head -n 1 >first; test -s broken && echo SIGPIPE is ignored || echo SIGPIPE is given back"}
   - {name: fails, key: F8, how: suspended, run: "echo no such thing; exit 3"}
   - {name: waits, key: F9, how: inline, run: "sleep 600; echo {group}"}
 C
 start 120x40
-run "cd $home; export EDITOR=$home/editor; clear"
+mkdir tmp
+run "cd $home; export EDITOR=$home/editor TMPDIR=$home/tmp; clear"
 run "$automap hostile.hlo.txt; echo code \$?"; see "1 Graph ━"
 type C-p; type -l "dot_general.8"; see "instruction"; type Enter; see "1 Graph ━"
 type F6; matches "group .* of dot_general.8"
@@ -29,7 +32,9 @@ type F5; see "two"
 type C-e; see "an editor has the terminal"; type Enter; see "1 Graph ━"
 [ "$(cat edited)" = "+2|it's; touch PWNED; \$(touch PWNED).py|" ] || { echo "the editor got: $(cat edited)"; exit 1; }
 type F7; matches "^ 1 *$"
-ls /tmp/automap-plan-* 2>/dev/null | xargs -r ls -ld | grep -q "$(id -un).*$(date +%H:%M)" && { echo "a plan is left"; exit 1; }
+type F10; see "it is in TMPDIR"
+[ -z "$(ls tmp)" ] || { echo "a plan is left: $(ls tmp)"; exit 1; }
+type F11; see "SIGPIPE is given back"; [ "$(cat first)" = y ] || { echo "the pipe gave $(cat first)"; exit 1; }
 type F8; see "no such thing"; see "[Enter]"; type Enter; see "fails ended with 3"
 type '?'; see "yours"; see "the source line"; type Escape; see "1 Graph ━"
 type F9; see "waits runs"; type F6; see "waits is still running"

@@ -36,7 +36,7 @@ struct user_commands {
     const struct user_command *commands;
     struct action actions[USER_COMMANDS_MOST];
     struct key_table keys;
-    char dir[40], plan[64]; /* of {plan}; "": none was asked for */
+    char dir[512], plan[528]; /* of {plan}; "": none was asked for */
 
     pid_t pid; /* beside the screen; 0: none */
     int from;  /* what it writes; -1 */
@@ -159,7 +159,10 @@ static int write_plan(struct app *a, struct user_commands *u, struct err *e)
     plan_release(&plan);
     if (rc)
         goto out;
-    snprintf(u->dir, sizeof u->dir, "/tmp/automap-plan-XXXXXX");
+    const char *place = getenv("TMPDIR");
+    if (!place || *place != '/' || strlen(place) + 32 > sizeof u->dir)
+        place = "/tmp";
+    snprintf(u->dir, sizeof u->dir, "%s/automap-plan-XXXXXX", place);
     if (!mkdtemp(u->dir)) {
         rc = err_set(e, ERR_IO, "%s: %s", u->dir, strerror(errno));
         u->dir[0] = 0;
