@@ -439,7 +439,10 @@ static void say_undone(struct app *a)
         const struct log_line *line = &s->log.block->lines[n];
         if (line->kind != LOG_PERSON)
             continue;
-        app_say(a, "%s; %u to undo, %u to redo", line->text, s->undoable, s->redoable);
+        char named[MESSAGE_ROOM];
+        app_say(a, "%s; %u to undo, %u to redo",
+                watch_with_names(a->watch, line->text, a->width - 28, named, sizeof named),
+                s->undoable, s->redoable);
         return;
     }
 }

@@ -83,29 +83,6 @@ static void read_log(struct panel *p)
     filter_log(p);
 }
 
-/* "@7" is the eighth decision: screens say its name. */
-static const char *with_names(char out[static LOG_TEXT_ROOM], const char *text,
-                              const struct watch *w, int columns)
-{
-    const char *at = strchr(text, '@');
-    char *end = NULL;
-    long move = at ? strtol(at + 1, &end, 10) : -1;
-
-    if (move < 0 || move >= w->move_count || end == at + 1)
-        return text;
-    char name[NAME_ROOM];
-    watch_short_name(name, sizeof name, w->move[move].name,
-                     columns - (int)(at - text) - (int)strlen(end) - 2);
-    snprintf(out, LOG_TEXT_ROOM, "%.*s%.80s%s%.40s", (int)(at - text), text, name,
-             *end == '=' ? " " : "", end);
-    char *equals = strstr(out, " =");
-    if (equals && equals[2] && equals[2] != ' ' && strlen(out) + 2 < LOG_TEXT_ROOM) {
-        memmove(equals + 3, equals + 2, strlen(equals + 2) + 1);
-        equals[2] = ' ';
-    }
-    return out;
-}
-
 #define EXACT "exact: "
 
 static void draw_line(const struct watch *w, const struct pane *p, int y,
@@ -121,8 +98,9 @@ static void draw_line(const struct watch *w, const struct pane *p, int y,
     if (line->act)
         x = pane_format(p, x, y, ROLE_PIN | BOLD, "%u ", line->act);
     char named[LOG_TEXT_ROOM];
-    const char *text = line->kind == LOG_PERSON ? with_names(named, line->text, w, p->width - x)
-                                                : line->text,
+    const char *text = line->kind == LOG_PERSON
+                           ? watch_with_names(w, line->text, p->width - x, named, sizeof named)
+                           : line->text,
                *was = strstr(text, ", was ");
     if (line->kind == LOG_BEST && was) {
         bool whole = x + (int)strlen(text) <= p->width;
@@ -218,7 +196,7 @@ static void message_log(const struct panel *p, char *out, size_t room)
     if (line)
         snprintf(out, room, "%s  %s", units_count(count, (int64_t)line->episode),
                  line->kind == LOG_PERSON
-                     ? with_names(named, line->text, p->scene->watch, NAME_ROOM)
+                     ? watch_with_names(p->scene->watch, line->text, NAME_ROOM, named, sizeof named)
                      : line->text);
 }
 

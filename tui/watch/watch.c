@@ -26,6 +26,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- names ---- */
@@ -164,6 +165,27 @@ char *watch_move_name(const struct watch *w, int move, char *out, size_t room, i
         if (n != move &&
             !strcmp(watch_short_name(other, sizeof other, w->move[n].name, columns), out))
             return text_cut_middle(out, room, w->move[move].name, columns);
+    }
+    return out;
+}
+
+const char *watch_with_names(const struct watch *w, const char *text, int columns, char *out,
+                             size_t room)
+{
+    const char *at = strchr(text, '@');
+    char *end = NULL, name[NAME_ROOM];
+    long move = at ? strtol(at + 1, &end, 10) : -1;
+
+    if (move < 0 || move >= w->move_count || end == at + 1)
+        return text;
+    watch_short_name(name, sizeof name, w->move[move].name,
+                     columns - (int)(at - text) - (int)strlen(end) - 2);
+    snprintf(out, room, "%.*s%.80s%s%.40s", (int)(at - text), text, name, *end == '=' ? " " : "",
+             end);
+    char *equals = strstr(out, " =");
+    if (equals && equals[2] && equals[2] != ' ' && strlen(out) + 2 < room) {
+        memmove(equals + 3, equals + 2, strlen(equals + 2) + 1);
+        equals[2] = ' ';
     }
     return out;
 }

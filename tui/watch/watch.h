@@ -88,6 +88,11 @@ char *watch_short_name(char *out, size_t room, const char *name, int columns);
  */
 char *watch_move_name(const struct watch *w, int move, char *out, size_t room, int columns);
 
+/* "pin encoder self = 1" for "pin @3=1": a line of the log with the name of the decision in it, in
+ * about `columns`. Returns `text` where it has none, else out. */
+const char *watch_with_names(const struct watch *w, const char *text, int columns, char *out,
+                             size_t room);
+
 /* The move that decides class `k`; MOVE_NONE: none does. */
 int watch_move_of(const struct watch *w, class_id k);
 /* Of an instruction: its first value with a dim that a move decides. */
