@@ -151,11 +151,22 @@ static void test_every_view_is_explained(void **state)
     struct err e;
 
     assert_int_equal(app_tell(app, "episode 20", &e), 0);
+    assert_int_equal(app_tell(app, "zero 1", &e), 0); /* rows of what if, as a tree */
+    assert_int_equal(app_tell(app, "zero 2", &e), 0);
+    assert_int_equal(app_tell(app, "row 0", &e), 0);
+    assert_int_equal(app_tell(app, "micro-batches 2", &e), 0);
+    assert_int_equal(app_tell(app, "row 0", &e), 0);
+    assert_int_equal(app_tell(app, "episode 20", &e), 0);
     assert_int_equal(app_tell(app, "decide 2", &e), 0);
     for (size_t n = 0; n < sizeof views / sizeof *views; n++) {
         const char *text = screen(app, views[n].keys, &out);
         app_touch(app);
-        int count = glossary_on(app_frame(app), -1, found, 64);
+        const struct grid *g = app_frame(app);
+        int count = glossary_on(g, -1, found, 64);
+        for (int i = 0; i < g->width * g->height; i++) { /* each sign has one in ASCII */
+            if (g->cells[i].ch != '?' && grid_ascii(g->cells[i].ch) == '?')
+                fail_msg("%s: U+%04X has no ASCII", views[n].keys, (unsigned)g->cells[i].ch);
+        }
         for (const char *w = views[n].words; *w; w += strcspn(w, "|"), w += *w == '|') {
             char word[32];
             bool known = false, there = false;

@@ -257,7 +257,7 @@ static void draw_branch(struct branch *k, uint32_t at, int depth)
     if (y >= 1) {
         for (int d = 1; d <= depth && d < TREE_DEPTH; d++)
             x = pane_text(k->pane, x, y, ROLE_BORDER,
-                          d == depth   ? k->more[d] ? "├ " : "╰ "
+                          d == depth   ? k->more[d] ? "├ " : "└ "
                           : k->more[d] ? "│ "
                                        : "  ");
         x = pane_format(k->pane, x, y, ROLE_DIM, "%u ", r->number);
