@@ -41,7 +41,7 @@ static void test_undo_says_what_it_did(void **state)
     assert_non_null(strstr(screen(app, "u", &out), "you undo pin"));
     assert_non_null(strstr(out.text, "0 to undo, 1 to redo"));
     assert_null(strstr(out.text, "@")); /* a decision has a name */
-    app_key(app, 18); /* C-r */
+    app_key(app, 18);                   /* C-r */
     assert_non_null(strstr(screen(app, "", &out), "you redo pin"));
     assert_non_null(strstr(out.text, "1 to undo, 0 to redo"));
     screen(app, "u", &out);
