@@ -362,23 +362,3 @@ int64_t hlo_trip_count(const struct hlo_module *m, hlo_id loop)
 {
     return trips_of(m, loop, 0);
 }
-
-/* ---- names ---- */
-
-static hlo_id find_in(const struct hlo_module *m, const struct hlo_computation *c, const char *name)
-{
-    for (hlo_id id = c->first; id < c->first + c->count; id++)
-        if (!strcmp(hlo_name(m, id), name))
-            return id;
-    return HLO_NONE;
-}
-
-hlo_id hlo_find(const struct hlo_module *m, const char *name)
-{
-    if (*name == '%')
-        name++;
-    hlo_id id = find_in(m, &m->computations[m->entry], name);
-    for (hlo_comp c = 0; c < m->computation_count && id == HLO_NONE; c++)
-        id = find_in(m, &m->computations[c], name);
-    return id;
-}

@@ -183,6 +183,7 @@ void hlo_free(struct hlo_module *m)
 {
     if (!m)
         return;
+    hlo_finder_release(m->finder);
     arena_release(&m->arena);
     free(m->input);
     free(m);

@@ -56,6 +56,10 @@ bool hlo_index_add(struct hlo_index *index, uint64_t hash, uint32_t item);
 
 int hlo_build_memory(struct err *e); /* ERR_MEMORY with its sentence */
 
+/* hlo/module/find.c: what hlo_find looks in, empty; NULL: out of memory. */
+struct hlo_finder *hlo_finder_new(struct arena *a);
+void hlo_finder_release(struct hlo_finder *f); /* NULL ok */
+
 /* hlo/module/drop_input.c: of HLO text little is kept. Where that is less than half, the finished
  * module gets copies, and the input is freed. Without memory for it all stays as it is. */
 void hlo_build_drop_input(struct hlo_builder *b);

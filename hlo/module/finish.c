@@ -630,7 +630,8 @@ static int finish(struct hlo_builder *b, hlo_comp entry, struct err *e)
     if (rc)
         return rc;
     b->m->entry = entry;
-    return move_arrays(b, e);
+    b->m->finder = hlo_finder_new(&b->m->arena);
+    return b->m->finder ? move_arrays(b, e) : hlo_build_memory(e);
 }
 
 int hlo_builder_finish(struct hlo_builder *b, hlo_comp entry, struct hlo_module **out,

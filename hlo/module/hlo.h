@@ -19,6 +19,7 @@ typedef uint32_t hlo_value; /* one array (or token) leaf of an instruction's res
 typedef uint32_t hlo_comp;  /* a computation */
 #define HLO_NONE UINT32_MAX
 
+struct hlo_finder;
 struct hlo_kernel; /* hlo/meaning/kernels.h */
 
 struct hlo_instruction {
@@ -138,6 +139,7 @@ struct hlo_module {
     const struct hlo_module *source;
     const hlo_id *origin;
 
+    struct hlo_finder *finder; /* of hlo_find; in the arena */
     struct arena arena;
     char *input; /* text that spans point into; owned. NULL: they were copied to the arena */
 };
@@ -213,7 +215,8 @@ bool hlo_constant_number(const struct hlo_module *m, hlo_id id, double *out);
  * with a constant; -1 when unknown. */
 int64_t hlo_trip_count(const struct hlo_module *m, hlo_id loop);
 
-/* Instruction by name ('%' optional), in the entry computation first. O(count). HLO_NONE: none. */
+/* Instruction by name ('%' optional), in the entry computation first. HLO_NONE: none. The first
+ * call makes an index, O(count); those after it are O(1). Any thread. */
 hlo_id hlo_find(const struct hlo_module *m, const char *name);
 
 #endif

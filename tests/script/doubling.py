@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Time and memory of every command on modules of n and 2n, in twelve shapes: n log n at most.
+"""Time and memory of every command on modules of n and 2n, in thirteen shapes: n log n at most.
 
 usage: doubling.py AUTOMAP [--size N] [--to N] [--shape NAME ...] [--command NAME ...] [--timeout S]
 
@@ -60,6 +60,24 @@ def tuples(n):
     return entry(lines, f"r = f32[64,64] negate(a{n - 1})")
 
 
+def nested(n):
+    """Tuples of tuples: each holds the one before it and an array, 64 deep, then one of the next row."""
+    lines, parts, deep = ["p = f32[8] parameter(0)"], [], 64
+    for row in range(max(1, n // deep)):
+        shape, last = "f32[8]", "p"
+        for i in range(deep):
+            shape = f"({shape}, f32[8])"
+            lines.append(f"t{row}_{i} = {shape} tuple({last}, p)")
+            last = f"t{row}_{i}"
+        for i in range(deep - 1):
+            inner = shape[1:shape.rindex(", f32[8])")]
+            lines.append(f"g{row}_{i} = {inner} get-tuple-element({last}), index=0")
+            shape, last = inner, f"g{row}_{i}"
+        lines.append(f"e{row} = f32[8] get-tuple-element({last}), index=1")
+        parts.append(f"e{row}")
+    return entry(lines, f"r = ({', '.join(['f32[8]'] * len(parts))}) tuple({', '.join(parts)})")
+
+
 def calls(n):
     lines = ["p = f32[64,64] parameter(0)", "v0 = f32[64,64] negate(p)"]
     lines += [f'v{i} = f32[64,64] call(v{i - 1}), to_apply=f, metadata={{op_name="jit(f)/c{i}"}}' for i in range(1, n)]
@@ -118,7 +136,7 @@ def names(n):
     return entry(lines, f"r = f32[64,64] negate({stem}{n - 1})")
 
 
-SHAPES = [chain, fan_out, fan_in, parameters, tuples, calls, whiles, classes, members, scopes, literals, names]
+SHAPES = [chain, fan_out, fan_in, parameters, tuples, nested, calls, whiles, classes, members, scopes, literals, names]
 PLAN = ["MODEL", "CLUSTER", "--plan", "OUT.plan"]
 COMMANDS = {
     "inspect": ["inspect", "--json", "MODEL"],

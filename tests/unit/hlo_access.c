@@ -1,6 +1,7 @@
 /* Questions about one instruction: attributes, constants, trips of a loop, names. */
 #include "hlo/load.h"
 #include "hlo/module/hlo.h"
+#include "hlo/support/mem.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,8 +10,10 @@
 
 #include <cmocka.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 static struct hlo_module *load(const char *text)
 {
@@ -158,13 +161,58 @@ static void test_part_values(void **state)
     hlo_free(m);
 }
 
+enum { MANY = 40000 };
+
+static void *find_all(void *context)
+{
+    const struct hlo_module *m = context;
+    size_t wrong = 0;
+
+    for (int n = 0; n < MANY; n++) {
+        char name[24];
+        snprintf(name, sizeof name, "%sv%d", n % 2 ? "%" : "", n);
+        hlo_id id = hlo_find(m, name); /* the entry has the odd ones too */
+        wrong += id == HLO_NONE || (hlo_at(m, id)->computation == m->entry) != (n % 2) ||
+                 strcmp(hlo_name(m, id), name + (n % 2)) != 0;
+    }
+    return (void *)(uintptr_t)wrong;
+}
+
+/* 80,000 questions by two threads at once, of a module of 60,000 instructions: the names that two
+ * computations have are the entry's. One after another, from the first on, takes minutes. */
+static void test_many_names(void **state)
+{
+    struct str text = {0};
+    pthread_t other;
+    void *wrong = NULL;
+
+    (void)state;
+    str_add(&text, "HloModule m\nf {\n  v0 = f32[] parameter(0)\n");
+    for (int n = 1; n < MANY; n++)
+        str_format(&text, "  v%d = f32[] negate(v%d)\n", n, n - 1);
+    str_add(&text, "}\nENTRY e {\n  p = f32[] parameter(0)\n  c = f32[] call(p), to_apply=f\n");
+    for (int n = 1; n < MANY; n += 2)
+        str_format(&text, "  v%d = f32[] negate(c)\n", n);
+    str_add(&text, "}\n");
+    struct hlo_module *m = load(text.text);
+    clock_t start = clock();
+    assert_int_equal(pthread_create(&other, NULL, find_all, m), 0);
+    assert_null(find_all(m));
+    assert_int_equal(pthread_join(other, &wrong), 0);
+    assert_null(wrong);
+    assert_int_equal(hlo_find(m, "nobody"), HLO_NONE);
+    assert_int_equal(hlo_find(m, "%"), HLO_NONE);
+    assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 5);
+    hlo_free(m);
+    str_release(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_attribute_values),
-        cmocka_unit_test(test_constants),
-        cmocka_unit_test(test_trip_counts),
-        cmocka_unit_test(test_part_values),
+        cmocka_unit_test(test_attribute_values), cmocka_unit_test(test_constants),
+        cmocka_unit_test(test_trip_counts),      cmocka_unit_test(test_part_values),
+        cmocka_unit_test(test_many_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
