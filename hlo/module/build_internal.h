@@ -8,6 +8,7 @@
 #include "hlo/module/hlo.h"
 #include "hlo/module/shape.h"
 #include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 /* Open addressing over items kept elsewhere: slot = item index + 1, 0 free. */
 struct hlo_index {

@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-/* On `cluster` (NULL: the default devices), seed 3; NULL: the model can not be opened, *e says why.
- */
+/* On `cluster` (NULL: the default devices), seed 3; NULL: no search of the model can be opened, *e
+ * says why. */
 static inline struct app *explorer_try(const char *model, const char *cluster, int width,
                                        int height, struct err *e)
 {
@@ -25,6 +25,11 @@ static inline struct app *explorer_try(const char *model, const char *cluster, i
     assert_int_equal(app_new(&app, &setup, e), 0);
     if (app_load(app, model, cluster, e)) {
         app_free(app);
+        return NULL;
+    }
+    if (!app_watch(app)) { /* written for each device: the doctor shows it */
+        app_free(app);
+        (void)err_set(e, ERR_INPUT, "a dump, which nobody searches");
         return NULL;
     }
     app_resize(app, width, height);

@@ -1,4 +1,4 @@
-/* hlo/module/find.c - instructions by name: an index that the first question makes. */
+/* hlo/module/name_index.c - instructions by name: an index that the first question makes. */
 #include "hlo/module/build_internal.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/mem.h"
