@@ -45,7 +45,7 @@ static int check_shape(const struct rl_shape *shape)
     return RL_OK;
 }
 
-static int build(struct rl_agent *a, uint64_t seed)
+static int build_agent(struct rl_agent *a, uint64_t seed)
 {
     struct rl_rng init;
 
@@ -83,7 +83,7 @@ int rl_agent_new(struct rl_agent **out, const struct rl_shape *shape, const stru
     a->shape = *shape;
     a->shape.context_count += !shape->context_count;
     a->settings = *s;
-    code = build(a, seed);
+    code = build_agent(a, seed);
     if (code) {
         rl_agent_free(a);
         return code;

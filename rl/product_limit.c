@@ -5,7 +5,7 @@
 #include "rl/error.h"
 
 /* out[m x n] = a[m x k] b[k x n], with either operand stored transposed. */
-static void product(struct rl_limit *l, bool ta, bool tb, int m, int n, int k)
+static void limit_product(struct rl_limit *l, bool ta, bool tb, int m, int n, int k)
 {
     cblas_sgemm(CblasRowMajor, ta ? CblasTrans : CblasNoTrans, tb ? CblasTrans : CblasNoTrans, m, n,
                 k, 1, l->a, ta ? m : k, l->b, tb ? k : n, 0, l->c, n);
@@ -48,9 +48,9 @@ void rl_limit_run(struct rl_limit *l)
         int in = (int)l->net.width[i];
         int out = i + 1 == l->net.layers ? (int)l->net.actions : (int)l->net.width[i + 1];
         for (int pass = 0; pass < 3; pass++)
-            product(l, false, true, rows, out, in);
-        product(l, true, false, out, in, rows);
+            limit_product(l, false, true, rows, out, in);
+        limit_product(l, true, false, out, in, rows);
         if (i)
-            product(l, false, false, rows, in, out);
+            limit_product(l, false, false, rows, in, out);
     }
 }

@@ -161,7 +161,7 @@ void rl_replay_window(const struct rl_replay *r, const struct rl_settings *s, ui
 }
 
 /* weight = (count P)^-beta, over the largest of the batch. */
-static void weigh(const struct rl_replay *r, double beta, struct rl_batch *b)
+static void weigh_samples(const struct rl_replay *r, double beta, struct rl_batch *b)
 {
     double total = rl_sumtree_total(&r->tree), largest = 0;
 
@@ -188,7 +188,7 @@ void rl_replay_draw(struct rl_replay *r, const struct rl_settings *s, double bet
         r->drawn[slot]++;
     }
     if (r->treed && s->importance)
-        weigh(r, beta, b);
+        weigh_samples(r, beta, b);
 }
 
 void rl_replay_learned(struct rl_replay *r, const struct rl_settings *s, const struct rl_batch *b,

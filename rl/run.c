@@ -67,7 +67,7 @@ void rl_run_free(struct rl_run *r)
     rl_agent_free(agent);
 }
 
-static void look(struct rl_run *r)
+static void look_at_run(struct rl_run *r)
 {
     r->legal = legal_now(&r->env);
     r->context = r->env.context ? r->env.context(r->env.self) : 0;
@@ -76,7 +76,7 @@ static void look(struct rl_run *r)
 void rl_run_go_on(struct rl_run *r, uint32_t length, double reward_sum)
 {
     r->env.observe(r->env.self, r->now);
-    look(r);
+    look_at_run(r);
     r->playing = true;
     r->length = length;
     r->reward_sum = reward_sum;
@@ -112,7 +112,7 @@ static int absorb(struct rl_run *r, struct rl_step *out)
     r->next = swap;
     r->playing = out->end == RL_GOES_ON;
     if (r->playing)
-        look(r);
+        look_at_run(r);
     return out->updates < 0 ? out->updates : RL_OK;
 }
 

@@ -138,7 +138,7 @@ static bool keeps_pairs(uint16_t opcode)
     }
 }
 
-static void add(struct build *b, hlo_id id)
+static void add_member(struct build *b, hlo_id id)
 {
     if (b->attention_of[id])
         return;
@@ -162,14 +162,14 @@ static void add_stack(struct build *b, hlo_value buffer)
     b->stacks[b->stack_count++] = buffer;
     for (uint32_t at = b->first_update[buffer]; at != UINT32_MAX; at = b->next_update[at]) {
         if (hlo_at(b->m, at)->opcode == HLO_OP_DYNAMIC_SLICE) {
-            add(b, at);
+            add_member(b, at);
             continue;
         }
         hlo_value from = behind_flows(b->m, b->m->leaf_base[hlo_operand(b->m, at, 1)]);
         hlo_id made = b->m->value_instruction[from];
         if (!b->c->is_free[from] &&
             (keeps_pairs(hlo_at(b->m, made)->opcode) || is_batched_product(b->m, made)))
-            add(b, made);
+            add_member(b, made);
     }
 }
 
@@ -184,7 +184,7 @@ static void grow_to_operands(struct build *b, hlo_id id)
         if (b->c->is_free[from] || elements_of(b->m, made) != b->elements)
             continue;
         if (keeps_pairs(hlo_at(b->m, made)->opcode) || is_batched_product(b->m, made))
-            add(b, made);
+            add_member(b, made);
     }
 }
 
@@ -199,16 +199,16 @@ static void grow_to_users(struct build *b, hlo_id id)
             add_stack(b, b->f->buffer[b->m->leaf_base[hlo_operand(b->m, user, 0)]]);
         else if (opcode == HLO_OP_REDUCE || opcode == HLO_OP_DOT ||
                  (keeps_pairs(opcode) && elements_of(b->m, user) == b->elements))
-            add(b, user);
+            add_member(b, user);
     }
 }
 
 /* Everything that belongs to the attention of exponential `id`. Products and reductions end it. */
-static void grow(struct build *b, hlo_id id)
+static void grow_region(struct build *b, hlo_id id)
 {
     b->elements = elements_of(b->m, id);
     b->head = b->tail = b->stack_count = 0;
-    add(b, id);
+    add_member(b, id);
     while (b->head < b->tail) {
         hlo_id at = b->queue[b->head++];
         uint16_t opcode = hlo_at(b->m, at)->opcode;
@@ -330,7 +330,7 @@ static bool is_whole(const struct build *b)
 }
 
 /* Numbers its two kernels, hides what they keep, and weighs their products. */
-static void settle(struct build *b)
+static void settle_region(struct build *b)
 {
     uint32_t number = b->out->count++, backward = 0;
     double c = is_masked_causally(b) ? CAUSAL : 1;
@@ -353,7 +353,7 @@ static void settle(struct build *b)
         b->out->is_inside[b->stacks[n]] = 1;
 }
 
-static void forget(struct build *b)
+static void forget_region(struct build *b)
 {
     for (uint32_t n = 0; n < b->tail; n++)
         b->attention_of[b->queue[n]] = 0;
@@ -367,11 +367,11 @@ static void find_all(struct build *b)
         if (hlo_at(b->m, id)->opcode != HLO_OP_EXPONENTIAL || b->attention_of[id] ||
             class_leaf_count(b->c, id) == 0 || b->c->is_free[b->m->leaf_base[id]])
             continue;
-        grow(b, id);
+        grow_region(b, id);
         if (is_whole(b))
-            settle(b);
+            settle_region(b);
         else
-            forget(b);
+            forget_region(b);
     }
 }
 

@@ -192,8 +192,8 @@ static hlo_value root_of(const struct fusion *f, hlo_value v)
 
 /* A buffer is named after the value in the outermost computation that holds it, among those after
  * the one made first: loop state belongs to who starts the loop. */
-static void join(const struct hlo_module *m, struct fusion *f, const uint32_t *depth, hlo_value a,
-                 hlo_value b)
+static void join_values(const struct hlo_module *m, struct fusion *f, const uint32_t *depth,
+                        hlo_value a, hlo_value b)
 {
     a = root_of(f, a);
     b = root_of(f, b);
@@ -235,7 +235,7 @@ static int find_aliases(const struct hlo_module *m, const bool *is_free, struct 
     for (hlo_id id = 0; id < m->count; id++) {
         const struct hlo_instruction *i = hlo_at(m, id);
         if (fusion_is_alias(i->opcode) && i->operand_count == 1 && !is_free[m->leaf_base[id]])
-            join(m, f, depth, m->leaf_base[id], m->leaf_base[hlo_operand(m, id, 0)]);
+            join_values(m, f, depth, m->leaf_base[id], m->leaf_base[hlo_operand(m, id, 0)]);
         if (!hlo_is_flow(m, id))
             continue;
         rc = hlo_flows_of(m, id, &flows, e);
@@ -245,7 +245,7 @@ static int find_aliases(const struct hlo_module *m, const bool *is_free, struct 
             const struct hlo_flow *flow = &flows.items[k];
             /* What begins free is made where it is needed: the buffer is that of what goes on. */
             if (!flow->is_copy && !(is_free[flow->from] && !is_free[flow->to]))
-                join(m, f, depth, flow->from, flow->to);
+                join_values(m, f, depth, flow->from, flow->to);
         }
     }
     for (hlo_value v = 0; v < m->value_count; v++)

@@ -292,7 +292,7 @@ static void release_holds(struct scheduler *s, hlo_id id)
     }
 }
 
-static void run(struct scheduler *s, hlo_id id)
+static void run_instruction(struct scheduler *s, hlo_id id)
 {
     const struct hlo_instruction *i = hlo_at(s->m, id);
     hlo_value v = s->m->leaf_base[id];
@@ -325,7 +325,7 @@ static void schedule_computation(struct scheduler *s, const struct hlo_computati
             make_ready(s, id);
     }
     while (s->heap_count)
-        run(s, take_best(s));
+        run_instruction(s, take_best(s));
 }
 
 static bool scheduler_alloc(struct scheduler *s)
@@ -457,7 +457,7 @@ static void count_readers(struct depth_first *s, const struct hlo_computation *c
 
 /* Operands come first, so what they need is known. The caps are XLA's: the computation's
  * instructions, and the bytes of what was weighed before. */
-static void weigh(struct depth_first *s, const struct hlo_computation *c)
+static void weigh_computation(struct depth_first *s, const struct hlo_computation *c)
 {
     uint64_t all = 0;
 
@@ -514,7 +514,7 @@ static bool push_operands(struct depth_first *s, hlo_id id)
 }
 
 /* Places `root` behind all it needs. */
-static bool visit(struct depth_first *s, hlo_id root)
+static bool visit_root(struct depth_first *s, hlo_id root)
 {
     if (!mem_grow(&s->pending, &s->pending_room, s->pending_count, 1))
         return false;
@@ -545,10 +545,10 @@ static bool visit_computation(struct depth_first *s, const struct hlo_computatio
     s->placed = c->first;
     if (keep_order(s->m, c, s->out))
         return true;
-    weigh(s, c);
+    weigh_computation(s, c);
     for (hlo_id id = c->first; id < c->first + c->count && ok; id++)
-        ok = id == c->root || hlo_at(s->m, id)->user_count || visit(s, id);
-    return ok && visit(s, c->root);
+        ok = id == c->root || hlo_at(s->m, id)->user_count || visit_root(s, id);
+    return ok && visit_root(s, c->root);
 }
 
 int instruction_order_depth_first(const struct hlo_module *m, const struct fusion *f,

@@ -87,7 +87,7 @@ static void mark_passing(struct build *b, hlo_id id, class_id k)
 }
 
 /* Joins the two operands of addition `id` over the classes that both are sums over. */
-static void join(struct build *b, hlo_id id)
+static void join_sum(struct build *b, hlo_id id)
 {
     const struct hlo_module *m = b->c->m;
     hlo_id x = hlo_operand(m, id, 0), y = hlo_operand(m, id, 1);
@@ -128,7 +128,7 @@ static void find_joined(struct build *b)
         if (is_form(opcode) && can_pass(b->c, hlo_operand(m, id, 0), id))
             b->partial[id] = b->partial[hlo_operand(m, id, 0)];
         else if (opcode == HLO_OP_ADD)
-            join(b, id);
+            join_sum(b, id);
         else
             b->partial[id] = own_sums(b->c, id);
     }

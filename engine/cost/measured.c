@@ -67,7 +67,7 @@ static int make_index(struct reader *r)
 }
 
 /* The first entry of the index whose name is not before `name`. */
-static hlo_id find(const struct reader *r, const char *name)
+static hlo_id find_instruction(const struct reader *r, const char *name)
 {
     uint32_t low = 0, high = r->names->count;
 
@@ -82,10 +82,10 @@ static hlo_id find(const struct reader *r, const char *name)
 }
 
 /* Name and time of one instruction; `place` is where the name stands. */
-static int keep(struct reader *r, const char *name, const char *place, double ms)
+static int keep_time(struct reader *r, const char *name, const char *place, double ms)
 {
     char clean[100];
-    hlo_id id = find(r, name[0] == '%' ? name + 1 : name);
+    hlo_id id = find_instruction(r, name[0] == '%' ? name + 1 : name);
 
     text_clean(clean, sizeof clean, name, strlen(name));
     if (id == HLO_NONE)
@@ -160,7 +160,7 @@ static int read_pair(struct reader *r, struct str *name)
         return rc;
     if (name->failed)
         rc = err_no_memory(r->e, "for the profile");
-    return rc ? rc : keep(r, name->text ? name->text : "", place, ms);
+    return rc ? rc : keep_time(r, name->text ? name->text : "", place, ms);
 }
 
 static int read_json(struct reader *r)
@@ -216,7 +216,7 @@ static int read_line(struct reader *r, struct str *name)
         r->at++;
     if (*r->at && *r->at != '\n')
         return expected(r, "expected the end of the line after the time");
-    return keep(r, name->text ? name->text : "", place, ms);
+    return keep_time(r, name->text ? name->text : "", place, ms);
 }
 
 static int read_csv(struct reader *r)
@@ -244,7 +244,7 @@ static int read_csv(struct reader *r)
 
 /* ---- whole ---- */
 
-static int spread(const struct reader *r, const struct hlo_module *m, double **out)
+static int spread_times(const struct reader *r, const struct hlo_module *m, double **out)
 {
     double *ms = mem_try(m->count, sizeof *ms);
 
@@ -278,7 +278,7 @@ int measured_read(const struct hlo_module *m, const char *text, size_t size, dou
             "the profile measures nothing, expected lines of instruction,ms or a JSON object");
         goto out;
     }
-    rc = spread(&r, m, out);
+    rc = spread_times(&r, m, out);
 out:
     free(r.index);
     free(r.ms);

@@ -24,7 +24,7 @@ static enum memory_storing needed_beside(const struct hlo_module *m, hlo_id id, 
 }
 
 /* Of `value`, while `id` runs. */
-static bool add(struct list *l, hlo_id id, hlo_value value, enum memory_storing storing)
+static bool add_value(struct list *l, hlo_id id, hlo_value value, enum memory_storing storing)
 {
     uint32_t at = l->model->schedule.position[id];
 
@@ -40,7 +40,7 @@ static bool add(struct list *l, hlo_id id, hlo_value value, enum memory_storing 
     return true;
 }
 
-static bool find(struct list *l, hlo_id id)
+static bool find_beside(struct list *l, hlo_id id)
 {
     const struct hlo_module *m = l->model->m;
     const struct hlo_kernel *kernel = hlo_kernel_of(m, id);
@@ -48,10 +48,11 @@ static bool find(struct list *l, hlo_id id)
 
     for (uint32_t k = 0; k < hlo_at(m, id)->operand_count && k < 2 && ok; k++) {
         enum memory_storing beside = needed_beside(m, id, k);
-        ok = beside == STORED_COUNT || add(l, id, m->leaf_base[hlo_operand(m, id, k)], beside);
+        ok =
+            beside == STORED_COUNT || add_value(l, id, m->leaf_base[hlo_operand(m, id, k)], beside);
     }
     if (ok && kernel && kernel->workspace > 0 && m->leaf_base[id] < m->leaf_base[id + 1])
-        ok = add(l, id, m->leaf_base[id], STORED_WORKSPACE);
+        ok = add_value(l, id, m->leaf_base[id], STORED_WORKSPACE);
     return ok;
 }
 
@@ -62,7 +63,7 @@ bool memory_beside_find(const struct memory_model *model, struct memory_range **
     bool ok = true;
 
     for (hlo_id id = 0; id < model->m->count && ok; id++)
-        ok = find(&l, id);
+        ok = find_beside(&l, id);
     *list = l.items;
     *count = l.count;
     return ok;

@@ -254,7 +254,7 @@ static hlo_value place_for(const struct build *b, hlo_id id, hlo_value made)
     return HLO_NONE;
 }
 
-static bool push(struct build *b, const struct memory_range *r)
+static bool push_range(struct build *b, const struct memory_range *r)
 {
     if (!mem_grow(&b->model->ranges, &b->room, b->model->count, 1))
         return false;
@@ -293,22 +293,22 @@ static bool add_reduced(struct build *b, const struct memory_range *r)
     if (!is_gradient && !is_part) {
         second.start = second.end =
             b->begin[v] == HLO_NONE || b->begin[v] < r->start ? r->start : b->begin[v];
-        return push(b, &second);
+        return push_range(b, &second);
     }
     if (is_gradient && (!model->training->variables[r->variable].reduced_count ||
                         (model->reduces_at_once && !sums) || ends_in_pieces(b, v)))
         return true;
     second.start = second.end = b->last_gradient;
-    if (!push(b, &second))
+    if (!push_range(b, &second))
         return false;
     second.start = r->end + 1;
     if (is_part)
-        return second.start > second.end || push(b, &second);
+        return second.start > second.end || push_range(b, &second);
     hlo_value gradient = model->training->roles->params[r->variable].gradient;
     bool is_sum =
         model->batching.micro_batches > 1 &&
         model->training->is_summed[model->fusion->buffer[gradient]]; /* lives all the time */
-    return is_sum || second.start > second.end || push(b, &second);
+    return is_sum || second.start > second.end || push_range(b, &second);
 }
 
 /* What a reduction applies to elements, say, takes no memory; a loop's body does. */
@@ -361,14 +361,14 @@ static bool add_range(struct build *b, hlo_id id, hlo_value v)
         struct memory_range whole = r;
         whole.end = position;
         r.start = position + 1;
-        if (!push(b, &whole))
+        if (!push_range(b, &whole))
             return false;
         if (r.start > r.end)
             return true;
     }
     r.storing = pieces ? STORED_IN_PIECES : STORED_AS_USED;
     b->range_of[v] = model->count + 1;
-    return push(b, &r) && (parameter || add_reduced(b, &r));
+    return push_range(b, &r) && (parameter || add_reduced(b, &r));
 }
 
 /* The copies of variables before their update, each over all uses of its variable. */
@@ -386,7 +386,7 @@ static bool add_updated(struct build *b)
                                  .storing = STORED_TWICE,
                                  .variable = list[k],
                                  .gradient = b->gradient[list[k]]};
-        ok = r.start == HLO_NONE || push(b, &r);
+        ok = r.start == HLO_NONE || push_range(b, &r);
     }
     free(list);
     return ok;
@@ -404,7 +404,7 @@ static bool add_copies(struct build *b)
             .kind = MEMORY_ACTIVATIONS,
             .storing = STORED_COPY,
             .variable = k};
-        if (r.start != HLO_NONE && !push(b, &r))
+        if (r.start != HLO_NONE && !push_range(b, &r))
             return false;
     }
     return true;
@@ -417,7 +417,7 @@ static bool add_whole(struct build *b)
     bool ok = memory_whole_find(b->model, &list, &count);
 
     for (uint32_t k = 0; k < count && ok; k++)
-        ok = push(b, &list[k]);
+        ok = push_range(b, &list[k]);
     free(list);
     return ok;
 }
@@ -429,7 +429,7 @@ static bool add_beside(struct build *b)
     bool ok = memory_beside_find(b->model, &list, &count);
 
     for (uint32_t k = 0; k < count && ok; k++)
-        ok = push(b, &list[k]);
+        ok = push_range(b, &list[k]);
     free(list);
     return ok;
 }
@@ -454,7 +454,7 @@ static bool add_batching(struct build *b)
                                  .storing = of && model->batching.zero >= 2 ? STORED_IN_PIECES
                                                                             : STORED_AS_USED,
                                  .variable = of - 1};
-        if (!push(b, &r))
+        if (!push_range(b, &r))
             return false;
     }
     for (uint32_t k = 0; k < model->training->roles->param_count && model->batching.zero >= 3;
@@ -466,7 +466,8 @@ static bool add_batching(struct build *b)
                                      .kind = MEMORY_PARAMETERS,
                                      .storing = STORED_GATHERED,
                                      .variable = k};
-            if (r.start != HLO_NONE && model->training->variables[k].reduced_count && !push(b, &r))
+            if (r.start != HLO_NONE && model->training->variables[k].reduced_count &&
+                !push_range(b, &r))
                 return false;
         }
     }

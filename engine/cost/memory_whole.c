@@ -13,7 +13,7 @@ struct whole {
     uint32_t count;
 };
 
-static bool add(struct whole *w, hlo_value v, uint32_t at)
+static bool add_whole(struct whole *w, hlo_value v, uint32_t at)
 {
     if (!mem_grow(&w->list, &w->room, w->count, 1))
         return false;
@@ -42,7 +42,7 @@ static bool add_leaves(struct whole *w, hlo_id id, uint32_t at)
             w->list[w->range_of[v] - 1].end = at;
             continue;
         }
-        if (!add(w, v, at))
+        if (!add_whole(w, v, at))
             return false;
         if (is_operand)
             w->range_of[v] = w->count;

@@ -25,7 +25,7 @@ static hlo_id comes_with(const struct hlo_module *m, hlo_id id)
  * as often as there are loops between. */
 enum { SWEEPS_MOST = 8 };
 
-static bool sweep(const struct hlo_module *m, const hlo_value *buffer, uint8_t *is_on_host)
+static bool sweep_module(const struct hlo_module *m, const hlo_value *buffer, uint8_t *is_on_host)
 {
     bool changed = false;
 
@@ -50,5 +50,5 @@ void on_host_find(const struct hlo_module *m, const hlo_value *buffer, uint8_t *
     for (hlo_id id = 0; id < m->count && m->kernels; id++)
         any |= hlo_kernel_effect_of(m, id) == KERNEL_TO_HOST;
     for (int k = 0; k < SWEEPS_MOST && any; k++)
-        any = sweep(m, buffer, is_on_host);
+        any = sweep_module(m, buffer, is_on_host);
 }

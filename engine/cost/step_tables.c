@@ -36,7 +36,7 @@ struct pattern {
     size_t row;
 };
 
-static uint32_t power(uint32_t base, uint32_t exponent)
+static uint32_t integer_power(uint32_t base, uint32_t exponent)
 {
     uint32_t p = 1;
 
@@ -271,7 +271,7 @@ static int add_instruction(struct build *b, hlo_id id)
         t->fixed_ms += step_tables_instruction(t, id, b->on).compute_ms;
         return 0;
     }
-    uint32_t entries = power(count + 1, t->labels->axes);
+    uint32_t entries = integer_power(count + 1, t->labels->axes);
     if (!find_row(b, id, list, count, entries, &row) || !find_term(b, list, count, entries, &index))
         return err_no_memory(b->e, MEMORY_FOR);
     const struct term *term = &t->items[index];
@@ -303,7 +303,7 @@ static int add_storage(struct build *b, uint32_t param)
     if (!ok)
         return err_set(b->e, ERR_LIMIT, "%.100s can be stored in more than %d ways",
                        t->training->roles->params[param].name, TERM_CLASSES_MOST);
-    uint32_t entries = power(count + 1, t->labels->axes);
+    uint32_t entries = integer_power(count + 1, t->labels->axes);
     if (!find_term(b, list, count, entries, &index))
         return err_no_memory(b->e, MEMORY_FOR);
     for (uint32_t n = 0; n < entries; n++) {

@@ -244,8 +244,8 @@ static struct named *list_kernel_names(const struct hlo_module *m, struct arena 
 }
 
 /* The first of those of this name; how many there are in *count. */
-static const struct named *find(const struct named *list, uint32_t size, const char *name,
-                                uint32_t *count)
+static const struct named *find_named(const struct named *list, uint32_t size, const char *name,
+                                      uint32_t *count)
 {
     uint32_t low = 0, high = size;
 
@@ -280,8 +280,9 @@ static double weight_of(const struct hlo_module *m, const struct hlo_costs *cost
 }
 
 /* Spreads a run's time of one compiled operation over instructions of the model that run. */
-static void spread(const struct hlo_module *m, const struct hlo_costs *costs,
-                   const struct named *list, uint32_t count, double ms, struct trace_match *out)
+static void spread_over_module(const struct hlo_module *m, const struct hlo_costs *costs,
+                               const struct named *list, uint32_t count, double ms,
+                               struct trace_match *out)
 {
     double sum = 0;
 
@@ -314,22 +315,22 @@ int trace_match(const struct trace *t, const struct hlo_module *m,
         r.ms[id] = -1;
     for (uint32_t k = 0; !rc && k < t->count; k++) {
         uint32_t count, same;
-        const struct named *at = find(names, named->count, t->ops[k].name, &count);
+        const struct named *at = find_named(names, named->count, t->ops[k].name, &count);
         if (!count)
-            at = find(kernels, named->count, t->ops[k].name, &count);
+            at = find_named(kernels, named->count, t->ops[k].name, &count);
         if (count && is_around_others(named, at->id))
             continue;
         r.total_ms += t->ops[k].ms;
         if (!count)
             continue;
         if (!compiled) {
-            spread(m, &costs, at, 1, t->ops[k].ms, &r);
+            spread_over_module(m, &costs, at, 1, t->ops[k].ms, &r);
             continue;
         }
         const char *name = hlo_meta(compiled, at->id)->op_name;
-        const struct named *to = find(ops, m->count, name, &same);
+        const struct named *to = find_named(ops, m->count, name, &same);
         if (name[0])
-            spread(m, &costs, to, same, t->ops[k].ms, &r);
+            spread_over_module(m, &costs, to, same, t->ops[k].ms, &r);
     }
     hlo_costs_release(&costs);
     free(names);

@@ -21,7 +21,7 @@ struct table {
     struct err *e;
 };
 
-static int wrong(const struct table *k, const char *place, const char *what)
+static int wrong_cell(const struct table *k, const char *place, const char *what)
 {
     int rc = err_set(k->e, ERR_INPUT, "%s", what);
 
@@ -139,7 +139,7 @@ static bool read_titles(struct table *k)
 
 /* ---- lines ---- */
 
-static int keep(struct table *k, const char *name, double ms)
+static int keep_row(struct table *k, const char *name, double ms)
 {
     struct trace *t = k->t;
 
@@ -170,9 +170,9 @@ static int read_line(struct table *k)
             continue;
         ms = strtod(field, &end) * k->unit_ms;
         if (end == field || *end || !(ms >= 0) || !isfinite(ms))
-            return wrong(k, place, "expected a time of 0 or more");
+            return wrong_cell(k, place, "expected a time of 0 or more");
     } while (next_field(k));
-    return name[0] && ms >= 0 ? keep(k, name, ms) : 0;
+    return name[0] && ms >= 0 ? keep_row(k, name, ms) : 0;
 }
 
 static int by_name(const void *x, const void *y)
@@ -208,13 +208,14 @@ int trace_table_read(const char *text, size_t size, struct trace *t, struct err 
     while (!found && k.at < k.end)
         found = read_titles(&k);
     if (!found)
-        return wrong(&k, text,
-                     "neither JSON nor a table, expected a trace of the JAX profiler or CSV with "
-                     "titles such as Name and Total Time (ns)");
+        return wrong_cell(
+            &k, text,
+            "neither JSON nor a table, expected a trace of the JAX profiler or CSV with "
+            "titles such as Name and Total Time (ns)");
     while (k.at < k.end && !rc)
         rc = read_line(&k);
     if (!rc && !t->count)
-        rc = wrong(&k, text, "a table without a line of a name and a time");
+        rc = wrong_cell(&k, text, "a table without a line of a name and a time");
     if (!rc)
         add_up(t);
     return rc;

@@ -472,7 +472,7 @@ static void weigh_writes(struct build *b, hlo_id id)
     }
 }
 
-static bool weigh(struct build *b, struct way *ways)
+static bool weigh_ways(struct build *b, struct way *ways)
 {
     clear_pairs(b);
     for (hlo_id id = 0; id < b->m->count; id++) {
@@ -520,7 +520,7 @@ int traffic_new(const struct classes *c, const struct fusion *f, const struct at
         find_layouts(&b);
         find_stored(&b);
         ok = find_kernels(&b, ways) && join_attention(&b) && join_waiting(&b, ways) &&
-             weigh(&b, ways);
+             weigh_ways(&b, ways);
     }
     free(ways);
     free(b.is_stored);

@@ -46,7 +46,7 @@ static bool is_element_wise(const struct classes *c, hlo_id id)
 }
 
 /* Takes what makes `v` for the update of variable `k`, if it is. */
-static void claim(struct updating *u, hlo_value v, uint32_t k)
+static void claim_value(struct updating *u, hlo_value v, uint32_t k)
 {
     const struct classes *c = u->t->classes;
     hlo_value source = hlo_value_source(c->m, v), of = u->t->roles->params[k].value;
@@ -73,7 +73,7 @@ static void follow_back(struct updating *u, uint32_t k)
         for (uint32_t n = 0; n < hlo_at(m, id)->operand_count; n++) {
             hlo_id o = hlo_operand(m, id, n);
             for (hlo_value v = m->leaf_base[o]; v < m->leaf_base[o + 1]; v++)
-                claim(u, v, k);
+                claim_value(u, v, k);
         }
     }
 }
@@ -91,7 +91,7 @@ static int find_updates(struct training *t, struct err *e)
         uint32_t of = p->role == HLO_ROLE_VARIABLE ? k : p->of;
         if (p->updated == HLO_NONE || of == HLO_NONE || !t->variables[of].reduced_count)
             continue;
-        claim(&u, p->updated, of);
+        claim_value(&u, p->updated, of);
         follow_back(&u, of);
     }
     free(u.waiting);
@@ -193,7 +193,7 @@ static int read_by(struct reading *r, hlo_id user, struct use use, struct err *e
 }
 
 /* What leaves a loop or branch goes on where that is called. */
-static int leave(struct reading *r, struct use use, struct err *e)
+static int leave_use(struct reading *r, struct use use, struct err *e)
 {
     const struct hlo_module *m = r->t->classes->m;
     hlo_id id = m->value_instruction[use.value];
@@ -223,7 +223,7 @@ static int read_variable(struct reading *r, uint32_t param, struct err *e)
         for (uint32_t n = 0; n < hlo_at(m, id)->user_count && !rc; n++)
             rc = read_by(r, hlo_user(m, id, n), use, e);
         if (!rc)
-            rc = leave(r, use, e);
+            rc = leave_use(r, use, e);
     }
     return rc;
 }

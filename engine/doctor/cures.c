@@ -22,10 +22,10 @@ struct answer {
     struct doctor_finding *f;
 };
 
-static const char *say(struct answer *a, const char *format, ...)
+static const char *say_cure(struct answer *a, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static const char *say(struct answer *a, const char *format, ...)
+static const char *say_cure(struct answer *a, const char *format, ...)
 {
     char text[600];
     va_list args;
@@ -40,7 +40,7 @@ static const char *say(struct answer *a, const char *format, ...)
     return kept ? kept : "";
 }
 
-static void judge(struct answer *a, enum doctor_verdict verdict, const char *because)
+static void judge_finding(struct answer *a, enum doctor_verdict verdict, const char *because)
 {
     a->f->verdict = verdict;
     a->f->because = because;
@@ -93,55 +93,61 @@ static bool is_backward(const struct evidence *v)
 static void output(struct answer *a)
 {
     if (*a->v->primitive) {
-        judge(a, DOCTOR_UNWANTED,
-              "the result is asked for with another split than the value it is made of has: "
-              "out_shardings says so, this line only shows it");
+        judge_finding(
+            a, DOCTOR_UNWANTED,
+            "the result is asked for with another split than the value it is made of has: "
+            "out_shardings says so, this line only shows it");
         cure(a, "out_shardings: leave the result split as what it is made of");
         return;
     }
-    judge(a, DOCTOR_UNWANTED,
-          "the program's result is asked for with another split than it is computed with; no line "
-          "of the program says so: out_shardings does");
+    judge_finding(
+        a, DOCTOR_UNWANTED,
+        "the program's result is asked for with another split than it is computed with; no line "
+        "of the program says so: out_shardings does");
     cure(a, a->v->dim >= 0
-                ? say(a, "out_shardings: leave dim %lld of the result split as it is computed",
-                      (long long)a->v->dim)
+                ? say_cure(a, "out_shardings: leave dim %lld of the result split as it is computed",
+                           (long long)a->v->dim)
                 : "out_shardings: leave the result split as it is computed");
 }
 
 static void random_bits(struct answer *a)
 {
-    judge(a, DOCTOR_UNWANTED,
-          "random numbers drawn by the old threefry, which puts two halves together: no device can "
-          "make its own part alone");
+    judge_finding(
+        a, DOCTOR_UNWANTED,
+        "random numbers drawn by the old threefry, which puts two halves together: no device can "
+        "make its own part alone");
     cure(a, "jax_threefry_partitionable=True (the numbers drawn change)");
 }
 
 static void host(struct answer *a)
 {
-    judge(a, DOCTOR_UNWANTED,
-          a->v->is_masked
-              ? "a value that one device alone has is sent to all by a masked sum: a call to the "
-                "host runs on one device"
-              : "a call to the host runs on one device, which is given the whole array");
+    judge_finding(
+        a, DOCTOR_UNWANTED,
+        a->v->is_masked
+            ? "a value that one device alone has is sent to all by a masked sum: a call to the "
+              "host runs on one device"
+            : "a call to the host runs on one device, which is given the whole array");
     cure(a, "call the host inside shard_map, each device for its own part");
 }
 
 static void one_device(struct answer *a)
 {
-    judge(a, DOCTOR_UNSURE,
-          "a part of a split dim is picked: one device has it, and sends it to all by a masked "
-          "sum; wanted only if that dim must be split");
+    judge_finding(
+        a, DOCTOR_UNSURE,
+        "a part of a split dim is picked: one device has it, and sends it to all by a masked "
+        "sum; wanted only if that dim must be split");
     cure(a, "split another dim, and keep the one that is picked from whole");
 }
 
 static void by_hand(struct answer *a)
 {
     if (a->v->kind != COLLECTIVE_ALL_REDUCE || !a->v->is_sliced) {
-        judge(a, DOCTOR_WANTED, "written so in the program");
+        judge_finding(a, DOCTOR_WANTED, "written so in the program");
         return;
     }
-    judge(a, DOCTOR_UNWANTED,
-          "written so in the program: every device gets the whole sum and keeps a part of it");
+    judge_finding(
+        a, DOCTOR_UNWANTED,
+        "written so in the program: every device gets the whole sum and keeps a part of it");
     cure_by(a, COLLECTIVE_REDUCE_SCATTER, a->f->once.bytes / fmax(a->f->once.group, 1), 1,
             "psum_scatter in place of psum: each device gets its own part of the sum");
 }
@@ -172,12 +178,13 @@ static bool is_cut_to_fit(const struct evidence *v)
 
 static void scatter_sum(struct answer *a)
 {
-    judge(a, DOCTOR_UNWANTED,
-          is_backward(a->v)
-              ? "a gradient is summed over all devices, and each keeps a part of it: a "
-                "reduce-scatter would do"
-              : "a sum is made whole on all devices, and each keeps a part of it: a reduce-scatter "
-                "would do");
+    judge_finding(
+        a, DOCTOR_UNWANTED,
+        is_backward(a->v)
+            ? "a gradient is summed over all devices, and each keeps a part of it: a "
+              "reduce-scatter would do"
+            : "a sum is made whole on all devices, and each keeps a part of it: a reduce-scatter "
+              "would do");
     bool repeats = is_backward(a->v) && !(a->f->trips <= 1);
     cure_by(a, COLLECTIVE_REDUCE_SCATTER, a->f->once.bytes / fmax(a->f->once.group, 1),
             repeats ? a->f->trips : 1,
@@ -192,14 +199,14 @@ static void partial(struct answer *a)
     const struct evidence *v = a->v;
 
     if (v->is_sliced && !is_backward(v) && is_parameter_product(v)) {
-        judge(a, DOCTOR_UNWANTED,
-              "the contracted dim is split in both operands, and the sum is cut again: a "
-              "reduce-scatter, if it must be");
+        judge_finding(a, DOCTOR_UNWANTED,
+                      "the contracted dim is split in both operands, and the sum is cut again: a "
+                      "reduce-scatter, if it must be");
         cure(a, "split the rows of the first operand, keep the second whole: no sum is left");
     } else if (v->kind == COLLECTIVE_ALL_REDUCE && v->is_sliced) {
         scatter_sum(a);
     } else if (is_backward(v)) {
-        judge(
+        judge_finding(
             a, DOCTOR_WANTED,
             a->f->trips <= 1
                 ? "a gradient, summed over devices that saw different samples: what data parallel "
@@ -208,34 +215,39 @@ static void partial(struct answer *a)
                   "costs; where the loop adds gradients up, each device may add its own inside "
                   "shard_map and they be summed once, behind the loop");
     } else if (v->opcode == HLO_OP_REDUCE && hlo_shape(v->m, v->id)->rank > 0) {
-        judge(a, DOCTOR_UNSURE,
-              "a statistic over a split dim: small, but it waits for all devices; wanted only if "
-              "that dim must be split");
+        judge_finding(
+            a, DOCTOR_UNSURE,
+            "a statistic over a split dim: small, but it waits for all devices; wanted only if "
+            "that dim must be split");
         cure(a, "split another dim (rows) and keep this one whole");
     } else if (v->opcode == HLO_OP_REDUCE) {
-        judge(a, DOCTOR_WANTED, "one number summed over all devices, such as the loss");
+        judge_finding(a, DOCTOR_WANTED, "one number summed over all devices, such as the loss");
     } else if (is_cut_to_fit(v)) {
-        judge(a, DOCTOR_UNSURE,
-              "one operand is stored split along the contracted dim; the other lies whole, and "
-              "each device takes its piece of it: split along another dim the first would need "
-              "no sum here");
+        judge_finding(
+            a, DOCTOR_UNSURE,
+            "one operand is stored split along the contracted dim; the other lies whole, and "
+            "each device takes its piece of it: split along another dim the first would need "
+            "no sum here");
         cure_open(a, "store it split along its other dim, and what multiplies the result along "
                      "the contracted one: one sum, of the later product, is left");
     } else {
-        judge(a, DOCTOR_WANTED,
-              "the contracted dim is split in both operands: each device has a part of the sum "
-              "(tensor parallel, as Megatron has it)");
+        judge_finding(
+            a, DOCTOR_WANTED,
+            "the contracted dim is split in both operands: each device has a part of the sum "
+            "(tensor parallel, as Megatron has it)");
     }
 }
 
 static void scatter(struct answer *a)
 {
     if (is_backward(a->v)) {
-        judge(a, DOCTOR_WANTED, "the gradient of a table, from rows that other devices looked up");
+        judge_finding(a, DOCTOR_WANTED,
+                      "the gradient of a table, from rows that other devices looked up");
         return;
     }
-    judge(a, DOCTOR_UNSURE,
-          "rows split over devices are added into one whole table: each has a part of the sum");
+    judge_finding(
+        a, DOCTOR_UNSURE,
+        "rows split over devices are added into one whole table: each has a part of the sum");
     cure(a, "split the features of rows and table, and keep the row numbers whole");
 }
 
@@ -249,15 +261,17 @@ static bool looks_up_stored(const struct evidence *v)
 static void gather_rows(struct answer *a)
 {
     if (!a->v->is_stored && a->v->kind == COLLECTIVE_ALL_REDUCE && !looks_up_stored(a->v)) {
-        judge(a, DOCTOR_UNSURE,
-              "values picked along a split dim: each device answers for its own, and the parts are "
-              "summed; wanted only if that dim must be split");
+        judge_finding(
+            a, DOCTOR_UNSURE,
+            "values picked along a split dim: each device answers for its own, and the parts are "
+            "summed; wanted only if that dim must be split");
         cure(a, "split another dim (rows) and keep this one whole");
         return;
     }
-    judge(a, DOCTOR_UNWANTED,
-          "a table split by rows: row numbers go to all, each device answers for its own rows, and "
-          "the parts are summed; wanted only if the table must be split so");
+    judge_finding(
+        a, DOCTOR_UNWANTED,
+        "a table split by rows: row numbers go to all, each device answers for its own rows, and "
+        "the parts are summed; wanted only if the table must be split so");
     cure(a, "split the table by features (its other dim) and keep the row numbers whole");
 }
 
@@ -267,25 +281,28 @@ static void gather_any(struct answer *a)
     bool several = a->v->op != HLO_NONE && hlo_at(a->v->m, a->v->op)->opcode == HLO_OP_GATHER &&
                    hlo_attr_ints(a->v->m, a->v->op, HLO_ATTR_START_INDEX_MAP, dims) > 1;
 
-    judge(a, DOCTOR_UNWANTED,
-          "row numbers are data: nobody can exclude that rows of other devices are asked for, so "
-          "the operand is gathered whole, without a warning");
+    judge_finding(
+        a, DOCTOR_UNWANTED,
+        "row numbers are data: nobody can exclude that rows of other devices are asked for, so "
+        "the operand is gathered whole, without a warning");
     cure(a, several ? "take_along_axis: the batch dims of a gather stay split"
                     : "split a dim that is not looked up (features)");
 }
 
 static void halo(struct answer *a)
 {
-    judge(a, DOCTOR_UNSURE,
-          "an operation that looks at neighbours along a split dim: the rows at the edge come from "
-          "the next device; wanted if that dim must be split");
+    judge_finding(
+        a, DOCTOR_UNSURE,
+        "an operation that looks at neighbours along a split dim: the rows at the edge come from "
+        "the next device; wanted if that dim must be split");
     cure(a, "split another dim, such as the batch");
 }
 
 static void order(struct answer *a)
 {
-    judge(a, DOCTOR_UNWANTED,
-          "the same tiles are wanted on other devices: mesh axes are used in another order");
+    judge_finding(
+        a, DOCTOR_UNWANTED,
+        "the same tiles are wanted on other devices: mesh axes are used in another order");
     cure(a, "use the mesh axes in the same order on both sides");
 }
 
@@ -329,12 +346,14 @@ static void unsplit(struct answer *a)
         v->op != HLO_NONE && (hlo_at(v->m, v->op)->opcode == HLO_OP_CUSTOM_CALL ||
                               partitioner_runs_whole(a->d->partitioner, v->m, v->op) != NULL);
     if (v->opcode == HLO_OP_DYNAMIC_SLICE && !(a->f->trips <= 1)) {
-        judge(a, DOCTOR_UNWANTED,
-              say(a,
-                  "every trip of the loop takes a piece of %s%.80s%s along the dim that is split, "
-                  "so all of it is gathered in every trip",
-                  v->is_stored ? "\"" : "", v->is_stored ? v->stored : "a value",
-                  v->is_stored ? "\"" : ""));
+        judge_finding(
+            a, DOCTOR_UNWANTED,
+            say_cure(
+                a,
+                "every trip of the loop takes a piece of %s%.80s%s along the dim that is split, "
+                "so all of it is gathered in every trip",
+                v->is_stored ? "\"" : "", v->is_stored ? v->stored : "a value",
+                v->is_stored ? "\"" : ""));
         cure(a, "split another of its dims: the one that the loop counts along stays whole");
         return;
     }
@@ -342,18 +361,21 @@ static void unsplit(struct answer *a)
                  works_along(v->m, v->op, v->dim);
 
     if (along && !is_whole) {
-        judge(a, DOCTOR_UNWANTED,
-              say(a, "%s along a split dim: %s, without a warning", name,
-                  v->kind == COLLECTIVE_ALL_GATHER ? "gathered whole on every device"
-                  : v->kind == COLLECTIVE_PERMUTE  ? "the devices' tiles change places"
-                                                   : "the split moves to another dim and back"));
+        judge_finding(a, DOCTOR_UNWANTED,
+                      say_cure(a, "%s along a split dim: %s, without a warning", name,
+                               v->kind == COLLECTIVE_ALL_GATHER ? "gathered whole on every device"
+                               : v->kind == COLLECTIVE_PERMUTE
+                                   ? "the devices' tiles change places"
+                                   : "the split moves to another dim and back"));
         cure(a, "split a dim that the operation does not work along");
     } else {
-        judge(a, DOCTOR_UNWANTED,
-              say(a,
-                  "%s is not split along any dim by the partitioner: every device computes all of "
-                  "it",
-                  name));
+        judge_finding(
+            a, DOCTOR_UNWANTED,
+            say_cure(
+                a,
+                "%s is not split along any dim by the partitioner: every device computes all of "
+                "it",
+                name));
         cure(a, "call it inside shard_map, each device for its own part");
     }
 }
@@ -361,13 +383,14 @@ static void unsplit(struct answer *a)
 static void reshape(struct answer *a)
 {
     if (a->v->kind == COLLECTIVE_ALL_TO_ALL) {
-        judge(a, DOCTOR_UNWANTED,
-              "a reshape merges dims of which not the outermost is split: each device's part is "
-              "scattered over the merged dim");
+        judge_finding(
+            a, DOCTOR_UNWANTED,
+            "a reshape merges dims of which not the outermost is split: each device's part is "
+            "scattered over the merged dim");
         cure(a, "split the outermost of the merged dims instead");
     } else {
-        judge(a, DOCTOR_UNWANTED,
-              "a reshape cuts a split dim into parts that the devices' tiles cross");
+        judge_finding(a, DOCTOR_UNWANTED,
+                      "a reshape cuts a split dim into parts that the devices' tiles cross");
         cure(a, "split so many ways as divide the outer of the new dims, or split another dim "
                 "(batch) and keep this one whole");
     }
@@ -375,9 +398,10 @@ static void reshape(struct answer *a)
 
 static void remat(struct answer *a)
 {
-    judge(a, DOCTOR_UNWANTED,
-          "no direct way from one split to the other is known to the partitioner: the value is "
-          "made whole on every device and cut again (full rematerialization)");
+    judge_finding(
+        a, DOCTOR_UNWANTED,
+        "no direct way from one split to the other is known to the partitioner: the value is "
+        "made whole on every device and cut again (full rematerialization)");
     double tile = a->v->source != HLO_NONE ? value_bytes(a->v->m, a->v->source) : tile_bytes(a);
     hlo_id id = a->v->source;
     while (id != HLO_NONE && hlo_at(a->v->m, id)->opcode == HLO_OP_ALL_GATHER) {
@@ -389,14 +413,15 @@ static void remat(struct answer *a)
             "axis");
 }
 
-static void weight(struct answer *a)
+static void weigh_cure(struct answer *a)
 {
     bool again = evidence_says(a->v->m, a->v->speaker, "rematted_computation");
 
     if (a->v->is_repeated) {
-        judge(
+        judge_finding(
             a, DOCTOR_UNSURE,
-            say(a,
+            say_cure(
+                a,
                 "\"%.80s\" is stored in pieces and gathered on devices that all multiply the same "
                 "with it: no samples are split over them, and each does all of the work",
                 a->v->stored));
@@ -415,11 +440,12 @@ static void weight(struct answer *a)
               "gathered again there, one gather more for less memory"
             : "";
 
-    judge(a, DOCTOR_WANTED,
-          say(a,
-              "\"%.80s\" is stored in pieces and gathered for its use (FSDP): memory is what it "
-              "buys%s",
-              a->v->stored, more));
+    judge_finding(
+        a, DOCTOR_WANTED,
+        say_cure(a,
+                 "\"%.80s\" is stored in pieces and gathered for its use (FSDP): memory is what it "
+                 "buys%s",
+                 a->v->stored, more));
 }
 
 static void operand(struct answer *a)
@@ -432,62 +458,69 @@ static void operand(struct answer *a)
         doctor_traffic_of(&a->d->cluster, a->v->groups, COLLECTIVE_ALL_REDUCE, sum);
 
     if (!doctor_contracts(a->v)) {
-        judge(
+        judge_finding(
             a, DOCTOR_UNSURE,
             "both operands are split along dims of their own by the same devices: only one can "
             "stay so, the other is gathered; wanted if these dims must be split (long sequences)");
         cure(a, "split a dim that both share, such as batch or heads");
         return;
     }
-    judge(a, DOCTOR_UNWANTED,
-          "one operand is split along the contracted dim, the other along a dim of its own by the "
-          "same devices: the first is gathered");
+    judge_finding(
+        a, DOCTOR_UNWANTED,
+        "one operand is split along the contracted dim, the other along a dim of its own by the "
+        "same devices: the first is gathered");
     if (left.sent >= a->f->once.sent && doctor_is_batched(m, a->v->op)) {
-        judge(a, DOCTOR_UNSURE,
-              "a product of two values of the program, one split along the contracted dim, the "
-              "other along a dim of its own: the first is gathered; wanted if these dims must be "
-              "split (long sequences)");
+        judge_finding(
+            a, DOCTOR_UNSURE,
+            "a product of two values of the program, one split along the contracted dim, the "
+            "other along a dim of its own: the first is gathered; wanted if these dims must be "
+            "split (long sequences)");
         cure(a, "split a dim that both share, such as batch or heads");
         return;
     }
     if (left.sent >= a->f->once.sent && a->v->is_constrained) {
-        judge(a, DOCTOR_UNWANTED,
-              "a constraint splits it along the dim that this product contracts: it is made whole "
-              "again");
+        judge_finding(
+            a, DOCTOR_UNWANTED,
+            "a constraint splits it along the dim that this product contracts: it is made whole "
+            "again");
         cure(a, "drop the constraint, or let it split another dim (rows)");
         return;
     }
     if (left.sent >= a->f->once.sent) {
-        judge(a, DOCTOR_WANTED,
-              "one operand is split along the contracted dim, the other is not; to sum parts of "
-              "the result would send more");
+        judge_finding(
+            a, DOCTOR_WANTED,
+            "one operand is split along the contracted dim, the other is not; to sum parts of "
+            "the result would send more");
         return;
     }
     const char *name =
         hlo_at(m, with)->opcode == HLO_OP_PARAMETER ? hlo_meta(m, with)->op_name : "";
-    cure_by(a, COLLECTIVE_ALL_REDUCE, sum, 1,
-            *name ? say(a,
-                        "store \"%.80s\" split along the contracted dim too: the small result is "
-                        "summed instead",
-                        name)
-                  : "split the other operand along the contracted dim too: the small result is "
-                    "summed instead");
+    cure_by(
+        a, COLLECTIVE_ALL_REDUCE, sum, 1,
+        *name ? say_cure(a,
+                         "store \"%.80s\" split along the contracted dim too: the small result is "
+                         "summed instead",
+                         name)
+              : "split the other operand along the contracted dim too: the small result is "
+                "summed instead");
 }
 
 static void dispatch(struct answer *a)
 {
-    judge(a, DOCTOR_WANTED,
-          "the split moves between two dims of a batched product, such as groups and experts: "
-          "what expert parallel costs");
+    judge_finding(
+        a, DOCTOR_WANTED,
+        "the split moves between two dims of a batched product, such as groups and experts: "
+        "what expert parallel costs");
 }
 
 static void mismatch(struct answer *a)
 {
-    judge(a, DOCTOR_UNWANTED, "two values meet here that are split differently");
+    judge_finding(a, DOCTOR_UNWANTED, "two values meet here that are split differently");
     if (a->v->opcode == HLO_OP_WHILE)
-        judge(a, DOCTOR_UNWANTED, "a loop carries it with another split than it comes with");
+        judge_finding(a, DOCTOR_UNWANTED,
+                      "a loop carries it with another split than it comes with");
     if (a->v->is_stored)
-        cure(a, say(a, "store \"%.80s\" with its other dim split", a->v->stored));
+        cure(a, say_cure(a, "store \"%.80s\" with its other dim split", a->v->stored));
     else
         cure(a, "give both values the same split where they are made");
 }
@@ -504,22 +537,25 @@ static bool is_asked_whole(const struct evidence *v)
 static void constraint(struct answer *a)
 {
     if (is_asked_whole(a->v)) {
-        judge(a, DOCTOR_UNSURE,
-              "a constraint asks for it whole, for a product with a weight that stays in pieces: "
-              "what sequence parallel costs; wanted if it was meant so");
+        judge_finding(
+            a, DOCTOR_UNSURE,
+            "a constraint asks for it whole, for a product with a weight that stays in pieces: "
+            "what sequence parallel costs; wanted if it was meant so");
         cure_open(a, "drop the constraint, where whole was not meant");
         return;
     }
-    judge(a, DOCTOR_UNWANTED,
-          "a sharding constraint asks for another split than the value has, and the value is made "
-          "anew for it");
+    judge_finding(
+        a, DOCTOR_UNWANTED,
+        "a sharding constraint asks for another split than the value has, and the value is made "
+        "anew for it");
     cure(a, "drop the constraint, or give it the split that the value has");
 }
 
 static void loop(struct answer *a)
 {
-    judge(a, DOCTOR_UNWANTED,
-          "the loop carries a value split otherwise than its body wants it: moved in every trip");
+    judge_finding(
+        a, DOCTOR_UNWANTED,
+        "the loop carries a value split otherwise than its body wants it: moved in every trip");
     cure_by(a, COLLECTIVE_ALL_TO_ALL, tile_bytes(a), 1,
             "carry the value as the body wants it, and constrain it once before the loop and once "
             "behind it");
@@ -527,7 +563,7 @@ static void loop(struct answer *a)
 
 static void unknown(struct answer *a)
 {
-    judge(a, DOCTOR_UNSURE, "the dump says nothing of where it comes from");
+    judge_finding(a, DOCTOR_UNSURE, "the dump says nothing of where it comes from");
 }
 
 static void (*const answers[DOCTOR_CAUSE_COUNT])(struct answer *a) = {
@@ -545,7 +581,7 @@ static void (*const answers[DOCTOR_CAUSE_COUNT])(struct answer *a) = {
     [DOCTOR_UNSPLIT] = unsplit,
     [DOCTOR_RESHAPE] = reshape,
     [DOCTOR_REMAT] = remat,
-    [DOCTOR_WEIGHT] = weight,
+    [DOCTOR_WEIGHT] = weigh_cure,
     [DOCTOR_OPERAND] = operand,
     [DOCTOR_DISPATCH] = dispatch,
     [DOCTOR_MISMATCH] = mismatch,

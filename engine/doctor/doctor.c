@@ -373,7 +373,7 @@ static int find_rows(struct doctor *d, struct err *e)
     return 0;
 }
 
-static void add(struct doctor_total *t, const struct doctor_traffic *once, double trips)
+static void add_traffic(struct doctor_total *t, const struct doctor_traffic *once, double trips)
 {
     double times = times_of(trips);
 
@@ -389,11 +389,11 @@ void doctor_sum(const struct doctor *d, const struct doctor_row *r, struct docto
     *now = *cured = (struct doctor_total){0};
     for (uint32_t k = r->first; k < r->first + r->times; k++) {
         const struct doctor_finding *f = &d->findings[k];
-        add(now, &f->once, f->trips);
+        add_traffic(now, &f->once, f->trips);
         if (f->cure_is_priced)
-            add(cured, &f->cured, f->cured_trips);
+            add_traffic(cured, &f->cured, f->cured_trips);
         else
-            add(cured, &f->once, f->trips);
+            add_traffic(cured, &f->once, f->trips);
     }
 }
 

@@ -73,7 +73,7 @@ static bool only_moves(const struct hlo_module *m, hlo_id id)
 enum { STEPS_MOST = 24 };
 
 /* A fusion stands for what its computation holds. */
-static bool holds(const struct hlo_module *m, hlo_id id, enum hlo_opcode opcode)
+static bool holds_opcode(const struct hlo_module *m, hlo_id id, enum hlo_opcode opcode)
 {
     const struct hlo_instruction *i = hlo_at(m, id);
 
@@ -174,7 +174,7 @@ static void find_source(struct evidence *v)
     v->source = look_up(m, hlo_operand(m, v->id, 0));
     hlo_id id = look_out(m, taken);
     v->is_invariant = hlo_at(m, id)->opcode == HLO_OP_PARAMETER;
-    if (holds(m, id, HLO_OP_DYNAMIC_SLICE) && hlo_at(m, id)->operand_count)
+    if (holds_opcode(m, id, HLO_OP_DYNAMIC_SLICE) && hlo_at(m, id)->operand_count)
         id = look_out(m, hlo_operand(m, id, 0));
     v->is_stored = hlo_at(m, id)->opcode == HLO_OP_PARAMETER;
     if (v->is_stored)
@@ -187,7 +187,7 @@ static bool by_partition(const struct hlo_module *m, hlo_id id, int depth)
         id = look_out(m, id); /* compiled, what does not change in a loop is computed before it */
     uint16_t opcode = hlo_at(m, id)->opcode;
 
-    if (opcode == HLO_OP_PARTITION_ID || holds(m, id, HLO_OP_PARTITION_ID))
+    if (opcode == HLO_OP_PARTITION_ID || holds_opcode(m, id, HLO_OP_PARTITION_ID))
         return true;
     if (!depth || opcode == HLO_OP_PARAMETER || opcode == HLO_OP_CONSTANT)
         return false;
@@ -202,13 +202,13 @@ static bool cuts(const struct hlo_module *m, hlo_id user)
 {
     const struct hlo_instruction *i = hlo_at(m, user);
 
-    if (!holds(m, user, HLO_OP_DYNAMIC_SLICE))
+    if (!holds_opcode(m, user, HLO_OP_DYNAMIC_SLICE))
         return false;
     for (uint32_t n = i->opcode == HLO_OP_FUSION ? 0 : 1; n < i->operand_count; n++) {
         if (by_partition(m, hlo_operand(m, user, n), 6))
             return true;
     }
-    return i->opcode == HLO_OP_FUSION && holds(m, user, HLO_OP_PARTITION_ID);
+    return i->opcode == HLO_OP_FUSION && holds_opcode(m, user, HLO_OP_PARTITION_ID);
 }
 
 /* All that is done with it is to cut out this device's part, maybe after another gather. */
@@ -344,7 +344,7 @@ static bool takes_from_one_device(const struct evidence *v)
 {
     hlo_id id = v->source;
 
-    if (id == HLO_NONE || !holds(v->m, id, HLO_OP_SELECT))
+    if (id == HLO_NONE || !holds_opcode(v->m, id, HLO_OP_SELECT))
         return false;
     bool is_fusion = hlo_at(v->m, id)->opcode == HLO_OP_FUSION;
     for (uint32_t n = 0; n < hlo_at(v->m, id)->operand_count && (is_fusion || !n); n++) {
@@ -405,7 +405,7 @@ static bool takes_reduced(const struct evidence *v)
 {
     const struct hlo_module *m = v->m;
 
-    return v->source != HLO_NONE && holds(m, v->source, HLO_OP_REDUCE) &&
+    return v->source != HLO_NONE && holds_opcode(m, v->source, HLO_OP_REDUCE) &&
            !strcmp(hlo_meta(m, v->source)->op_name, hlo_meta(m, v->speaker)->op_name);
 }
 
@@ -576,7 +576,7 @@ bool evidence_meets_pieces(const struct hlo_module *m, hlo_id id)
         const struct hlo_instruction *i = hlo_at(m, near.id[k]);
         for (uint32_t n = 0; n < i->user_count && n < NEAR_MOST; n++) {
             hlo_id user = hlo_user(m, near.id[k], n);
-            if (holds(m, user, HLO_OP_DOT) && takes_pieces(m, user))
+            if (holds_opcode(m, user, HLO_OP_DOT) && takes_pieces(m, user))
                 return true;
         }
     }

@@ -21,7 +21,7 @@ struct text {
     const char *at, *end;
 };
 
-static bool eat(struct text *t, const char *word)
+static bool eat_word(struct text *t, const char *word)
 {
     size_t size = strlen(word);
 
@@ -33,12 +33,12 @@ static bool eat(struct text *t, const char *word)
     return true;
 }
 
-static bool number(struct text *t, uint32_t *out)
+static bool eat_number(struct text *t, uint32_t *out)
 {
     uint64_t value = 0;
     const char *begin;
 
-    eat(t, "");
+    eat_word(t, "");
     for (begin = t->at; t->at < t->end && *t->at >= '0' && *t->at <= '9'; t->at++) {
         value = value * 10 + (uint64_t)(*t->at - '0');
         if (value > UINT32_MAX)
@@ -52,11 +52,11 @@ static bool numbers(struct text *t, const char *close, uint32_t *out, uint32_t *
 {
     *count = 0;
     do {
-        if (*count == AXES_MOST || !number(t, &out[*count]))
+        if (*count == AXES_MOST || !eat_number(t, &out[*count]))
             return false;
         ++*count;
-    } while (eat(t, ","));
-    return eat(t, close);
+    } while (eat_word(t, ","));
+    return eat_word(t, close);
 }
 
 /* "[4,2]T(1,0)" behind its bracket. */
@@ -68,7 +68,7 @@ static bool grid_read(struct text *t, struct grid *g)
         return false;
     for (uint32_t k = 0; k < g->rank; k++)
         g->order[k] = k;
-    if (!eat(t, "T("))
+    if (!eat_word(t, "T("))
         return true;
     if (!numbers(t, ")", g->order, &count) || count != g->rank)
         return false;
@@ -102,7 +102,7 @@ static uint32_t grid_device(const struct grid *g, uint32_t n)
     return device;
 }
 
-static bool take(struct device_groups *g, uint32_t count, uint32_t size)
+static bool take_groups(struct device_groups *g, uint32_t count, uint32_t size)
 {
     g->member =
         (uint64_t)count * size == g->devices ? mem_try(g->devices, sizeof *g->member) : NULL;
@@ -119,8 +119,9 @@ static void read_iota(struct device_groups *g, struct text t)
     struct grid grid;
     uint32_t shape[AXES_MOST], rank;
 
-    if (!numbers(&t, "]", shape, &rank) || rank != 2 || !eat(&t, "<=[") || !grid_read(&t, &grid) ||
-        grid_size(&grid) != g->devices || !take(g, shape[0], shape[1]))
+    if (!numbers(&t, "]", shape, &rank) || rank != 2 || !eat_word(&t, "<=[") ||
+        !grid_read(&t, &grid) || grid_size(&grid) != g->devices ||
+        !take_groups(g, shape[0], shape[1]))
         return;
     for (uint32_t n = 0; n < g->devices; n++)
         g->member[n] = grid_device(&grid, n);
@@ -133,13 +134,13 @@ struct axis {
 
 static bool axis_name(struct text *t, struct axis *a)
 {
-    if (!eat(t, "'"))
+    if (!eat_word(t, "'"))
         return false;
     a->name = t->at;
     while (t->at < t->end && *t->at != '\'')
         t->at++;
     a->name_size = (size_t)(t->at - a->name);
-    return eat(t, "'");
+    return eat_word(t, "'");
 }
 
 /* Cuts axis `k` of a mesh in three, `before` x `size` x the rest, the outermost first. */
@@ -170,9 +171,9 @@ static bool named_axes(struct text *t, struct axis *axis, struct grid *mesh, boo
 
     for (uint32_t k = 0; k < axes; k++)
         place[k] = k;
-    if (!eat(t, "{"))
+    if (!eat_word(t, "{"))
         return false;
-    while (!eat(t, "}")) {
+    while (!eat_word(t, "}")) {
         struct axis a;
         uint32_t k = 0, before, size;
         if (!axis_name(t, &a))
@@ -182,16 +183,16 @@ static bool named_axes(struct text *t, struct axis *axis, struct grid *mesh, boo
             k++;
         if (k == axes)
             return false;
-        if (!eat(t, ":")) {
+        if (!eat_word(t, ":")) {
             over[place[k]] = true;
         } else {
-            if (!eat(t, "(") || !number(t, &before) || !eat(t, ")") || !number(t, &size) ||
-                !cut_axis(mesh, over, place[k], before, size))
+            if (!eat_word(t, "(") || !eat_number(t, &before) || !eat_word(t, ")") ||
+                !eat_number(t, &size) || !cut_axis(mesh, over, place[k], before, size))
                 return false;
             for (uint32_t n = k + 1; n < axes; n++)
                 place[n] += 2;
         }
-        eat(t, ",");
+        eat_word(t, ",");
     }
     return true;
 }
@@ -205,14 +206,14 @@ static void read_mesh(struct device_groups *g, struct text t)
     uint32_t size = 1, rank = 0;
 
     do {
-        if (mesh.rank == AXES_MOST || !axis_name(&t, &axis[mesh.rank]) || !eat(&t, "=") ||
-            !number(&t, &mesh.dim[mesh.rank]))
+        if (mesh.rank == AXES_MOST || !axis_name(&t, &axis[mesh.rank]) || !eat_word(&t, "=") ||
+            !eat_number(&t, &mesh.dim[mesh.rank]))
             return;
         mesh.rank++;
-    } while (eat(&t, ","));
-    if (!eat(&t, "]"))
+    } while (eat_word(&t, ","));
+    if (!eat_word(&t, "]"))
         return;
-    if (eat(&t, ", device_ids=([") && (!grid_read(&t, &ids) || !eat(&t, ")")))
+    if (eat_word(&t, ", device_ids=([") && (!grid_read(&t, &ids) || !eat_word(&t, ")")))
         return;
     if (grid_size(&mesh) != g->devices || grid_size(&ids) != g->devices ||
         !named_axes(&t, axis, &mesh, over))
@@ -225,7 +226,7 @@ static void read_mesh(struct device_groups *g, struct text t)
     }
     for (uint32_t k = 0; k < mesh.rank; k++)
         size *= over[k] ? mesh.dim[k] : 1;
-    if (!take(g, g->devices / size, size))
+    if (!take_groups(g, g->devices / size, size))
         return;
     for (uint32_t n = 0; n < g->devices; n++)
         g->member[n] = grid_device(&ids, grid_device(&mesh, n));
@@ -233,7 +234,7 @@ static void read_mesh(struct device_groups *g, struct text t)
 
 static void read_all(struct device_groups *g)
 {
-    if (!take(g, 1, g->devices))
+    if (!take_groups(g, 1, g->devices))
         return;
     for (uint32_t n = 0; n < g->devices; n++)
         g->member[n] = n;
@@ -245,23 +246,23 @@ static void read_list(struct device_groups *g, struct text t)
     uint32_t *list = mem_try(g->devices, sizeof *list), count = 0, groups = 0, size = 0;
     bool fine = list != NULL;
 
-    if (fine && eat(&t, "}")) {
+    if (fine && eat_word(&t, "}")) {
         free(list);
         read_all(g);
         return;
     }
-    while (fine && eat(&t, "{")) {
+    while (fine && eat_word(&t, "{")) {
         uint32_t begin = count;
         do {
-            fine = count < g->devices && number(&t, &list[count]) && list[count] < g->devices;
+            fine = count < g->devices && eat_number(&t, &list[count]) && list[count] < g->devices;
             count++;
-        } while (fine && eat(&t, ","));
-        fine = fine && eat(&t, "}") && (!groups || count - begin == size);
+        } while (fine && eat_word(&t, ","));
+        fine = fine && eat_word(&t, "}") && (!groups || count - begin == size);
         size = count - begin;
         groups++;
-        eat(&t, ",");
+        eat_word(&t, ",");
     }
-    if (fine && groups && take(g, groups, size))
+    if (fine && groups && take_groups(g, groups, size))
         memcpy(g->member, list, g->devices * sizeof *list);
     free(list);
 }
@@ -273,16 +274,17 @@ static void read_pairs(struct device_groups *g, struct text t)
     bool same = true;
 
     g->is_in_place = true;
-    for (uint32_t n = 0; eat(&t, "{"); n++) {
+    for (uint32_t n = 0; eat_word(&t, "{"); n++) {
         uint32_t from, to;
-        if (!number(&t, &from) || !eat(&t, ",") || !number(&t, &to) || !eat(&t, "}"))
+        if (!eat_number(&t, &from) || !eat_word(&t, ",") || !eat_number(&t, &to) ||
+            !eat_word(&t, "}"))
             return;
         int64_t by = (int64_t)to - from;
         by = by < -1 ? by + g->devices : by > 1 ? by - g->devices : by; /* once around the line */
         same = same && (!n || by == step);
         step = by;
         g->is_in_place = g->is_in_place && !by;
-        eat(&t, ",");
+        eat_word(&t, ",");
     }
     g->is_shift = same && (step == 1 || step == -1);
     read_all(g);
@@ -301,13 +303,13 @@ int device_groups_of(const struct hlo_module *m, hlo_id id, uint32_t devices,
                        CLUSTER_DEVICES_MOST);
     const char *text = a ? a->text : "{}";
     struct text t = {text, text + (a ? a->size : 2)};
-    if (pairs && eat(&t, "{"))
+    if (pairs && eat_word(&t, "{"))
         read_pairs(out, t);
-    else if (eat(&t, "mesh["))
+    else if (eat_word(&t, "mesh["))
         read_mesh(out, t);
-    else if (eat(&t, "["))
+    else if (eat_word(&t, "["))
         read_iota(out, t);
-    else if (eat(&t, "{"))
+    else if (eat_word(&t, "{"))
         read_list(out, t);
     return 0;
 }
@@ -321,12 +323,12 @@ bool device_groups_have_same(const struct device_groups *g, const char *sharding
     uint32_t *tile = NULL;
     bool same = g->size > 1;
 
-    if (!eat(&t, "{") || !g->size)
+    if (!eat_word(&t, "{") || !g->size)
         return false;
-    if (eat(&t, "replicated"))
+    if (eat_word(&t, "replicated"))
         return true;
-    if (!eat(&t, "devices=[") || !numbers(&t, "]", tiles.dim, &tiles.rank) || !eat(&t, "<=[") ||
-        !grid_read(&t, &ids) || !eat(&t, "last_tile_dim_replicate") ||
+    if (!eat_word(&t, "devices=[") || !numbers(&t, "]", tiles.dim, &tiles.rank) ||
+        !eat_word(&t, "<=[") || !grid_read(&t, &ids) || !eat_word(&t, "last_tile_dim_replicate") ||
         grid_size(&ids) != g->devices || grid_size(&tiles) != g->devices)
         return false;
     tile = mem_try(g->devices, sizeof *tile);

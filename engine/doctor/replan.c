@@ -103,8 +103,8 @@ static uint32_t as_fine(const struct replan *x, const struct doctor_wish *w, sta
 }
 
 /* With all wishes held but those of `freed`. */
-static int solve(struct replan *x, const uint32_t *freed, uint32_t count, struct relaxed_plan *out,
-                 struct err *e)
+static int solve_freed(struct replan *x, const uint32_t *freed, uint32_t count,
+                       struct relaxed_plan *out, struct err *e)
 {
     status any[FREE_MOST];
     int rc = relaxed_set_pins(x->r, NULL, 0, e);
@@ -140,7 +140,7 @@ static int try_one(struct replan *x, uint32_t wish, struct err *e)
         return 0;
     t->is_tried = true;
     t->wish = wish;
-    int rc = solve(x, &wish, 1, &t->plan, e);
+    int rc = solve_freed(x, &wish, 1, &t->plan, e);
     t->is_made = !rc;
     return rc == ERR_MEMORY ? rc : 0;
 }
@@ -168,7 +168,7 @@ static void region_add(struct region *g, hlo_id id)
 }
 
 /* A split goes on through it: to its other side belongs what decides there. */
-static bool passes(const struct hlo_module *m, hlo_id id)
+static bool passes_through(const struct hlo_module *m, hlo_id id)
 {
     uint16_t opcode = hlo_at(m, id)->opcode;
 
@@ -191,7 +191,7 @@ static void find_region(const struct hlo_module *m, hlo_id from, bool far, struc
         for (; k < end; k++) {
             hlo_id id = g->id[k];
             const struct hlo_instruction *i = hlo_at(m, id);
-            if (k && !far && !passes(m, id))
+            if (k && !far && !passes_through(m, id))
                 continue;
             for (uint32_t n = 0; n < i->operand_count && n < NEAR_MOST; n++)
                 region_add(g, hlo_operand(m, id, n));
@@ -266,8 +266,8 @@ static void write_change(const struct replan *x, const struct doctor_wish *w, bo
     doctor_wish_write(&x->p, w->id, w->asked, out);
 }
 
-static int keep(struct replan *x, struct doctor_finding *f, const struct relaxed_plan *plan,
-                const struct str *words, const struct doctor_wish *at, struct err *e)
+static int keep_cure(struct replan *x, struct doctor_finding *f, const struct relaxed_plan *plan,
+                     const struct str *words, const struct doctor_wish *at, struct err *e)
 {
     struct sent now = sent_by(x, &x->base, NULL), then = sent_by(x, plan, NULL);
     struct doctor_planned *out = &f->planned;
@@ -342,7 +342,7 @@ static int try_group(struct replan *x, struct choice *c, const uint32_t *freed, 
     *is_kept = false;
     if (!may_plan(x))
         return 0;
-    int rc = solve(x, freed, count, &plan, e);
+    int rc = solve_freed(x, freed, count, &plan, e);
     if (rc)
         return rc == ERR_MEMORY ? rc : 0;
     double gain = saves(x, c, &plan);
@@ -424,7 +424,7 @@ static int keep_single(struct replan *x, struct doctor_finding *f, const struct 
     struct str words = {0};
 
     write_change(x, w, false, &c->best->plan, &words);
-    int rc = keep(x, f, &c->best->plan, &words, w, e);
+    int rc = keep_cure(x, f, &c->best->plan, &words, w, e);
     str_release(&words);
     return rc;
 }
@@ -441,7 +441,7 @@ static int keep_group(struct replan *x, struct doctor_finding *f, const struct c
         write_change(x, w, c->changed_count > 1, &c->all, &words);
         at = !at || w->kind == WISH_CONSTRAINT ? w : at;
     }
-    int rc = words.size ? keep(x, f, &c->all, &words, at, e) : 0;
+    int rc = words.size ? keep_cure(x, f, &c->all, &words, at, e) : 0;
     str_release(&words);
     return rc;
 }
@@ -515,7 +515,7 @@ static int keep_walk(struct replan *x, struct doctor_finding *f, const struct ch
         steps += count;
         gathers += whole.count;
     }
-    int rc = words.size ? keep(x, f, &x->base, &words, NULL, e) : 0;
+    int rc = words.size ? keep_cure(x, f, &x->base, &words, NULL, e) : 0;
     if (f->planned.change) {
         f->planned.now_ms += saved_ms;
         f->planned.saves_ms += saved_ms;
@@ -621,7 +621,7 @@ static int find_origins(struct replan *x, struct err *e)
     return 0;
 }
 
-static void release(struct replan *x)
+static void release_replan(struct replan *x)
 {
     for (uint32_t k = 0; x->alone && k < x->wish_count; k++) {
         if (x->alone[k].is_made)
@@ -672,7 +672,7 @@ int doctor_replan(struct doctor *d, struct hlo_module *program, const atomic_boo
     rc = find_origins(x, e);
     if (rc)
         goto out;
-    rc = solve(x, NULL, 0, &x->base, e);
+    rc = solve_freed(x, NULL, 0, &x->base, e);
     x->has_base = !rc;
     if (rc)
         goto out;
@@ -681,6 +681,6 @@ int doctor_replan(struct doctor *d, struct hlo_module *program, const atomic_boo
         rc = plan_finding(x, &lines, &d->findings[k], e);
 out:
     evidence_index_release(&lines);
-    release(x);
+    release_replan(x);
     return rc == ERR_MEMORY ? rc : 0;
 }

@@ -81,7 +81,7 @@ int hybrid_tables_new(const struct hybrid_run *s, uint32_t m, uint8_t zero, uint
 /* ---- the plan taken ---- */
 
 /* Lets those who watch see it, priced as a file with it will be. */
-static int show(struct hybrid_run *s)
+static int show_best(struct hybrid_run *s)
 {
     const struct hybrid_options *o = &s->h->options;
     if (!o->watch)
@@ -240,7 +240,7 @@ static int solve_schedule(struct hybrid_run *s, struct hybrid_tables *t,
     if (!(best.ms < s->best_ms))
         return 0;
     rc = hybrid_run_take(s, t, &best, out->micro_batches, zero);
-    return rc ? rc : show(s);
+    return rc ? rc : show_best(s);
 }
 
 /* An interleaved plan: the groups' memory is that of all their chunks. */
@@ -253,7 +253,7 @@ static int take_uniform(struct hybrid_run *s, const struct hybrid_tables *t,
     int rc = hybrid_run_take(s, t, &found, m, zero);
 
     if (rc || u->chunks == 1)
-        return rc ? rc : show(s);
+        return rc ? rc : show_best(s);
     h->chunks = u->chunks;
     h->interleaved_ms = u->step_ms;
     h->length_ms = 0;
@@ -266,7 +266,7 @@ static int take_uniform(struct hybrid_run *s, const struct hybrid_tables *t,
         if (c)
             h->cut[c - 1].node = uniform_transfer(&t->in, &u->plan, groups, c - 1);
     }
-    return show(s);
+    return show_best(s);
 }
 
 static int solve_uniform(struct hybrid_run *s, uint32_t m, uint8_t zero)
@@ -432,7 +432,7 @@ out:
 
 /* The last round: of the plan taken, of those taken before it and of the one without a limit, the
  * one that is shortest with relaxed stages. */
-static int relax(struct hybrid_run *s)
+static int relax_stages(struct hybrid_run *s)
 {
     struct hybrid *h = s->h;
     bool was_interleaved = h->chunks > 1;
@@ -493,7 +493,7 @@ static int search_all(struct hybrid_run *s)
     rc = hybrid_price(h, s->e);                               /* as a file with this plan will be */
     if (!rc && h->bound_ms <= hybrid_step_ms(h) * (1 + 1e-9)) /* sums in another order */
         h->bound_ms = fmin(h->bound_ms, hybrid_step_ms(h));
-    return rc || !h->options.relaxes ? rc : relax(s);
+    return rc || !h->options.relaxes ? rc : relax_stages(s);
 }
 
 int hybrid_new(const struct problem *p, const struct hybrid_options *o, struct hybrid *out,

@@ -191,7 +191,7 @@ static bool change_begin(struct descent *d, const struct hybrid_plan *from)
 }
 
 /* A stage more or less behind stage n, whose room is made. */
-static void shift(struct hybrid_plan *p, uint32_t n, int by)
+static void shift_cut(struct hybrid_plan *p, uint32_t n, int by)
 {
     uint32_t from = n + 1 + (by < 0), count = p->stages - from;
     uint32_t to = (uint32_t)((int)from + by);
@@ -207,14 +207,14 @@ static bool change_count(struct descent *d, const struct hybrid_plan *from)
 {
     for (uint32_t n = 0; n + 1 < from->stages && goes_on(d); n++) {
         struct hybrid_plan p = *from;
-        shift(&p, n, -1);
+        shift_cut(&p, n, -1);
         p.slot[n] = hybrid_slot_of(d->in, p.device[n], p.device[n + 1]);
         if (p.slot[n] < d->in->slots && try_plan(d, &p, &n, 1))
             return true;
     }
     for (uint32_t n = 0; n < from->stages && from->stages < HYBRID_STAGES_MOST; n++) {
         struct hybrid_plan p = *from;
-        shift(&p, n, 1);
+        shift_cut(&p, n, 1);
         if (share_out(d, &p, n, UINT32_MAX))
             return true;
     }
@@ -223,7 +223,7 @@ static bool change_count(struct descent *d, const struct hybrid_plan *from)
 
 /* ---- down ---- */
 
-static bool change(struct descent *d)
+static bool change_plan(struct descent *d)
 {
     const struct hybrid_plan from = d->best.plan;
 
@@ -275,7 +275,7 @@ struct hybrid_found hybrid_descend(const struct hybrid_instance *in,
 
     for (uint32_t n = 0; n < starts; n++) {
         d.best = start[n];
-        while (goes_on(&d) && change(&d))
+        while (goes_on(&d) && change_plan(&d))
             ;
         if (d.best.ms < best.ms)
             best = d.best;

@@ -45,7 +45,7 @@ static void dqn_stop(struct hybrid_search *s)
 
 /* In the first episodes most decisions are the usual ones: at random hardly any cut fits another,
  * and one stage over all devices looks best. < 0: the learner decides. */
-static int lead(struct hybrid_search *s)
+static int lead_decision(struct hybrid_search *s)
 {
     static const double AT_RANDOM = 0.2;
     uint64_t legal = hybrid_game_legal(&s->game);
@@ -66,7 +66,7 @@ static void dqn_step(struct hybrid_search *s)
         return;
     }
     rl_run_ready(&d->run);
-    int rc = rl_run_step(&d->run, lead(s), &step);
+    int rc = rl_run_step(&d->run, lead_decision(s), &step);
     BUG_ON(rc == RL_E_SHAPE); /* lead() and the environment name legal actions alone */
     if (rc) {
         s->done = s->diverged = true;

@@ -103,7 +103,8 @@ static void fill_bounds(struct solver *x)
 }
 
 /* No plan that ends in this entry is shorter, when sections 0 .. i-1 run on `devices`. */
-static double bound(const struct solver *x, const struct entry *e, uint32_t devices, uint32_t i)
+static double bound_of_entry(const struct solver *x, const struct entry *e, uint32_t devices,
+                             uint32_t i)
 {
     double mean = i ? x->work[i] / devices : 0;
     double least = pipe_more(e->x + x->forward[i], e->y + x->both[i]);
@@ -113,7 +114,7 @@ static double bound(const struct solver *x, const struct entry *e, uint32_t devi
 
 /* ---- sets ---- */
 
-static int compare(const void *a, const void *b)
+static int compare_entries(const void *a, const void *b)
 {
     const struct entry *p = a, *q = b;
 
@@ -154,7 +155,7 @@ static bool stair_add(struct solver *x, uint32_t *steps, uint32_t index)
 }
 
 /* The fresh entries that none other beats in x, y and z, appended to `to`. */
-static struct set filter(struct solver *x, struct list *to)
+static struct set filter_front(struct solver *x, struct list *to)
 {
     struct list *f = &x->fresh;
     struct set s = {(uint32_t)to->count, 0};
@@ -168,7 +169,7 @@ static struct set filter(struct solver *x, struct list *to)
         f->count = 0;
         return s;
     }
-    qsort(f->items, f->count, sizeof *f->items, compare);
+    qsort(f->items, f->count, sizeof *f->items, compare_entries);
     for (uint32_t n = 0; n < f->count; n++) {
         if (!stair_add(x, &steps, n))
             continue;
@@ -214,7 +215,7 @@ static bool goes_on(struct solver *x)
 static void add_fresh(struct solver *x, const struct entry *e, uint32_t devices, uint32_t i)
 {
     x->transitions++;
-    if (bound(x, e, devices, i) > x->known)
+    if (bound_of_entry(x, e, devices, i) > x->known)
         return;
     if (mem_grow(&x->fresh.items, &x->fresh.room, x->fresh.count, 1))
         x->fresh.items[x->fresh.count++] = *e;
@@ -255,7 +256,7 @@ static void fill_tail(struct solver *x, uint32_t b, uint32_t s)
                     add_fresh(x, &e, b, j);
                 }
             }
-            x->tail_of[k * n + j] = filter(x, &x->tail);
+            x->tail_of[k * n + j] = filter_front(x, &x->tail);
         }
     }
 }
@@ -345,7 +346,7 @@ static void fill_block(struct solver *x, uint32_t a, uint32_t s)
             if (!may_cut(x, i))
                 continue;
             add_stages(x, a, b, s, k, i);
-            struct set set = filter(x, &x->entries);
+            struct set set = filter_front(x, &x->entries);
             block->set[(k - 1) * n + i] = set;
             if (!i)
                 keep_best(x, set, k);
@@ -391,7 +392,7 @@ static bool read_plan(const struct solver *x, const struct entry *e, struct hybr
 
 static int compare_complete(const void *a, const void *b)
 {
-    int by = compare(a, b);
+    int by = compare_entries(a, b);
 
     return by ? by
               : (((const struct entry *)a)->device > ((const struct entry *)b)->device) -

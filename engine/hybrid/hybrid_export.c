@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int finish(const struct str *out, struct err *e)
+static int finish_export(const struct str *out, struct err *e)
 {
     return out->failed ? err_no_memory(e, "for the text of a plan") : 0;
 }
@@ -31,7 +31,7 @@ static int write_json(const struct hybrid *h, struct str *out, struct err *e)
         out->failed = true;
     cJSON_free(text);
     cJSON_Delete(o);
-    return finish(out, e);
+    return finish_export(out, e);
 }
 
 /* ---- a trace ---- */
@@ -168,7 +168,7 @@ static int write_trace(const struct hybrid *h, struct str *out, struct err *e)
         add_task(h, &s.task[k], out);
     str_add(out, "\n]}\n");
     pipe_schedule_free(&s);
-    return finish(out, e);
+    return finish_export(out, e);
 }
 
 static const struct hybrid_form forms[] = {

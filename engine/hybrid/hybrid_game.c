@@ -323,7 +323,7 @@ uint64_t hybrid_game_legal(const struct hybrid_game *g)
 /* ---- play ---- */
 
 /* Stages were decided from the last; a plan has them in order. */
-static void finish(struct hybrid_game *g)
+static void finish_plan(struct hybrid_game *g)
 {
     struct hybrid_plan *p = &g->plan;
 
@@ -340,7 +340,7 @@ static void finish(struct hybrid_game *g)
     g->next = HYBRID_DECIDES_NOTHING;
 }
 
-static void price(struct hybrid_game *g)
+static void price_plan(struct hybrid_game *g)
 {
     if (hybrid_game_is_over(g))
         g->step_ms = hybrid_plan_play(level_of(g)->in, &g->plan, g->space->schedule, &g->schedule);
@@ -361,10 +361,10 @@ static void add_stage(struct hybrid_game *g, uint32_t point)
     g->reduce_ms = pipe_more(g->reduce_ms, in->points[point].reduce_ms);
     g->next = HYBRID_DECIDES_MESH;
     if (!g->end_section)
-        finish(g);
+        finish_plan(g);
 }
 
-static void take(struct hybrid_game *g, uint32_t action)
+static void take_action(struct hybrid_game *g, uint32_t action)
 {
     switch (g->next) {
     case HYBRID_DECIDES_MICRO:
@@ -397,7 +397,7 @@ static void go_on(struct hybrid_game *g)
         uint64_t legal = hybrid_game_legal(g);
         if (legal & (legal - 1))
             return;
-        take(g, (uint32_t)__builtin_ctzll(legal));
+        take_action(g, (uint32_t)__builtin_ctzll(legal));
     }
 }
 
@@ -408,14 +408,14 @@ void hybrid_game_new(const struct hybrid_space *s, struct hybrid_game *out)
                                 .end_device = s->level[0].in->devices,
                                 .step_ms = INFINITY};
     go_on(out);
-    price(out);
+    price_plan(out);
 }
 
 double hybrid_game_play(struct hybrid_game *g, uint32_t action)
 {
-    take(g, action);
+    take_action(g, action);
     go_on(g);
-    price(g);
+    price_plan(g);
     return hybrid_game_is_over(g) && g->step_ms < INFINITY ? g->space->bound_ms / g->step_ms : 0;
 }
 
@@ -437,18 +437,18 @@ uint32_t hybrid_game_usual(const struct hybrid_game *g, uint64_t legal)
 }
 
 /* Not priced. */
-static void complete(struct hybrid_game *g)
+static void complete_plan(struct hybrid_game *g)
 {
     while (!hybrid_game_is_over(g))
-        take(g, hybrid_game_usual(g, hybrid_game_legal(g)));
+        take_action(g, hybrid_game_usual(g, hybrid_game_legal(g)));
 }
 
 void hybrid_game_complete(struct hybrid_game *g)
 {
     if (hybrid_game_is_over(g))
         return;
-    complete(g);
-    price(g);
+    complete_plan(g);
+    price_plan(g);
 }
 
 /* ---- what is seen ---- */
@@ -465,9 +465,9 @@ static bool look_ahead(const struct hybrid_game *g, uint32_t action, struct hybr
         *point = best_left(g, action);
         return *point != UINT32_MAX;
     }
-    take(out, action);
+    take_action(out, action);
     if (out->next == HYBRID_DECIDES_CUT)
-        take(out, hybrid_game_usual(out, legal_cuts(out, out->shape)));
+        take_action(out, hybrid_game_usual(out, legal_cuts(out, out->shape)));
     out->next = HYBRID_DECIDES_CUT; /* all points */
     out->class = 0;
     *point = best_left(out, 0);
@@ -482,8 +482,8 @@ static void see_plan(const struct hybrid_game *g, uint32_t action, float *out)
     struct hybrid_game after = *g;
     double longest = 0, sum = 0, once = 0, transfer = 0, unit = 1 / g->space->bound_ms;
 
-    take(&after, action);
-    complete(&after);
+    take_action(&after, action);
+    complete_plan(&after);
     const struct hybrid_instance *in = level_of(&after)->in;
     const struct hybrid_plan *p = &after.plan;
     double m = in->options.micro_batches;

@@ -73,8 +73,9 @@ static bool is_same(const struct hybrid_other *a, const struct hybrid_other *b)
 }
 
 /* The step with stage `n` as the row has it. */
-static int price(struct hybrid *h, uint32_t n, const struct table *t, const struct hybrid_point *p,
-                 struct hybrid_other *out, label *on, struct err *e)
+static int price_other(struct hybrid *h, uint32_t n, const struct table *t,
+                       const struct hybrid_point *p, struct hybrid_other *out, label *on,
+                       struct err *e)
 {
     struct hybrid_stage was = h->stage[n], *s = &h->stage[n];
 
@@ -93,7 +94,7 @@ static int price(struct hybrid *h, uint32_t n, const struct table *t, const stru
     return rc;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_others(const void *a, const void *b)
 {
     const struct hybrid_other *p = a, *q = b;
 
@@ -103,9 +104,9 @@ static int compare(const void *a, const void *b)
 }
 
 /* The point of each kind of split that is shortest for the stage alone. */
-static uint32_t choose(const struct hybrid *h, uint32_t n, const struct table *t,
-                       struct hybrid_other out[static HYBRID_OTHERS_MOST],
-                       const struct hybrid_point *best[static HYBRID_OTHERS_MOST])
+static uint32_t choose_others(const struct hybrid *h, uint32_t n, const struct table *t,
+                              struct hybrid_other out[static HYBRID_OTHERS_MOST],
+                              const struct hybrid_point *best[static HYBRID_OTHERS_MOST])
 {
     const struct hybrid_stage *s = &h->stage[n];
     struct hybrid_front f = *hybrid_front_of(&t->in, t->slot, s->section, s->end_section);
@@ -147,13 +148,13 @@ int hybrid_others(struct hybrid *h, uint32_t n, struct hybrid_other out[static H
     if (!on)
         rc = err_no_memory(e, MEMORY_FOR);
     else if (t.possible)
-        *count = choose(h, n, &t, out, best);
+        *count = choose_others(h, n, &t, out, best);
     for (uint32_t m = 0; m < *count; m++) {
-        rc = price(h, n, &t, best[m], &out[m], on, e);
+        rc = price_other(h, n, &t, best[m], &out[m], on, e);
         if (rc)
             break;
     }
-    qsort(out, *count, sizeof *out, compare);
+    qsort(out, *count, sizeof *out, compare_others);
     table_release(&t);
     free(on);
     return rc ? rc : hybrid_price(h, e);
@@ -182,7 +183,7 @@ int hybrid_take_other(struct hybrid *h, uint32_t n, const struct hybrid_other *a
     *taken = false;
     if (rc)
         return rc;
-    uint32_t count = t.possible ? choose(h, n, &t, other, best) : 0;
+    uint32_t count = t.possible ? choose_others(h, n, &t, other, best) : 0;
     uint32_t m = find_other(other, count, as);
     label *on = mem_try((size_t)h->problem->classes.count + 1, sizeof *on);
     if (!on) {
@@ -191,7 +192,7 @@ int hybrid_take_other(struct hybrid *h, uint32_t n, const struct hybrid_other *a
     }
     if (m == count)
         goto out;
-    rc = price(h, n, &t, best[m], &other[m], on, e); /* the stage itself is as before */
+    rc = price_other(h, n, &t, best[m], &other[m], on, e); /* the stage itself is as before */
     *taken = rc == 0 && other[m].step_ms < INFINITY;
     if (*taken) {
         memcpy(s->on, on, h->problem->classes.count * sizeof *on);

@@ -7,7 +7,7 @@ const char *const hybrid_wish_names[] = {[HYBRID_WISH_CUT] = "cut",
                                          [HYBRID_WISH_STAGE] = "stage",
                                          [HYBRID_WISH_TP_MOST] = "tp-most"};
 
-static bool allows(const struct hybrid_pin *p, uint32_t i, uint32_t j, uint32_t a, uint32_t b)
+static bool allows_stage(const struct hybrid_pin *p, uint32_t i, uint32_t j, uint32_t a, uint32_t b)
 {
     bool has = i <= p->first && p->first < j;
 
@@ -30,7 +30,7 @@ static bool allows(const struct hybrid_pin *p, uint32_t i, uint32_t j, uint32_t 
 bool hybrid_pins_allow(const struct hybrid_pins *p, uint32_t i, uint32_t j, uint32_t a, uint32_t b)
 {
     for (uint32_t n = 0; p && n < p->count; n++)
-        if (!allows(&p->pin[n], i, j, a, b))
+        if (!allows_stage(&p->pin[n], i, j, a, b))
             return false;
     return true;
 }

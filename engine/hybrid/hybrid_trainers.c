@@ -26,7 +26,7 @@ struct told {
     struct str notes; /* lines: what the trainer does besides */
 };
 
-static int refuse(const struct told *t, struct err *e, const char *what)
+static int refuse_trainer(const struct told *t, struct err *e, const char *what)
 {
     return err_set(e, ERR_INFEASIBLE, "%s cannot be told this plan: %s", t->trainer, what);
 }
@@ -61,7 +61,7 @@ static int check_stages(const struct hybrid *h, const struct told *t, struct err
                            "search --kind hybrid --uniform finds such a plan",
                            t->trainer, n);
     }
-    return first->device ? refuse(t, e, "devices before the first stage are not used") : 0;
+    return first->device ? refuse_trainer(t, e, "devices before the first stage are not used") : 0;
 }
 
 /* What is split is split alike in all stages, and over all devices that do not split the batch. */
@@ -211,14 +211,14 @@ static void note_rest(const struct hybrid *h, struct told *t)
                    100 * h->options.overlap);
 }
 
-static void forget(struct told *t)
+static void forget_told(struct told *t)
 {
     str_release(&t->notes);
 }
 
 /* `t` is to be forgotten, also on error. */
-static int tell(const struct hybrid *h, const char *trainer, bool has_gpipe, struct told *t,
-                struct err *e)
+static int tell_trainer(const struct hybrid *h, const char *trainer, bool has_gpipe, struct told *t,
+                        struct err *e)
 {
     const struct hybrid_stage *first = &h->stage[0];
     uint32_t batch = h->options.batch / h->micro_batches;
@@ -279,11 +279,11 @@ static void add_strings(const struct told *t, struct str *out)
     }
 }
 
-static int finish(struct told *t, const struct str *out, int rc, struct err *e)
+static int finish_told(struct told *t, const struct str *out, int rc, struct err *e)
 {
     bool failed = out->failed || t->notes.failed;
 
-    forget(t);
+    forget_told(t);
     return rc ? rc : failed ? err_no_memory(e, "for the settings of a trainer") : 0;
 }
 
@@ -305,10 +305,10 @@ static void add_layout(const struct hybrid *h, const struct told *t, struct str 
 int export_megatron(const struct hybrid *h, struct str *out, struct err *e)
 {
     struct told t;
-    int rc = tell(h, "Megatron-LM", false, &t, e);
+    int rc = tell_trainer(h, "Megatron-LM", false, &t, e);
 
     if (rc)
-        return finish(&t, out, rc, e);
+        return finish_told(&t, out, rc, e);
     str_format(out,
                "--tensor-model-parallel-size %u --pipeline-model-parallel-size %u \\\n"
                "--micro-batch-size %u --global-batch-size %u",
@@ -327,7 +327,7 @@ int export_megatron(const struct hybrid *h, struct str *out, struct err *e)
                      "--recompute-num-layers 1");
     str_add(out, "\n");
     add_comments(&t, out);
-    return finish(&t, out, 0, e);
+    return finish_told(&t, out, 0, e);
 }
 
 /* ---- torchtitan ---- */
@@ -352,11 +352,11 @@ static void add_parts(const struct hybrid *h, const struct told *t, struct str *
 int export_torchtitan(const struct hybrid *h, struct str *out, struct err *e)
 {
     struct told t;
-    int rc = tell(h, "torchtitan", true, &t, e);
+    int rc = tell_trainer(h, "torchtitan", true, &t, e);
 
     rc = rc ? rc : go_without_zero(h, &t, e);
     if (rc)
-        return finish(&t, out, rc, e);
+        return finish_told(&t, out, rc, e);
     if (t.tp > 1)
         str_add(&t.notes, "torchtitan's tensor parallelism splits sequences between products "
                           "(sequence parallelism), which the plan does not count\n");
@@ -373,7 +373,7 @@ int export_torchtitan(const struct hybrid *h, struct str *out, struct err *e)
     add_parts(h, &t, out);
     str_format(out, "\n[activation_checkpoint]\nmode = \"%s\"\n", t.recompute ? "full" : "none");
     add_comments(&t, out);
-    return finish(&t, out, 0, e);
+    return finish_told(&t, out, 0, e);
 }
 
 /* ---- DeepSpeed ---- */
@@ -382,14 +382,16 @@ int export_torchtitan(const struct hybrid *h, struct str *out, struct err *e)
 int export_deepspeed(const struct hybrid *h, struct str *out, struct err *e)
 {
     struct told t;
-    int rc = tell(h, "DeepSpeed", false, &t, e);
+    int rc = tell_trainer(h, "DeepSpeed", false, &t, e);
 
     if (rc)
-        return finish(&t, out, rc, e);
+        return finish_told(&t, out, rc, e);
     if (t.v > 1)
-        return finish(&t, out, refuse(&t, e, "its pipelines are not interleaved; --chunks 1"), e);
+        return finish_told(
+            &t, out, refuse_trainer(&t, e, "its pipelines are not interleaved; --chunks 1"), e);
     if (!t.is_even)
-        return finish(&t, out, refuse(&t, e, "its stages have equally many layers"), e);
+        return finish_told(&t, out, refuse_trainer(&t, e, "its stages have equally many layers"),
+                           e);
     str_format(out,
                "{\n  \"train_batch_size\": %u,\n  \"train_micro_batch_size_per_gpu\": %u,\n"
                "  \"gradient_accumulation_steps\": %u,\n  \"zero_optimization\": {\"stage\": %u},\n"
@@ -403,5 +405,5 @@ int export_deepspeed(const struct hybrid *h, struct str *out, struct err *e)
         str_add(out, ", \"num_mp needs a model whose layers are tensor parallel\"");
     add_strings(&t, out);
     str_add(out, "]\n}\n");
-    return finish(&t, out, 0, e);
+    return finish_told(&t, out, 0, e);
 }

@@ -87,8 +87,8 @@ static int labels_of(const struct hybrid *h, const struct hybrid_stage *s, struc
               : labels_new(&p->classes, &shape->mesh, p->options.exact_divisibility, &cut, out, e);
 }
 
-static int price(struct hybrid *h, struct hybrid_stage *s, class_id k, struct flip *out,
-                 struct err *e)
+static int price_flip(struct hybrid *h, struct hybrid_stage *s, class_id k, struct flip *out,
+                      struct err *e)
 {
     label was = s->on[k];
 
@@ -129,7 +129,7 @@ static int find_flips(struct hybrid *h, uint32_t stage, class_id k,
         else if (!label_is_admissible(&labels, k, (label)a))
             f->kind = FLIP_UNEVEN;
         else if (!find_clash(h, s, k, (label)a, f))
-            rc = price(h, s, k, f, e);
+            rc = price_flip(h, s, k, f, e);
         if (rc)
             break;
     }

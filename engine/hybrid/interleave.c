@@ -38,8 +38,8 @@ static void pass_of(const struct interleave *x, uint32_t n, bool backward, uint3
     *batch = n / round * x->groups + in % x->groups;
 }
 
-static void note(const struct play *y, uint32_t node, uint32_t batch, enum pipe_task_kind kind,
-                 double start, double end)
+static void note_task(const struct play *y, uint32_t node, uint32_t batch, enum pipe_task_kind kind,
+                      double start, double end)
 {
     struct pipe_schedule *s = y->x->tasks;
 
@@ -48,12 +48,13 @@ static void note(const struct play *y, uint32_t node, uint32_t batch, enum pipe_
 }
 
 /* Moves what a pass has made over link `l` (0 .. p v - 2), one way. */
-static double move(struct play *y, uint32_t l, bool back, uint32_t batch, double at, double ms)
+static double move_batch(struct play *y, uint32_t l, bool back, uint32_t batch, double at,
+                         double ms)
 {
     double *free_at = &y->link_free[2 * l + back], start = pipe_more(*free_at, at);
 
     *free_at = start + ms;
-    note(y, 2 * l + 1, batch, back ? PIPE_BACKWARD : PIPE_FORWARD, start, *free_at);
+    note_task(y, 2 * l + 1, batch, back ? PIPE_BACKWARD : PIPE_FORWARD, start, *free_at);
     return *free_at;
 }
 
@@ -76,24 +77,24 @@ static bool run_one(struct play *y, struct device *d, uint32_t s)
     if (ready == INFINITY)
         return false;
     double start = pipe_more(ready, d->free_at);
-    note(y, 2 * c, batch, forward ? PIPE_FORWARD : PIPE_BACKWARD, start,
-         start + (forward ? x->chunk[c].forward_ms : x->chunk[c].backward_ms));
+    note_task(y, 2 * c, batch, forward ? PIPE_FORWARD : PIPE_BACKWARD, start,
+              start + (forward ? x->chunk[c].forward_ms : x->chunk[c].backward_ms));
     if (forward) {
         d->free_at = y->forward[at] = start + x->chunk[c].forward_ms;
         if (c < last)
-            y->arrived[at] = move(y, c, false, batch, d->free_at, x->transfer[c].forward_ms);
+            y->arrived[at] = move_batch(y, c, false, batch, d->free_at, x->transfer[c].forward_ms);
         d->forwards++;
     } else {
         d->free_at = y->backward[at] = start + x->chunk[c].backward_ms;
         if (c)
             y->returned[at] =
-                move(y, c - 1, true, batch, d->free_at, x->transfer[c - 1].backward_ms);
+                move_batch(y, c - 1, true, batch, d->free_at, x->transfer[c - 1].backward_ms);
         d->backwards++;
     }
     return true;
 }
 
-static double finish(const struct play *y, const struct device *d)
+static double finish_of_device(const struct play *y, const struct device *d)
 {
     const struct interleave *x = y->x;
     uint32_t chunks = x->groups * x->chunks;
@@ -104,7 +105,7 @@ static double finish(const struct play *y, const struct device *d)
         if (d[s].backwards < x->micro_batches * x->chunks)
             return INFINITY; /* M is no multiple of p */
         for (uint32_t c = s; c < chunks; c += x->groups) {
-            note(y, 2 * c, x->micro_batches, PIPE_REDUCE, end, end + x->chunk[c].reduce_ms);
+            note_task(y, 2 * c, x->micro_batches, PIPE_REDUCE, end, end + x->chunk[c].reduce_ms);
             end += x->chunk[c].reduce_ms;
         }
         last = pipe_more(last, end);
@@ -132,7 +133,7 @@ double interleave_makespan(const struct interleave *x)
                 while (run_one(&y, &device[s], s))
                     moved = true;
         }
-        out = finish(&y, device);
+        out = finish_of_device(&y, device);
     }
     free(times);
     free(device);

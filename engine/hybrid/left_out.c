@@ -51,7 +51,7 @@ static bool is_recomputed(const struct maker *k, uint32_t section)
     return 2 * again > all;
 }
 
-static void find(struct maker *k)
+static void find_left_out(struct maker *k)
 {
     const struct sections *s = k->s;
 
@@ -77,7 +77,7 @@ int left_out_new(const struct sections *s, uint8_t **out, struct err *e)
     k.is_repeated = mem_try((size_t)k.numbers.count + 1, 1);
     k.is_left_out = mem_try((size_t)k.u->op_count + 1, 1);
     if (k.is_repeated && k.is_left_out) {
-        find(&k);
+        find_left_out(&k);
         *out = k.is_left_out;
     } else {
         free(k.is_left_out);

@@ -40,8 +40,8 @@ static int search_with(const struct problem *p, const struct hybrid_options *o, 
 }
 
 /* The same under the pins of `which`. */
-static int search(const struct problem *p, const struct hybrid_options *o, uint32_t which,
-                  double *ms, struct err *e)
+static int search_without(const struct problem *p, const struct hybrid_options *o, uint32_t which,
+                          double *ms, struct err *e)
 {
     struct hybrid_wish wish[HYBRID_PINS_MOST];
     struct hybrid_options with = *o;
@@ -66,7 +66,7 @@ int hybrid_pin_prices(const struct hybrid *h, double ms[static HYBRID_PINS_MOST]
     const struct hybrid_options *o = &h->options;
     uint32_t all = (uint32_t)(((uint64_t)1 << o->pin_count) - 1);
     double without;
-    int rc = search(h->problem, o, 0, &without, e);
+    int rc = search_without(h->problem, o, 0, &without, e);
 
     *all_ms = added(h, without);
     for (uint32_t n = 0; n < o->pin_count; n++) {
@@ -74,7 +74,7 @@ int hybrid_pin_prices(const struct hybrid *h, double ms[static HYBRID_PINS_MOST]
             return rc;
         ms[n] = *all_ms;
         if (o->pin_count > 1)
-            rc = search(h->problem, o, all & ~((uint32_t)1 << n), &without, e);
+            rc = search_without(h->problem, o, all & ~((uint32_t)1 << n), &without, e);
         if (o->pin_count > 1)
             ms[n] = added(h, without);
     }
@@ -175,7 +175,7 @@ static int is_impossible(const struct problem *p, const struct hybrid_options *o
                          bool *out, struct err *e)
 {
     double ms;
-    int rc = search(p, o, which, &ms, e);
+    int rc = search_without(p, o, which, &ms, e);
 
     *out = ms == INFINITY && !stop_asked(o->stop);
     return rc;

@@ -71,7 +71,7 @@ static void spread_labels(const struct hybrid *h, uint32_t n, label *on)
     }
 }
 
-static int derive(struct kind *k)
+static int derive_kind(struct kind *k)
 {
     struct batch_and_zero batching = {.micro_batches = k->h->micro_batches};
     char mesh[32];
@@ -95,7 +95,7 @@ static int derive(struct kind *k)
 }
 
 /* Parameters as the labels have them. */
-static int pin(const struct kind *k, struct relaxed *r)
+static int pin_labels(const struct kind *k, struct relaxed *r)
 {
     const struct problem *q = k->q;
     struct relaxed_pin *pins = NULL;
@@ -120,7 +120,7 @@ static int pin(const struct kind *k, struct relaxed *r)
     return rc;
 }
 
-static int solve(struct kind *k)
+static int solve_kind(struct kind *k)
 {
     struct relaxed_options o = {.folding = RELAXED_FOLD_AUTO};
     struct relaxed *r = NULL;
@@ -129,7 +129,7 @@ static int solve(struct kind *k)
 
     if (rc)
         return rc;
-    rc = pin(k, r);
+    rc = pin_labels(k, r);
     rc = rc ? rc : relaxed_solve(r, 0, &found, k->e);
     relaxed_free(r);
     return rc ? rc : plan_from_relaxed(&found, &k->plan, k->e);
@@ -383,10 +383,10 @@ static int relax_kind(struct kind *k, uint32_t n, uint8_t *is_done, label *aside
     memset(k->gather_ms, 0, ((size_t)k->h->problem->m->value_count + 1) * sizeof *k->gather_ms);
     spread_labels(k->h, n, k->on);
     int rc = make_shape(k, n);
-    rc = rc ? rc : derive(k);
+    rc = rc ? rc : derive_kind(k);
     if (rc)
         return rc;
-    rc = solve(k);
+    rc = solve_kind(k);
     bool is_solved = !rc, stays = rc == ERR_INFEASIBLE || rc == ERR_LIMIT; /* as strict ones */
     if (is_solved)
         rc = price_operations(k);
@@ -405,7 +405,7 @@ static int relax_kind(struct kind *k, uint32_t n, uint8_t *is_done, label *aside
 
 /* ---- the plan ---- */
 
-static double play(const struct hybrid *h)
+static double play_schedule(const struct hybrid *h)
 {
     struct pipe_options o = hybrid_pipe_options(&h->options, h->micro_batches);
     struct pipe_node node[PIPE_NODES_MOST], chunk[HYBRID_STAGES_MOST], transfer[HYBRID_STAGES_MOST];
@@ -487,7 +487,7 @@ int hybrid_relax(struct hybrid *h, struct err *e)
     bool all_fit = true;
     for (uint32_t n = 0; n < h->stages; n++)
         all_fit &= fits(&h->stage[n], &h->stage[n].relaxed);
-    h->relaxed_ms = rc || !all_fit ? INFINITY : play(h);
+    h->relaxed_ms = rc || !all_fit ? INFINITY : play_schedule(h);
     hybrid_instance_release(&in);
     return rc;
 }

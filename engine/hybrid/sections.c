@@ -401,7 +401,7 @@ struct namer {
     uint64_t hash[2];
 };
 
-static void mix(struct namer *n, const void *data, size_t size)
+static void mix_name(struct namer *n, const void *data, size_t size)
 {
     for (int h = 0; h < 2; h++)
         n->hash[h] = mem_hash(data, size, n->hash[h]);
@@ -422,7 +422,7 @@ static int name_class(struct maker *k, struct namer *n, class_id class)
     }
     int64_t key[] = {s->is_shared[class] ? (int64_t) class : -(int64_t)n->name[class], info->least,
                      info->divisor, info->group_divisor, info->dim_count};
-    mix(n, key, sizeof key);
+    mix_name(n, key, sizeof key);
     return 0;
 }
 
@@ -435,13 +435,13 @@ static int hash_value(struct maker *k, struct namer *n, const struct section_val
                      v->use == SECTION_VARIABLE ? k->p->roles.params[value->param].role : 0};
     int rc = 0;
 
-    mix(n, head, sizeof head);
+    mix_name(n, head, sizeof head);
     for (dim_id d = c->dim_base[value->value]; d < c->dim_base[value->value + 1] && !rc; d++) {
         class_id class = c->class_of[d];
         if (class != CLASS_NONE && c->info[class].reason == CLASS_ALLOWED)
             rc = name_class(k, n, class);
         else
-            mix(n, &value->has_batch, 1);
+            mix_name(n, &value->has_batch, 1);
     }
     if (v->use == SECTION_VARIABLE) {
         const struct training_variable *t = &k->p->training.variables[value->param];
@@ -467,7 +467,7 @@ static void hash_meets(const struct maker *k, struct namer *n, uint32_t from)
             if (c->info[other].reason == CLASS_ALLOWED)
                 sum += mem_hash(&name, sizeof name, 7);
         }
-        mix(n, &sum, sizeof sum);
+        mix_name(n, &sum, sizeof sum);
     }
 }
 
@@ -488,8 +488,8 @@ static int hash_section(struct maker *k, struct namer *n, uint32_t section)
         if (count == UINT32_MAX)
             return err_set(k->e, ERR_LIMIT, "%.100s can be split in more than %d ways",
                            hlo_name(k->p->m, k->u->ops[s->op[m]].id), TERM_CLASSES_MOST);
-        mix(n, own, sizeof own);
-        mix(n, &s->is_left_out[s->op[m]], 1);
+        mix_name(n, own, sizeof own);
+        mix_name(n, &s->is_left_out[s->op[m]], 1);
         for (uint32_t c = 0; c < count && !rc; c++)
             rc = name_class(k, n, list[c]);
     }

@@ -30,9 +30,9 @@ struct pattern {
 
 /* ---- terms ---- */
 
-static uint32_t power(uint32_t base, uint32_t exponent)
+static uint32_t integer_power(uint32_t base, uint32_t exponent)
 {
-    return exponent ? base * power(base, exponent - 1) : 1;
+    return exponent ? base * integer_power(base, exponent - 1) : 1;
 }
 
 static bool is_admissible(const struct stage_costs *k, class_id class, label a)
@@ -80,7 +80,7 @@ const double *bill_at(const struct stage_costs *k, const struct bill *t)
 static struct bill *find_bill(struct stage_costs *k, size_t first, const class_id *list,
                               uint32_t count)
 {
-    uint32_t entries = power(count + 1, k->labels.axes);
+    uint32_t entries = integer_power(count + 1, k->labels.axes);
     size_t size = (size_t)entries * ROW_FIGURES;
 
     for (size_t n = first; n < k->bill_count; n++) {
@@ -138,7 +138,7 @@ void stage_costs_operation(const struct stage_costs *k, uint32_t n, double out[s
 static const double *operation_costs(struct stage_costs *k, uint32_t n, const class_id *list,
                                      uint32_t count, const uint64_t hash[2])
 {
-    uint32_t entries = power(count + 1, k->labels.axes);
+    uint32_t entries = integer_power(count + 1, k->labels.axes);
 
     struct slot_walk at;
 

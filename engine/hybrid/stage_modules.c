@@ -69,7 +69,7 @@ static void read_value(struct builder *b, hlo_value v, uint32_t stage, enum stag
 }
 
 /* From its results to all it is made of. */
-static void collect(struct builder *b, uint32_t stage, enum stage_pass pass)
+static void collect_pass(struct builder *b, uint32_t stage, enum stage_pass pass)
 {
     const struct hlo_module *m = b->m;
     const struct hlo_computation *c = &m->computations[m->entry];
@@ -298,7 +298,7 @@ static int add_module(struct builder *b, uint32_t stage, enum stage_pass pass)
     struct stage_modules *s = b->out;
     bool is_any = false;
 
-    collect(b, stage, pass);
+    collect_pass(b, stage, pass);
     for (hlo_id id = 0; id < b->m->count && !is_any; id++)
         is_any = b->is_kept[id];
     if (!is_any)

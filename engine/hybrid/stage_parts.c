@@ -104,7 +104,7 @@ static bool reads_stages(const struct stage_parts *p, hlo_id id)
     return p->low[id] != UINT32_MAX;
 }
 
-static void spread(struct stage_parts *p, hlo_id id, hlo_id from)
+static void spread_part(struct stage_parts *p, hlo_id id, hlo_id from)
 {
     if (!reads_stages(p, from))
         return;
@@ -131,7 +131,7 @@ static void place_rest(struct maker *k, hlo_id id)
                 reads_joint |= joint;
                 reads_tail |= p->kind[from] == KIND_TAIL;
                 if (joint == (round == 1))
-                    spread(p, id, from);
+                    spread_part(p, id, from);
             }
         }
         if (round == 0 && !(is_scalar && !reads_tail))

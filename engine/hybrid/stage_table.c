@@ -229,8 +229,9 @@ static double gather_ms(const struct row_rates *r, double bytes)
 }
 
 /* From sums over [i, j) to a stage, and the same recomputed section by section. */
-static void complete(const struct maker *k, const double *f, double working, double section_kept,
-                     const struct row_rates *r, uint32_t i, uint32_t j, struct hybrid_point *out)
+static void complete_row(const struct maker *k, const double *f, double working,
+                         double section_kept, const struct row_rates *r, uint32_t i, uint32_t j,
+                         struct hybrid_point *out)
 {
     double in = k->in->forward_bytes[i], back = k->in->backward_bytes[j];
     double arrive = gather_ms(r, in), return_ms = gather_ms(r, back);
@@ -252,8 +253,8 @@ static void complete(const struct maker *k, const double *f, double working, dou
 }
 
 /* The stage [i, j) of one row, and the same recomputed section by section. */
-static void price(const struct maker *k, const struct rows *r, const struct sums *s, uint32_t row,
-                  uint32_t i, uint32_t j, struct hybrid_point out[2])
+static void price_row(const struct maker *k, const struct rows *r, const struct sums *s,
+                      uint32_t row, uint32_t i, uint32_t j, struct hybrid_point out[2])
 {
     size_t n = k->s->count + 1;
     const double *p = s->prefix + (size_t)row * n * ROW_SUMMED;
@@ -268,7 +269,7 @@ static void price(const struct maker *k, const struct rows *r, const struct sums
             f[x] += q[x];
     }
     struct row_rates rates = {r->gather[row], r->gather_latency[row], r->reduce_latency[row]};
-    complete(k, f, s->working[row], s->section_kept[row], &rates, i, j, out);
+    complete_row(k, f, s->working[row], s->section_kept[row], &rates, i, j, out);
 }
 
 static int compare_points(const void *a, const void *b)
@@ -362,7 +363,7 @@ static int add_interval(struct maker *k, struct slot_rows *x, uint32_t slot, uin
                 r->figure + ((size_t)row * k->s->kinds + k->s->kind[j - 1]) * ROW_FIGURES;
             s->working[row] = fmax(j - i > 1 ? s->working[row] : 0, f[ROW_WORKING]);
             s->section_kept[row] = fmax(j - i > 1 ? s->section_kept[row] : 0, f[ROW_KEPT]);
-            price(k, r, s, row, i, j, p);
+            price_row(k, r, s, row, i, j, p);
             p[0].row = p[1].row = x->first[n] + row;
             if ((hybrid_pins_needed(k->t->options.pins, i, j) & ~r->keeps[row]) ||
                 !hybrid_pins_allow_split(k->t->options.pins, i, j, of->devices,
@@ -490,7 +491,7 @@ void stage_tables_cuts(const struct sections *s, const struct stage_options *o,
     }
 }
 
-static int fill(struct maker *k, struct hybrid_instance *in, bool is_ideal)
+static int fill_table(struct maker *k, struct hybrid_instance *in, bool is_ideal)
 {
     int rc = 0;
 
@@ -539,10 +540,10 @@ int stage_tables_new(const struct sections *s, const struct stage_options *o,
     rc = add_shapes(&k, &s->problem->cluster);
     if (rc)
         goto out;
-    rc = fill(&k, in, false);
+    rc = fill_table(&k, in, false);
     if (rc || !ideal)
         goto out;
-    rc = fill(&k, ideal, true);
+    rc = fill_table(&k, ideal, true);
 out:
     free(k.ties);
     free(k.points);
@@ -572,7 +573,7 @@ int stage_tables_price(const struct sections *s, const struct stage_options *o,
         goto out;
     find_tie_rate(&k);
     fill_ties(&k);
-    complete(&k, sum.figure, sum.figure[ROW_WORKING], sum.section_kept, &sum.rates, i, j, out);
+    complete_row(&k, sum.figure, sum.figure[ROW_WORKING], sum.section_kept, &sum.rates, i, j, out);
     collective_ms[0] =
         sum.collective[SECTION_FORWARD] + gather_ms(&sum.rates, in->forward_bytes[i]);
     collective_ms[1] =

@@ -61,7 +61,7 @@ static uint32_t fastest(const struct thresholds *t, uint32_t slot, uint32_t i, u
 }
 
 /* Puts a stage before the k stages of a state, in all ways. */
-static void extend(struct thresholds *t, uint32_t k, uint32_t j, uint32_t b, double most_ms)
+static void extend_suffix(struct thresholds *t, uint32_t k, uint32_t j, uint32_t b, double most_ms)
 {
     const struct hybrid_instance *in = t->in;
     const struct behind *from = state_at(t, k, j, b);
@@ -84,8 +84,8 @@ static void extend(struct thresholds *t, uint32_t k, uint32_t j, uint32_t b, dou
 }
 
 /* The least sum with no stage longer than the threshold, and its first stage; NULL: none. */
-static const struct behind *solve(struct thresholds *t, double most_ms, uint32_t *stages,
-                                  uint32_t *device)
+static const struct behind *solve_within(struct thresholds *t, double most_ms, uint32_t *stages,
+                                         uint32_t *device)
 {
     const struct hybrid_space *s = t->space;
     const struct hybrid_instance *in = t->in;
@@ -98,7 +98,7 @@ static const struct behind *solve(struct thresholds *t, double most_ms, uint32_t
         for (uint32_t j = 1; j <= in->sections && !stop_asked(t->stop); j++)
             for (uint32_t b = 1; b <= in->devices; b++)
                 if (state_at(t, k, j, b)->sum_ms < INFINITY)
-                    extend(t, k, j, b, most_ms);
+                    extend_suffix(t, k, j, b, most_ms);
     for (uint32_t k = 1; k <= s->stages_most && !stop_asked(t->stop); k++)
         for (uint32_t b = 0; b <= in->devices; b++) {
             const struct behind *x = state_at(t, k, 0, b);
@@ -130,7 +130,7 @@ static void read_plan(const struct thresholds *t, const struct behind *x, uint32
     p->device[stages] = device;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_ms(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
 
@@ -146,7 +146,7 @@ static bool solve_level(struct hybrid_search *s, struct thresholds *t, double *l
 
     for (size_t n = 0; n < count; n++)
         list[n] = t->in->points[n].both_ms;
-    qsort(list, count, sizeof *list, compare);
+    qsort(list, count, sizeof *list, compare_ms);
     for (size_t n = m > 1 || !count ? 0 : count - 1; n < count && !stop_asked(s->stop); n++) {
         uint32_t stages = 0, device = 0;
         if (n + 1 < count && list[n + 1] <= last * GAP)
@@ -154,7 +154,7 @@ static bool solve_level(struct hybrid_search *s, struct thresholds *t, double *l
         last = list[n];
         if ((m - 1) * last >= best)
             break;
-        const struct behind *x = solve(t, last, &stages, &device);
+        const struct behind *x = solve_within(t, last, &stages, &device);
         if (!x || x->sum_ms + (m - 1) * last >= best)
             continue;
         best = x->sum_ms + (m - 1) * last;

@@ -26,8 +26,8 @@ static const struct hybrid_point *point_at(const struct hybrid_instance *in, uin
 
 /* ---- plain ---- */
 
-static void offer(const struct hybrid_instance *in, const struct hybrid_plan *p, int schedule,
-                  struct uniform_plan *best, double *own)
+static void offer_uniform(const struct hybrid_instance *in, const struct hybrid_plan *p,
+                          int schedule, struct uniform_plan *best, double *own)
 {
     for (int k = 0; k < PIPE_SCHEDULE_COUNT; k++) {
         enum pipe_schedule_kind kind = (enum pipe_schedule_kind)k;
@@ -41,12 +41,12 @@ static void offer(const struct hybrid_instance *in, const struct hybrid_plan *p,
 }
 
 /* A cut by one section either way, as long as the plan gets shorter. */
-static void descend(const struct hybrid_instance *in, uint32_t only, int schedule,
-                    const struct hybrid_plan *from, struct uniform_plan *best, double *own)
+static void descend_uniform(const struct hybrid_instance *in, uint32_t only, int schedule,
+                            const struct hybrid_plan *from, struct uniform_plan *best, double *own)
 {
     struct hybrid_plan p = *from;
 
-    offer(in, &p, schedule, best, own);
+    offer_uniform(in, &p, schedule, best, own);
     for (bool moved = true; moved;) {
         moved = false;
         for (uint32_t n = 1; n < p.stages && !moved; n++) {
@@ -62,7 +62,7 @@ static void descend(const struct hybrid_instance *in, uint32_t only, int schedul
                     point_at(in, q.slot[n], only, q.cut[n], q.cut[n + 1], &q.point[n]);
                 if (a->both_ms == INFINITY || b->both_ms == INFINITY)
                     continue;
-                offer(in, &q, schedule, best, own);
+                offer_uniform(in, &q, schedule, best, own);
                 if (*own < before * (1 - 1e-9)) {
                     p = q;
                     moved = true;
@@ -224,8 +224,8 @@ static void solve_row(const struct hybrid_instance *in, uint32_t slot, uint32_t 
             continue;
         with.options.schedule = (enum pipe_schedule_kind)k;
         if (!hybrid_exact_solve(&with, &x, &r, &e) && r.found && !r.plan.device[0])
-            descend(in, only, o->schedule, &r.plan,
-                    o->chunks > 1 || o->only_interleaved ? &aside : best, own);
+            descend_uniform(in, only, o->schedule, &r.plan,
+                            o->chunks > 1 || o->only_interleaved ? &aside : best, own);
     }
 }
 

@@ -36,9 +36,10 @@ static void give_up(struct journal *j)
     j->fd = -1;
 }
 
-static void put(struct journal *j, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put_record(struct journal *j, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
-static void put(struct journal *j, const char *format, ...)
+static void put_record(struct journal *j, const char *format, ...)
 {
     char payload[COMMAND_TEXT_ROOM + 4096 + 64];
     va_list args;
@@ -87,7 +88,7 @@ static void put_arg(struct journal *j, const char *arg)
 
     for (; *arg; arg++)
         str_add_char(&clean, *arg == '\n' || *arg == '\r' ? ' ' : *arg);
-    put(j, "arg %s", clean.text ? clean.text : "");
+    put_record(j, "arg %s", clean.text ? clean.text : "");
     str_release(&clean);
 }
 
@@ -114,10 +115,10 @@ static int create(const char *path, char *const *args, int arg_count, uint64_t m
     int rc = new_journal(fd, path, 0, &j, e);
     if (rc)
         return rc;
-    put(j, "automap.journal/1");
+    put_record(j, "automap.journal/1");
     for (int n = 0; n < arg_count; n++)
         put_arg(j, args[n]);
-    put(j, "problem %016" PRIx64 " %016" PRIx64 " %" PRIu32, model, cluster, classes);
+    put_record(j, "problem %016" PRIx64 " %016" PRIx64 " %" PRIu32, model, cluster, classes);
     *out = j;
     return 0;
 }
@@ -140,12 +141,12 @@ int journal_branch(const struct journal_log *from, uint64_t step, const char *pa
     for (size_t n = 0; n < from->record_count && from->records[n].step <= step; n++) {
         const struct journal_record *r = &from->records[n];
         if (r->kind == 'b')
-            put(j, "b %" PRIu64 " %016" PRIx64 " %016" PRIx64 " %016" PRIx64, r->step, r->score,
-                r->ms, r->plan);
+            put_record(j, "b %" PRIu64 " %016" PRIx64 " %016" PRIx64 " %016" PRIx64, r->step,
+                       r->score, r->ms, r->plan);
         else if (r->kind != 'm')
-            put(j, "%c %" PRIu64 " %s", r->kind, r->step, from->text + r->command);
+            put_record(j, "%c %" PRIu64 " %s", r->kind, r->step, from->text + r->command);
     }
-    put(j, "c %" PRIu64 " pause", step);
+    put_record(j, "c %" PRIu64 " pause", step);
     if (journal_trouble(j))
         rc = err_set(e, ERR_IO, "cannot write %.200s: %.90s", path, journal_trouble(j));
     journal_close(j);
@@ -168,13 +169,13 @@ void journal_command(struct journal *j, char origin, uint64_t step, const struct
 
     live_command_print(c, &text);
     if (!text.failed)
-        put(j, "%c %" PRIu64 " %s", origin, step, text.text);
+        put_record(j, "%c %" PRIu64 " %s", origin, step, text.text);
     str_release(&text);
 }
 
 void journal_words(struct journal *j, uint64_t step, const char *words)
 {
-    put(j, "r %" PRIu64 " %s", step, words);
+    put_record(j, "r %" PRIu64 " %s", step, words);
 }
 
 static uint64_t bits_of(double x)
@@ -192,8 +193,8 @@ uint64_t journal_plan_hash(const struct live_plan *plan)
 
 void journal_best(struct journal *j, uint64_t step, const struct live_plan *plan)
 {
-    put(j, "b %" PRIu64 " %016" PRIx64 " %016" PRIx64 " %016" PRIx64, step, bits_of(plan->score),
-        bits_of(plan->cost.step_ms), journal_plan_hash(plan));
+    put_record(j, "b %" PRIu64 " %016" PRIx64 " %016" PRIx64 " %016" PRIx64, step,
+               bits_of(plan->score), bits_of(plan->cost.step_ms), journal_plan_hash(plan));
     j->marked_step = step;
 }
 
@@ -201,7 +202,7 @@ void journal_mark(struct journal *j, uint64_t step, bool now)
 {
     if (step == j->marked_step || (!now && clock_seconds() - j->marked_s < 1))
         return;
-    put(j, "m %" PRIu64, step);
+    put_record(j, "m %" PRIu64, step);
     j->marked_s = clock_seconds();
     j->marked_step = step;
 }

@@ -46,7 +46,7 @@ struct past {
     size_t episode_count, episode_room;
 };
 
-static int begin(struct past *t, struct player *p, struct err *e)
+static int begin_player(struct past *t, struct player *p, struct err *e)
 {
     if (p->is_there)
         search_state_release(&p->state);
@@ -72,7 +72,7 @@ int past_new(const struct problem *p, const struct search_options *o, const stru
     t->last = log->record_count ? log->records[log->record_count - 1].step : 0;
     t->interval = FIRST_INTERVAL;
     t->keeps = true;
-    rc = begin(t, &t->survey, e);
+    rc = begin_player(t, &t->survey, e);
     if (rc) {
         past_free(t);
         return rc;
@@ -172,7 +172,7 @@ static int take_records(struct past *t, struct player *p, struct err *e)
 }
 
 /* One step on, and what was done there. */
-static int play(struct past *t, struct player *p, struct err *e)
+static int play_on(struct past *t, struct player *p, struct err *e)
 {
     if (!search_state_wants_step(&p->state))
         return other_way(p, e);
@@ -198,7 +198,7 @@ static void thin_out(struct past *t)
     t->interval *= 2;
 }
 
-static void keep(struct past *t)
+static void keep_moment(struct past *t)
 {
     struct search_state *c = &t->survey.state;
     struct kept k = {.step = c->steps, .next = t->survey.next};
@@ -224,10 +224,10 @@ int past_survey(struct past *t, uint64_t steps, bool *done, struct err *e)
     if (rc)
         return rc;
     for (uint64_t n = 0; n < steps && p->state.steps < t->last; n++) {
-        rc = play(t, p, e);
+        rc = play_on(t, p, e);
         if (rc)
             return rc;
-        keep(t);
+        keep_moment(t);
     }
     *done = p->state.steps >= t->last;
     return 0;
@@ -264,7 +264,7 @@ static int jump(struct past *t, uint64_t step, struct err *e)
         from = &t->kept[n];
     if (!behind && (!from || from->step <= p->state.steps))
         return 0;
-    int rc = begin(t, p, e);
+    int rc = begin_player(t, p, e);
     if (rc || !from)
         return rc ? rc : take_records(t, p, e);
     rc = checkpoint_load(&p->state, &from->bytes, &place, e);
@@ -281,7 +281,7 @@ int past_go(struct past *t, uint64_t step, uint64_t most, struct search_state **
     if (rc)
         goto out;
     for (; t->here.state.steps < step && most; most--) {
-        rc = play(t, &t->here, e);
+        rc = play_on(t, &t->here, e);
         if (rc)
             goto out;
     }

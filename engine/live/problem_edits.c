@@ -223,8 +223,8 @@ static int carry_pins(const struct problem *from, const struct problem *to, stru
 
 /* ---- the edit ---- */
 
-static int derive(const struct problem *from, const struct live_command *command,
-                  struct problem *out, struct err *e)
+static int derive_edited(const struct problem *from, const struct live_command *command,
+                         struct problem *out, struct err *e)
 {
     struct problem_change change = {.batch_param = BATCH_AS_FOUND};
     struct cluster *cluster = mem_try(1, sizeof *cluster);
@@ -277,7 +277,7 @@ static int make_edited(const struct problem *from, const char *before,
 
     if (!edited)
         return err_no_memory(e, MEMORY_FOR);
-    int rc = derive(from, command, &edited->problem, e);
+    int rc = derive_edited(from, command, &edited->problem, e);
     if (rc) {
         free(edited);
         return rc;

@@ -477,7 +477,7 @@ void search_state_release(struct search_state *c)
 
 /* ---- commands ---- */
 
-static int go(struct search_state *c, uint64_t decisions, uint64_t episodes)
+static int go_on_for(struct search_state *c, uint64_t decisions, uint64_t episodes)
 {
     c->left_decisions = decisions;
     c->left_episodes = episodes;
@@ -491,18 +491,18 @@ static uint64_t count_of(const struct live_command *command)
     return command->number < 1 ? 1 : (uint64_t)command->number;
 }
 
-static int apply(struct search_state *c, const struct live_command *command, struct err *e)
+static int obey_command(struct search_state *c, const struct live_command *command, struct err *e)
 {
     switch ((enum command_verb)command->verb) {
     case COMMAND_RUN:
-        return go(c, UINT64_MAX, UINT64_MAX);
+        return go_on_for(c, UINT64_MAX, UINT64_MAX);
     case COMMAND_PAUSE:
     case COMMAND_QUIT:
-        return go(c, 0, 0);
+        return go_on_for(c, 0, 0);
     case COMMAND_DECIDE:
-        return go(c, count_of(command), UINT64_MAX);
+        return go_on_for(c, count_of(command), UINT64_MAX);
     case COMMAND_EPISODE:
-        return go(c, UINT64_MAX, count_of(command));
+        return go_on_for(c, UINT64_MAX, count_of(command));
     case COMMAND_PACE:
         c->pace = command->number;
         return 0;
@@ -550,7 +550,7 @@ int search_state_apply(struct search_state *c, const struct live_command *comman
 {
     if (c->journal)
         journal_command(c->journal, c->origin, c->steps, command);
-    return apply(c, command, e);
+    return obey_command(c, command, e);
 }
 
 static bool is_same_best(const struct search_state *c, const struct journal_record *r)
@@ -587,7 +587,7 @@ int search_state_replay(struct search_state *c, const struct journal_log *log, s
         int rc = live_command_parse(log->text + r->command, &command, e);
         if (rc)
             return rc;
-        (void)!apply(c, &command, &refused); /* refused then, refused now */
+        (void)!obey_command(c, &command, &refused); /* refused then, refused now */
     }
     return 0;
 }

@@ -11,7 +11,7 @@ bool series_new(struct series *s)
     return s->block != NULL;
 }
 
-static struct point merge(const struct point *a, const struct point *b)
+static struct point merge_points(const struct point *a, const struct point *b)
 {
     uint32_t merged = a->merged + b->merged;
 
@@ -24,14 +24,15 @@ static struct point merge(const struct point *a, const struct point *b)
     };
 }
 
-static bool halve(struct series *s)
+static bool halve_series(struct series *s)
 {
     struct series next;
 
     if (!series_new(&next))
         return false;
     for (uint32_t k = 0; k < SERIES_POINTS / 2; k++)
-        next.block->points[k] = merge(&s->block->points[2 * k], &s->block->points[2 * k + 1]);
+        next.block->points[k] =
+            merge_points(&s->block->points[2 * k], &s->block->points[2 * k + 1]);
     next.count = SERIES_POINTS / 2;
     next.stride = s->stride * 2;
     series_release(s);
@@ -46,11 +47,11 @@ void series_add(struct series *s, double x, double y)
     struct point p = {x, (float)y, (float)y, (float)y, 1};
 
     if (s->count && s->block->points[s->count - 1].merged < s->stride) {
-        s->block->points[s->count - 1] = merge(&s->block->points[s->count - 1], &p);
+        s->block->points[s->count - 1] = merge_points(&s->block->points[s->count - 1], &p);
         return;
     }
     if (s->count == SERIES_POINTS) {
-        if (halve(s)) /* out of memory: the point is not kept */
+        if (halve_series(s)) /* out of memory: the point is not kept */
             series_add(s, x, y);
         return;
     }

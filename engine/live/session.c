@@ -47,7 +47,7 @@ struct session {
 
 /* ---- the search thread ---- */
 
-static void publish(struct session *s)
+static void publish_snapshot(struct session *s)
 {
     struct snapshot *next = search_state_snapshot(&s->state), *old;
 
@@ -87,7 +87,7 @@ static int too_late(struct err *e)
 }
 
 /* Under the lock: the next command was carried out, or refused with `e`. */
-static void answer(struct session *s, int rc, const struct err *e)
+static void answer_command(struct session *s, int rc, const struct err *e)
 {
     s->applied++;
     if (rc)
@@ -98,7 +98,7 @@ static void answer(struct session *s, int rc, const struct err *e)
 static void finish_command(struct session *s, int rc, const struct err *e)
 {
     pthread_mutex_lock(&s->lock);
-    answer(s, rc, e);
+    answer_command(s, rc, e);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -117,7 +117,7 @@ static bool apply_commands(struct session *s)
             s->idle = quit;
             pthread_mutex_unlock(&s->lock);
         }
-        publish(s); /* before the answer: who waits for it sees what it did */
+        publish_snapshot(s); /* before the answer: who waits for it sees what it did */
         finish_command(s, rc, &e);
     }
     return quit;
@@ -152,16 +152,16 @@ static void *search_thread(void *argument)
         s->state.watched = atomic_load_explicit(&s->wanted, memory_order_relaxed) &&
                            atomic_exchange(&s->wanted, false);
         if (s->state.watched)
-            publish(s);
+            publish_snapshot(s);
         if (!search_state_wants_step(&s->state)) {
             wait_for_work(s, -1, true);
             continue;
         }
         search_state_step(&s->state);
         if (!search_state_wants_step(&s->state)) {
-            publish(s);
+            publish_snapshot(s);
         } else if (s->state.pace > 0) {
-            publish(s);
+            publish_snapshot(s);
             wait_for_work(s, 1 / s->state.pace, false);
         }
     }
@@ -192,7 +192,7 @@ static void release_sync(struct session *s)
     pthread_cond_destroy(&s->done);
 }
 
-static int begin(struct session *s, struct err *e)
+static int begin_thread(struct session *s, struct err *e)
 {
     s->newest = search_state_snapshot(&s->state);
     if (!s->newest)
@@ -239,7 +239,7 @@ int session_new(const struct problem *p, const struct session_options *o, struct
     rc = init_sync(s, e);
     if (rc)
         goto out;
-    rc = begin(s, e);
+    rc = begin_thread(s, e);
     if (rc) {
         snapshot_release(s->newest);
         release_sync(s);
@@ -280,7 +280,7 @@ uint64_t session_send(struct session *s, const struct live_command *c)
     ticket = ++s->sent;
     if (s->ended) {
         struct err e;
-        answer(s, too_late(&e), &e);
+        answer_command(s, too_late(&e), &e);
     } else {
         s->queue[ticket % QUEUE_ROOM] = *c;
         s->idle = false;

@@ -83,7 +83,7 @@ static void join_stages(struct pipe_plan *p, uint32_t s)
     p->stages--;
 }
 
-static void shift(uint32_t *at, int by)
+static void shift_index(uint32_t *at, int by)
 {
     *at = (uint32_t)((int64_t)*at + by); /* below 0 it is past every end, so no valid plan */
 }
@@ -98,10 +98,10 @@ static bool make_move(const struct pipe_instance *in, struct pipe_plan *p, uint3
         return false;
     if (m->join)
         join_stages(p, s);
-    shift(&p->pivot[s], m->pivot);
-    shift(&p->device[s], m->device);
+    shift_index(&p->pivot[s], m->pivot);
+    shift_index(&p->device[s], m->device);
     if (m->next_pivot)
-        shift(&p->pivot[s + 1], m->next_pivot);
+        shift_index(&p->pivot[s + 1], m->next_pivot);
     return pipe_plan_is_valid(in, p);
 }
 

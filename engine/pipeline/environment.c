@@ -54,7 +54,7 @@ static double normal(struct rl_rng *r)
 }
 
 /* Uniform, normal, binomial, exponential, around 1, never below 0.01. */
-static double draw(struct rl_rng *r, uint32_t kind, double spread)
+static double draw_number(struct rl_rng *r, uint32_t kind, double spread)
 {
     double x = 0;
 
@@ -82,9 +82,9 @@ static void independent(struct arrays *a, struct rl_rng *r)
     double spread = log_between(r, 0.05, 3), bare = between(r, 0, 0.7);
 
     for (uint32_t i = 0; i < a->points; i++) {
-        a->compute[i] = draw(r, kind, spread);
-        a->weight[i] = rl_rng_unit(r) < bare ? 0 : draw(r, kind, spread);
-        a->bytes[i] = draw(r, kind, spread);
+        a->compute[i] = draw_number(r, kind, spread);
+        a->weight[i] = rl_rng_unit(r) < bare ? 0 : draw_number(r, kind, spread);
+        a->bytes[i] = draw_number(r, kind, spread);
     }
 }
 
@@ -180,8 +180,8 @@ static void scale(struct arrays *a)
 }
 
 /* Sizes in ideal steps: what crosses a cut in the middle, and what all devices reduce. */
-static void fill(struct environment *v, const struct arrays *a,
-                 const struct environment_range *range, struct rl_rng *r)
+static void fill_environment(struct environment *v, const struct arrays *a,
+                             const struct environment_range *range, struct rl_rng *r)
 {
     struct pipe_instance *in = &v->in;
     double ideal = in->options.micro_batches * TOTAL_MS / in->devices;
@@ -276,7 +276,7 @@ int environment_new(struct environment *v, const struct environment_range *range
         return rc;
     fill_family[choose_family(families, rng)](&a, rng);
     scale(&a);
-    fill(v, &a, range, rng);
+    fill_environment(v, &a, range, rng);
     choose_cuts(v, range, rng);
     if (range->rough && rl_rng_below(rng, 4) == 0)
         rc = tie_ends(v, rng, e);

@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static int finish(const struct str *out, struct err *e)
+static int finish_export(const struct str *out, struct err *e)
 {
     return out->failed ? err_no_memory(e, "for the text of a plan") : 0;
 }
@@ -76,7 +76,7 @@ static int write_trace(const struct pipeline *l, const struct pipeline_plan *p, 
         add_task(&s.task[k], out);
     str_add(out, "\n]}\n");
     pipe_schedule_free(&s);
-    return finish(out, e);
+    return finish_export(out, e);
 }
 
 /* ---- JAX ---- */
@@ -160,7 +160,7 @@ static int write_jax(const struct pipeline *l, const struct pipeline_plan *p, st
             "    mesh = stage_mesh(stage)\n"
             "    return NamedSharding(mesh, PartitionSpec()), NamedSharding(mesh, "
             "PartitionSpec(\"data\"))\n");
-    return finish(out, e);
+    return finish_export(out, e);
 }
 
 /* ---- the plan file ---- */
@@ -186,7 +186,7 @@ static int write_json(const struct pipeline *l, const struct pipeline_plan *p, s
     str_format(out, "%s\n", text);
 out:
     cJSON_free(text);
-    return rc ? rc : finish(out, e);
+    return rc ? rc : finish_export(out, e);
 }
 
 const struct pipeline_form *pipeline_form_by_name(const char *name)
@@ -248,5 +248,5 @@ int pipeline_explain(const struct pipeline *l, const struct pipeline_plan *p, hl
                    "%s belongs to no stage: it passes values on, is made anew by every use, or "
                    "updates variables where they are\n",
                    hlo_name(l->problem->m, id));
-    return finish(out, e);
+    return finish_export(out, e);
 }

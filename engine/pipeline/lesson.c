@@ -14,7 +14,7 @@ enum { STREAM_ENVIRONMENT = 16 /* and those behind it: one each */, DESCENT_MOST
 #define KNOWN_SLACK 1.4 /* of a plan's L: what is longer is worth no telling apart */
 
 /* The optimum's programme over what is at most KNOWN_SLACK times a plan that is easily had. */
-static int solve(struct lesson *l, double tolerance, struct err *e)
+static int solve_lesson(struct lesson *l, double tolerance, struct err *e)
 {
     struct pipe_exact_options o = {.device_cut = l->v.device_cut, .stages = l->v.stages};
     struct pipe_infer_state s;
@@ -46,7 +46,7 @@ int lesson_new(struct lesson *l, const struct lesson_choice *c, struct rl_rng *r
         (struct pipe_goal){.in = &l->v.in, .device_cut = l->v.device_cut, .stages = l->v.stages};
     rc = pipe_infer_new(&l->infer, &l->goal, l->v.stages, e);
     if (!rc)
-        rc = solve(l, c->tolerance, e);
+        rc = solve_lesson(l, c->tolerance, e);
     if (rc)
         lesson_free(l);
     return rc;
@@ -61,7 +61,7 @@ void lesson_free(struct lesson *l)
     memset(l, 0, sizeof *l);
 }
 
-static int compare(const void *a, const void *b)
+static int compare_values(const void *a, const void *b)
 {
     const struct valued *p = a, *q = b;
 
@@ -84,6 +84,6 @@ bool lesson_value(struct lesson *l, const struct pipe_infer_state *s)
         l->order[n].ms = pipe_exact_behind(l->exact, &next.before, first, c.device, left, c.pivot);
         l->order[n].candidate = n;
     }
-    qsort(l->order, f->count, sizeof *l->order, compare);
+    qsort(l->order, f->count, sizeof *l->order, compare_values);
     return true;
 }

@@ -60,8 +60,8 @@ static int make_pass(const struct pipeline *l, const struct rl_scorer *net, doub
     return 0;
 }
 
-static int ask(const struct pipeline *l, const struct rl_scorer *net, struct network_answer *out,
-               struct err *e)
+static int ask_network(const struct pipeline *l, const struct rl_scorer *net,
+                       struct network_answer *out, struct err *e)
 {
     struct pipe_search_options o = {.algorithm = PIPE_SEARCH_INFER,
                                     .space = pipe_space_paper(),
@@ -90,7 +90,7 @@ int network_answer_make(const struct pipeline *l, const struct rl_scorer *net, d
                         struct network_answer *out, struct err *e)
 {
     *out = (struct network_answer){.length_ms = INFINITY};
-    int rc = ask(l, net, out, e);
+    int rc = ask_network(l, net, out, e);
     if (!rc)
         rc = make_pass(l, net, temperature, &out->pass, e);
     return rc == ERR_INFEASIBLE ? 0 : rc;

@@ -47,8 +47,8 @@ static void answer_stop(struct pipe_search *s)
     s->self = NULL;
 }
 
-static void price(struct pipe_search *s, struct answer *a, const struct pipe_plan *p,
-                  struct pipe_event *out)
+static void price_answer(struct pipe_search *s, struct answer *a, const struct pipe_plan *p,
+                         struct pipe_event *out)
 {
     double value = pipe_goal_price(&s->goal, p);
 
@@ -68,7 +68,7 @@ static bool play_out(struct pipe_search *s, struct answer *a, struct pipe_event 
     pipe_infer_play(&a->infer, &state, a->first[a->next++]);
     if (!pipe_infer_finish(&a->infer, s->options.net, &state))
         return false;
-    price(s, a, &state.plan, out);
+    price_answer(s, a, &state.plan, out);
     return true;
 }
 
@@ -79,7 +79,7 @@ static bool play_shares(struct pipe_search *s, struct answer *a, struct pipe_eve
     a->shared = true;
     if (!pipe_infer_by_share(&a->infer, &plan))
         return false;
-    price(s, a, &plan, out);
+    price_answer(s, a, &plan, out);
     return true;
 }
 

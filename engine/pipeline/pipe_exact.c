@@ -99,7 +99,8 @@ static void fill_bounds(struct pipe_exact *x)
 
 /* No plan that ends in this entry, behind points 0 .. i-1 on the devices before cut c, is shorter:
  * one of the stages there has at least the mean work per device. */
-static double bound(const struct pipe_exact *x, const struct entry *e, uint32_t c, uint32_t i)
+static double bound_of_entry(const struct pipe_exact *x, const struct entry *e, uint32_t c,
+                             uint32_t i)
 {
     size_t at = (size_t)c * (x->in->points + 1) + i;
     double mean = c ? x->least_work[at] / x->position[c] : 0;
@@ -109,7 +110,7 @@ static double bound(const struct pipe_exact *x, const struct entry *e, uint32_t 
 }
 
 /* ---- sets ---- */
-static int compare(const void *a, const void *b)
+static int compare_entries(const void *a, const void *b)
 {
     const struct entry *p = a, *q = b;
 
@@ -162,7 +163,7 @@ static bool stair_add(struct pipe_exact *x, uint32_t *steps, uint32_t index)
 
 /* The fresh entries that none other beats, appended to `to`. In order of x each is held against the
  * stair of those before it. */
-static struct set filter(struct pipe_exact *x, struct list *to)
+static struct set filter_front(struct pipe_exact *x, struct list *to)
 {
     struct list *f = &x->fresh;
     struct set s = {(uint32_t)to->count, 0};
@@ -176,7 +177,7 @@ static struct set filter(struct pipe_exact *x, struct list *to)
         f->count = 0;
         return s;
     }
-    qsort(f->items, f->count, sizeof *f->items, compare);
+    qsort(f->items, f->count, sizeof *f->items, compare_entries);
     for (uint32_t n = 0; n < f->count; n++) {
         if (x->entries.count + s.count >= most && s.count) {
             x->cut_short = true;
@@ -217,7 +218,7 @@ static bool goes_on(struct pipe_exact *x)
 static void add_fresh(struct pipe_exact *x, const struct entry *e, uint32_t c, uint32_t i)
 {
     x->transitions++;
-    if (bound(x, e, c, i) > x->known)
+    if (bound_of_entry(x, e, c, i) > x->known)
         return;
     if (grow_list(&x->fresh, 1))
         x->fresh.items[x->fresh.count++] = *e;
@@ -252,7 +253,7 @@ static void fill_tail(struct pipe_exact *x, uint32_t a, uint32_t b)
                     add_fresh(x, &e, b, j);
                 }
             }
-            x->tail_of[k * n + j] = filter(x, &x->tail);
+            x->tail_of[k * n + j] = filter_front(x, &x->tail);
         }
     }
 }
@@ -353,7 +354,7 @@ static void fill_states(struct pipe_exact *x, uint32_t a, uint32_t b, uint32_t i
             x->fresh.items[f].point = i;
             x->fresh.items[f].device = a;
         }
-        *state_of(x, a, b, k, i) = filter(x, &x->entries);
+        *state_of(x, a, b, k, i) = filter_front(x, &x->entries);
     }
 }
 
@@ -431,7 +432,7 @@ static void choose_depth(struct pipe_exact *x)
     }
 }
 
-static bool allocate(struct pipe_exact *x)
+static bool allocate_exact(struct pipe_exact *x)
 {
     size_t n = x->in->points + 1, c = x->cuts + 1;
 
@@ -473,7 +474,7 @@ int pipe_exact_new(const struct pipe_instance *in, const struct pipe_exact_optio
         if (d == in->devices || !o->device_cut || o->device_cut[d])
             x->position[++x->cuts] = d;
     choose_depth(x);
-    if (!allocate(x)) {
+    if (!allocate_exact(x)) {
         pipe_exact_free(x);
         return err_no_memory(e, "for the exact pipeline over %u points", in->points);
     }

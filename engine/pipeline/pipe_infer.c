@@ -153,7 +153,8 @@ static double speed(const struct pipe_infer *f, double devices)
 }
 
 /* Decides cuts `cut` .. by equal shares of what is left. False where they do not ascend. */
-static bool complete(const struct pipe_infer *f, struct pipe_plan *p, uint32_t cut, double snap)
+static bool complete_plan(const struct pipe_infer *f, struct pipe_plan *p, uint32_t cut,
+                          double snap)
 {
     for (; cut < p->stages; cut++) {
         uint32_t left = p->stages - cut, from = p->pivot[cut - 1], device = p->device[cut - 1];
@@ -174,7 +175,7 @@ bool pipe_infer_by_share(struct pipe_infer *f, struct pipe_plan *out)
     struct pipe_infer_state s;
 
     pipe_infer_start(f, &s);
-    bool ok = complete(f, &s.plan, 1, SNAP);
+    bool ok = complete_plan(f, &s.plan, 1, SNAP);
     *out = s.plan;
     return ok;
 }
@@ -244,7 +245,7 @@ static struct rollout roll_out(const struct pipe_infer *f, const struct pipe_inf
 
     p.pivot[s->cut] = c.pivot;
     p.device[s->cut] = c.device;
-    r.found = complete(f, &p, s->cut + 1, snap);
+    r.found = complete_plan(f, &p, s->cut + 1, snap);
     for (uint32_t k = p.stages; r.found && k-- > s->cut;) {
         if (k + 1 < p.stages) {
             struct pipe_node link =
@@ -325,7 +326,7 @@ static uint32_t describe_times(const struct pipe_infer *f, const struct ahead *w
 }
 
 /* Rollouts of candidate n, and its features but those that compare it with others. */
-static void describe(struct pipe_infer *f, const struct pipe_infer_state *s, uint32_t n)
+static void describe_state(struct pipe_infer *f, const struct pipe_infer_state *s, uint32_t n)
 {
     const struct pipe_instance *in = f->goal->in;
     struct pipe_candidate c = f->candidate[n];
@@ -456,9 +457,9 @@ static bool may_be_stage(const struct pipe_infer *f, const struct pipe_infer_sta
 static double length_by_share(const struct pipe_infer *f, const struct pipe_infer_state *s)
 {
     struct pipe_plan near = s->plan, far = s->plan;
-    double ms = complete(f, &near, s->cut, SNAP) ? pipe_length(f->goal->in, &near) : INFINITY;
+    double ms = complete_plan(f, &near, s->cut, SNAP) ? pipe_length(f->goal->in, &near) : INFINITY;
 
-    return complete(f, &far, s->cut, SNAP_FAR) ? fmin(ms, pipe_length(f->goal->in, &far)) : ms;
+    return complete_plan(f, &far, s->cut, SNAP_FAR) ? fmin(ms, pipe_length(f->goal->in, &far)) : ms;
 }
 
 /* Every rollout is a plan: the shortest is remembered. */
@@ -474,7 +475,7 @@ static void note_rollout(struct pipe_infer *f, const struct pipe_infer_state *s)
     p.pivot[s->cut] = f->candidate[best].pivot;
     p.device[s->cut] = f->candidate[best].device;
     double snap = f->near[best] > f->rollout[best] ? SNAP_FAR : SNAP;
-    if (!complete(f, &p, s->cut + 1, snap) || pipe_goal_price(f->goal, &p) >= PIPE_UNFIT_MS)
+    if (!complete_plan(f, &p, s->cut + 1, snap) || pipe_goal_price(f->goal, &p) >= PIPE_UNFIT_MS)
         return;
     f->found = p;
     f->found_ms = f->rollout[best];
@@ -500,7 +501,7 @@ bool pipe_infer_look(struct pipe_infer *f, const struct pipe_infer_state *s)
     if (!f->count || !take_room(f))
         return false;
     for (uint32_t n = 0; n < f->count; n++)
-        describe(f, s, n);
+        describe_state(f, s, n);
     compare_all(f);
     note_rollout(f, s);
     return true;

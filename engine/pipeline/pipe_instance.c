@@ -376,7 +376,7 @@ double pipe_temporary_bytes(const struct pipe_instance *in, uint32_t i, uint32_t
 }
 
 /* ---- fewer points ---- */
-static void pick(double *to, const double *from, const uint32_t *cut, uint32_t count)
+static void pick_at_cuts(double *to, const double *from, const uint32_t *cut, uint32_t count)
 {
     for (uint32_t i = 0; i <= count; i++)
         to[i] = from[cut[i]];
@@ -388,18 +388,18 @@ static void pick_points(struct pipe_instance *out, const struct pipe_instance *f
     uint32_t n = out->points;
 
     for (uint32_t r = 0; r < out->types * out->devices; r++) {
-        pick(out->forward_ms[r], from->forward_ms[r], cut, n);
-        pick(out->backward_ms[r], from->backward_ms[r], cut, n);
+        pick_at_cuts(out->forward_ms[r], from->forward_ms[r], cut, n);
+        pick_at_cuts(out->backward_ms[r], from->backward_ms[r], cut, n);
     }
     for (uint32_t t = 0; t < out->types; t++)
-        pick(out->update_ms[t], from->update_ms[t], cut, n);
-    pick(out->gradient_bytes, from->gradient_bytes, cut, n);
-    pick(out->state_bytes, from->state_bytes, cut, n);
-    pick(out->parameter_bytes, from->parameter_bytes, cut, n);
-    pick(out->stash_bytes, from->stash_bytes, cut, n);
-    pick(out->forward_bytes, from->forward_bytes, cut, n);
-    pick(out->backward_bytes, from->backward_bytes, cut, n);
-    pick(out->once_bytes, from->once_bytes, cut, n);
+        pick_at_cuts(out->update_ms[t], from->update_ms[t], cut, n);
+    pick_at_cuts(out->gradient_bytes, from->gradient_bytes, cut, n);
+    pick_at_cuts(out->state_bytes, from->state_bytes, cut, n);
+    pick_at_cuts(out->parameter_bytes, from->parameter_bytes, cut, n);
+    pick_at_cuts(out->stash_bytes, from->stash_bytes, cut, n);
+    pick_at_cuts(out->forward_bytes, from->forward_bytes, cut, n);
+    pick_at_cuts(out->backward_bytes, from->backward_bytes, cut, n);
+    pick_at_cuts(out->once_bytes, from->once_bytes, cut, n);
     for (uint32_t i = 0; i < n; i++) {
         out->variables[i + 1] = from->variables[cut[i + 1]];
         out->temporary_bytes[i] = pipe_temporary_bytes(from, cut[i], cut[i + 1]);

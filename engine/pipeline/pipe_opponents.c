@@ -115,7 +115,7 @@ static int greedy_start(struct pipe_search *s, struct err *e)
 }
 
 /* Keeps the cuts behind `cut` where they are legal. */
-static void settle(struct pipe_search *s, struct pipe_plan *p, uint32_t cut)
+static void settle_cut(struct pipe_search *s, struct pipe_plan *p, uint32_t cut)
 {
     for (uint32_t c = cut; c < s->space.stages; c++) {
         uint32_t shifted = p->device[c] + s->space.options.radius;
@@ -147,7 +147,7 @@ static bool greedy_step(struct pipe_search *s, struct pipe_event *out)
     struct pipe_plan p = g->plan;
     p.device[g->cut] = pipe_space_device(&s->space, g->cut, g->offset);
     p.pivot[g->cut] = s->space.pivot[p.device[g->cut]];
-    settle(s, &p, g->cut + 1);
+    settle_cut(s, &p, g->cut + 1);
     double ms = pipe_search_price(s, &p, out);
     if (ms < g->best_ms || isinf(g->best_ms)) {
         g->best_ms = ms;

@@ -31,7 +31,7 @@ static bool looks_anywhere(enum pipe_algorithm a)
     return a == PIPE_SEARCH_DESCENT || a == PIPE_SEARCH_EXACT || a == PIPE_SEARCH_INFER;
 }
 
-static int start(struct pipe_search *s, struct err *e)
+static int start_search(struct pipe_search *s, struct err *e)
 {
     enum { GAME_STREAM = 16 }; /* apart from those of the learner */
     const struct pipe_instance *in = s->in;
@@ -70,7 +70,7 @@ int pipe_search_new(const struct pipe_instance *in, const struct pipe_search_opt
     s->options = *o;
     s->ops = ops_of[o->algorithm];
     s->best.length_ms = INFINITY;
-    rc = start(s, e);
+    rc = start_search(s, e);
     if (rc)
         pipe_search_free(s);
     else

@@ -351,8 +351,8 @@ static bool coarsen_plan(const struct pipeline *l, const struct pipe_plan *all,
 }
 
 /* Down by the makespan, at most PIPELINE_DESCENT_MOST plans. */
-static struct pipe_descent descend(const struct pipeline *l, const struct pipe_instance *in,
-                                   const struct pipe_plan *from)
+static struct pipe_descent descend_plan(const struct pipeline *l, const struct pipe_instance *in,
+                                        const struct pipe_plan *from)
 {
     struct pipe_goal goal = {.in = in,
                              .simulate = true,
@@ -375,10 +375,10 @@ bool pipeline_choose(const struct pipeline *l, const struct pipeline_start *star
     for (uint32_t n = 0; n < count; n++) {
         struct pipe_plan plan = start[n].plan, few;
         if (coarsen_plan(l, &plan, &few)) {
-            struct pipe_descent wide = descend(l, &l->few, &few);
+            struct pipe_descent wide = descend_plan(l, &l->few, &few);
             plan = pipeline_refine(l, &wide.plan);
         }
-        struct pipe_descent d = descend(l, &l->all, &plan);
+        struct pipe_descent d = descend_plan(l, &l->all, &plan);
         if (d.value >= best)
             continue;
         best = d.value;

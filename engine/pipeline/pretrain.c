@@ -92,7 +92,7 @@ static uint32_t own_choice(const struct lesson *l, const struct rl_scorer *net)
     return place;
 }
 
-static uint32_t choose(uint32_t own, uint32_t count, struct rl_rng *rng)
+static uint32_t choose_number(uint32_t own, uint32_t count, struct rl_rng *rng)
 {
     double u = rl_rng_unit(rng);
 
@@ -147,7 +147,7 @@ static void play_task(struct task *t, const struct rl_scorer *net, struct path *
         uint32_t own = own_choice(l, net);
         out->gap += gap_of(l, l->order[own].ms);
         keep_state(l, &t->rng, &out->state[out->count++]);
-        uint32_t place = choose(own, l->infer.count, &t->rng);
+        uint32_t place = choose_number(own, l->infer.count, &t->rng);
         pipe_infer_play(&l->infer, &s, l->infer.candidate[l->order[place].candidate]);
     }
 }
@@ -199,8 +199,8 @@ static bool read_all(int fd, void *data, size_t size)
 }
 
 /* A child: every `step`-th environment of the round, in order, into its pipe. */
-static void work(const struct school *c, const struct pretrain_options *o, uint64_t from,
-                 uint64_t end, uint32_t step, int fd)
+static void work_on_lessons(const struct school *c, const struct pretrain_options *o, uint64_t from,
+                            uint64_t end, uint32_t step, int fd)
 {
     struct path path;
     bool ok = true;
@@ -260,7 +260,7 @@ static bool play_forked(struct school *c, const struct pretrain_options *o, uint
         child[started] = fork();
         if (!child[started]) {
             close(ends[0]);
-            work(c, o, from + started, end, o->processes, ends[1]);
+            work_on_lessons(c, o, from + started, end, o->processes, ends[1]);
         }
         close(ends[1]);
         fd[started] = ends[0];
@@ -366,7 +366,7 @@ static bool play_over_ranks(struct school *c, const struct pretrain_options *o, 
 
 /* What a rank other than 0 does: rounds, until there are no more; while rank 0 learns it solves
  * problems of the next one. */
-static bool assist(struct school *c, const struct pretrain_options *o)
+static bool assist_first_rank(struct school *c, const struct pretrain_options *o)
 {
     struct ranks_result result[ROUND] = {0};
     struct duty d = {.school = c, .options = o};
@@ -398,7 +398,7 @@ static bool play_round(struct school *c, const struct pretrain_options *o, uint6
     return ok;
 }
 
-static int update(struct school *c, double rate, double *loss)
+static int update_school(struct school *c, double rate, double *loss)
 {
     float rows[BATCH * GROUP_MOST * PIPE_INFER_FEATURES], gap[BATCH * GROUP_MOST];
     uint32_t first[BATCH + 1] = {0};
@@ -416,7 +416,7 @@ static int update(struct school *c, double rate, double *loss)
 }
 
 /* How the features spread is taken from the first round, and stands. */
-static int standardise(struct school *c)
+static int standardise_inputs(struct school *c)
 {
     uint64_t held = c->taken < REPLAY ? c->taken : REPLAY;
     float *rows = mem_try(held * GROUP_MOST, PIPE_INFER_FEATURES * sizeof *rows);
@@ -441,12 +441,12 @@ static int learn_round(struct school *c, const struct pretrain_options *o, uint6
     double done = (double)c->progress.environments / (double)o->environments, sum = 0, loss;
     double first = o->from ? RATE_AGAIN : RATE_FIRST;
     double rate = first + (RATE_LAST - first) * done;
-    int code = before || o->from ? RL_OK : standardise(c);
+    int code = before || o->from ? RL_OK : standardise_inputs(c);
 
     if (code)
         return code;
     for (uint64_t n = 0; n < updates; n++) {
-        code = update(c, rate, &loss);
+        code = update_school(c, rate, &loss);
         if (code)
             return code;
         sum += loss;
@@ -590,7 +590,7 @@ static int enter_school(struct school *c, const struct pretrain_options *o)
     return open_school(c, o);
 }
 
-static int stopped(struct school *c, const struct pretrain_options *o, struct err *e)
+static int stop_school(struct school *c, const struct pretrain_options *o, struct err *e)
 {
     int rc = save_school(c, o, e);
     bool kept = !rc && o->state && c->progress.environments;
@@ -607,7 +607,7 @@ static int next_round(struct school *c, const struct pretrain_options *o, struct
     uint64_t end = from + ROUND < o->environments ? from + ROUND : o->environments;
 
     if ((o->stop && atomic_load(o->stop)) || !play_round(c, o, from, end))
-        return stopped(c, o, e);
+        return stop_school(c, o, e);
     c->progress.environments = end;
     int code = learn_round(c, o, before);
     if (code)
@@ -616,9 +616,9 @@ static int next_round(struct school *c, const struct pretrain_options *o, struct
     return 0;
 }
 
-static int train(struct school *c, const struct pretrain_options *o,
-                 void (*tell)(void *self, const struct pretrain_progress *p), void *self,
-                 struct err *e)
+static int train_scorer(struct school *c, const struct pretrain_options *o,
+                        void (*tell)(void *self, const struct pretrain_progress *p), void *self,
+                        struct err *e)
 {
     uint64_t from = 0, end = 0;
     int rc = 0;
@@ -631,7 +631,7 @@ static int train(struct school *c, const struct pretrain_options *o,
             rc = save_school(c, o, e);
     }
     if (!rc && !share_round(c, o->ranks, &from, &end))
-        rc = stopped(c, o, e);
+        rc = stop_school(c, o, e);
     return rc;
 }
 
@@ -648,10 +648,10 @@ int pretrain_pipelines(const struct pretrain_options *o,
         rc = err_set(e, ERR_MEMORY, "%s", rl_error_text(code));
         goto out;
     }
-    if (!first && !assist(&c, o))
+    if (!first && !assist_first_rank(&c, o))
         rc = err_set(e, ERR_INFEASIBLE, "stopped");
     if (first)
-        rc = train(&c, o, tell, self, e);
+        rc = train_scorer(&c, o, tell, self, e);
     if (rc || !first)
         goto out;
     c.net.loss = c.progress.loss;

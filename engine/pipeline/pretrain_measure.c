@@ -35,8 +35,8 @@ static double descended(struct lesson *l, const struct pipe_plan *p)
 }
 
 /* L of one pass, of the best of the first decisions played out, and that plan after descent. */
-static void play(struct lesson *l, const struct rl_scorer *net, double *pass, double *beams,
-                 double *descent)
+static void play_lesson(struct lesson *l, const struct rl_scorer *net, double *pass, double *beams,
+                        double *descent)
 {
     struct pipe_candidate first[BEAMS];
     uint32_t count = pipe_infer_first(&l->infer, net, BEAMS, first);
@@ -74,7 +74,7 @@ static bool gaps_of(struct lesson *l, const struct rl_scorer *net, double *gap)
     pipe_exact_result(l->exact, &r);
     if (!r.found || !r.certified)
         return false;
-    play(l, net, &gap[PRETRAIN_PASS], &gap[PRETRAIN_BEAMS], &gap[PRETRAIN_ANSWER]);
+    play_lesson(l, net, &gap[PRETRAIN_PASS], &gap[PRETRAIN_BEAMS], &gap[PRETRAIN_ANSWER]);
     pipe_infer_start(&l->infer, &s);
     if (!isfinite(gap[PRETRAIN_PASS]) || !pipe_infer_finish(&l->infer, NULL, &s))
         return false;

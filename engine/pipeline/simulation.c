@@ -161,7 +161,7 @@ static void play_in_any_order(struct play *y, uint32_t total)
 }
 
 /* `ends` has room for 2 x count x M. */
-static void play(struct play *y, enum pipe_schedule_kind kind, double *ends)
+static void play_schedule(struct play *y, enum pipe_schedule_kind kind, double *ends)
 {
     struct pipe_options o = {.micro_batches = y->micro_batches, .schedule = kind};
     uint32_t total = y->count * (2 * y->micro_batches + 1);
@@ -208,7 +208,7 @@ double pipe_nodes_makespan(const struct pipe_node *node, uint32_t count,
         ends = mem_try(room, sizeof *ends);
     if (!ends)
         return INFINITY;
-    play(&y, kind, ends);
+    play_schedule(&y, kind, ends);
     if (ends != small)
         free(ends);
     return y.makespan;
@@ -241,7 +241,7 @@ int pipe_nodes_schedule(const struct pipe_node *node, uint32_t count, const stru
         free(y.task);
         return err_no_memory(e, "for a schedule");
     }
-    play(&y, kind, ends);
+    play_schedule(&y, kind, ends);
     free(ends);
     *out = (struct pipe_schedule){y.task, y.tasks, count, m, kind, y.makespan};
     return 0;

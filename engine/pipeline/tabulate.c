@@ -355,7 +355,7 @@ static int add_cuts(struct maker *k)
     return 0;
 }
 
-static int fill(struct maker *k)
+static int fill_table(struct maker *k)
 {
     for (uint32_t p = 0; p < k->o->count; p++) {
         hlo_id id = k->u->ops[k->o->forward[p]].id;
@@ -384,7 +384,7 @@ int pipe_tabulate(const struct order *o, const struct pipe_options *options,
     if (rc)
         return rc;
     k.samples = options->micro_batch / (double)o->steps.batch_size;
-    rc = fill(&k);
+    rc = fill_table(&k);
     if (rc)
         goto out;
     rc = pipe_instance_finish(out, e);

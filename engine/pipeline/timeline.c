@@ -145,7 +145,7 @@ static void take_edges(struct player *y, double until)
 }
 
 /* From `start` to `end` with edges in between; a stretch without length is one moment. */
-static void show(struct player *y, double start, double end)
+static void show_task(struct player *y, double start, double end)
 {
     do {
         take_edges(y, start);
@@ -167,7 +167,7 @@ static void play_pass(struct player *y, const struct pipe_task *t)
     for (uint32_t k = first; k < end; k++) {
         double until = k + 1 < end ? t->start_ms + y->timeline->share[k] * took : t->end_ms;
         y->now.step = k;
-        show(y, start, until > start ? until : start);
+        show_task(y, start, until > start ? until : start);
         start = until > start ? until : start;
     }
     y->now.micro_batch = 0;
@@ -195,12 +195,12 @@ static int timeline_play(const struct timeline *t, const struct pipe_schedule *s
         if (task->node != 2 * t->stage || task->kind == PIPE_REDUCE)
             continue;
         if (task->start_ms > at)
-            show(&y, at, task->start_ms);
+            show_task(&y, at, task->start_ms);
         play_pass(&y, task);
         at = task->end_ms;
     }
     if (at < s->makespan_ms)
-        show(&y, at, s->makespan_ms);
+        show_task(&y, at, s->makespan_ms);
     free(y.edge);
     return 0;
 }

@@ -216,7 +216,7 @@ static bool fold_compare(const struct unroller *w, hlo_id id, int64_t a, int64_t
 }
 
 /* The value of an instruction on known whole numbers: the arithmetic of loop counters. */
-static bool fold(const struct unroller *w, hlo_id id, int64_t *out)
+static bool fold_integer(const struct unroller *w, hlo_id id, int64_t *out)
 {
     const struct hlo_instruction *i = hlo_at(w->m, id);
     const struct hlo_shape *s = hlo_shape(w->m, id);
@@ -366,13 +366,13 @@ static int write_slice(struct unroller *w, hlo_id id, bool *found)
 
 /* ---- instructions ---- */
 
-static int run(struct unroller *w, hlo_comp c);
+static int run_computation(struct unroller *w, hlo_comp c);
 
 static int run_called(struct unroller *w, hlo_id id, uint32_t n)
 {
     if (++w->depth > UNROLL_DEPTH_MOST)
         return err_set(w->e, ERR_LIMIT, "loops and branches more than %d deep", UNROLL_DEPTH_MOST);
-    int rc = run(w, hlo_called(w->m, id, n));
+    int rc = run_computation(w, hlo_called(w->m, id, n));
     w->depth--;
     return rc;
 }
@@ -505,7 +505,7 @@ static int run_plain(struct unroller *w, hlo_id id)
     int64_t number = 0;
     int rc = 0;
 
-    if (fold(w, id, &number))
+    if (fold_integer(w, id, &number))
         return add_value(w, w->m->leaf_base[id],
                          &(struct memo){.kind = KNOWN_NUMBER, .number = number},
                          &w->source[w->m->leaf_base[id]]);
@@ -544,7 +544,7 @@ static bool is_same_array(uint16_t opcode)
     return opcode == HLO_OP_RESHAPE || opcode == HLO_OP_BITCAST || opcode == HLO_OP_COPY;
 }
 
-static int run(struct unroller *w, hlo_comp c)
+static int run_computation(struct unroller *w, hlo_comp c)
 {
     const struct hlo_computation *comp = &w->m->computations[c];
     int rc = 0;
@@ -595,7 +595,7 @@ static class_id unroll_batch_class(const struct problem *p, int64_t *size)
 }
 
 /* Operations of each computation with its loops unrolled; callees come before callers. */
-static bool weigh(struct unroller *w)
+static bool weigh_unrolled(struct unroller *w)
 {
     w->weight = mem_try(w->m->computation_count, sizeof *w->weight);
     for (hlo_comp c = 0; w->weight && c < w->m->computation_count; c++) {
@@ -614,14 +614,14 @@ static bool weigh(struct unroller *w)
     return w->weight;
 }
 
-static int prepare(struct unroller *w)
+static int prepare_unroller(struct unroller *w)
 {
     const struct hlo_roles *roles = &w->u->problem->roles;
 
     w->source = mem_try(w->m->value_count, sizeof *w->source);
     w->param_of = mem_try(w->m->value_count, sizeof *w->param_of);
     w->parts = mem_try((size_t)roles->param_count + 1, sizeof *w->parts);
-    if (!w->source || !w->param_of || !w->parts || !weigh(w) ||
+    if (!w->source || !w->param_of || !w->parts || !weigh_unrolled(w) ||
         !mem_grow(&w->u->values, &w->value_room, 0, 1) || !mem_grow(&w->memo, &w->memo_room, 0, 1))
         return err_no_memory(w->e, MEMORY_FOR);
     memset(w->param_of, 0xff, w->m->value_count * sizeof *w->param_of);
@@ -650,7 +650,7 @@ static int keep_gradients(struct unroller *w)
     return 0;
 }
 
-static void release(struct unroller *w)
+static void release_unroller(struct unroller *w)
 {
     for (uint32_t k = 0; w->parts && k < w->u->problem->roles.param_count; k++)
         free(w->parts[k].value);
@@ -668,10 +668,10 @@ int unroll_any(const struct problem *p, struct unrolled *out, struct err *e)
 
     *out = (struct unrolled){.problem = p, .loss = UNROLL_NONE};
     out->batch = unroll_batch_class(p, &out->batch_size);
-    int rc = prepare(&w);
+    int rc = prepare_unroller(&w);
     if (rc)
         goto out;
-    rc = run(&w, p->m->entry);
+    rc = run_computation(&w, p->m->entry);
     if (rc)
         goto out;
     rc = keep_gradients(&w);
@@ -680,7 +680,7 @@ int unroll_any(const struct problem *p, struct unrolled *out, struct err *e)
     if (p->roles.loss != HLO_NONE)
         out->loss = out->values[w.source[p->roles.loss]].op;
 out:
-    release(&w);
+    release_unroller(&w);
     if (rc)
         unroll_release(out);
     return rc;

@@ -29,7 +29,7 @@ struct annealing {
 
 /* ---- better plans ---- */
 
-static int tell(struct annealing *w, struct err *e)
+static int tell_placement(struct annealing *w, struct err *e)
 {
     struct placement *p;
 
@@ -46,7 +46,7 @@ static int tell(struct annealing *w, struct err *e)
     return 0;
 }
 
-static void note(struct annealing *w)
+static void note_best(struct annealing *w)
 {
     double value;
 
@@ -129,7 +129,7 @@ static void pick_swap(struct annealing *w, uint32_t p, uint32_t to)
     }
 }
 
-static void apply(struct annealing *w, uint32_t to)
+static void apply_move(struct annealing *w, uint32_t to)
 {
     for (uint32_t i = 0; i < w->grouped; i++)
         place_state_move(w->s, w->group[i], w->from[i] == to ? w->from[0] : to);
@@ -174,11 +174,11 @@ static void cool(struct annealing *w, double hot, double cold, uint64_t moves)
         pick_group(w, p);
         if (kind == 9)
             pick_swap(w, p, to);
-        apply(w, to);
+        apply_move(w, to);
         double then = place_state_energy(w->s, &w->energy);
         bool taken = then <= now || rl_rng_unit(&w->rng) < exp((now - then) / heat);
         if (taken && (then < w->best_ms * 1.05 || then < now))
-            note(w);
+            note_best(w);
         place_tally_plan(w->a->tally, w->best_ms);
         if (!taken)
             revert(w);
@@ -222,13 +222,13 @@ static int rounds(struct annealing *w, struct err *e)
             place_state_set(w->s, w->best);
         w->energy.unit_ms = fmax(fmin(w->best_ms, place_state_value(w->s)), 1e-9);
         cool(w, fresh ? 0.3 : i % 4 ? 0.02 : 0.08, fresh ? 2e-5 : 1e-5, moves);
-        if (w->best_ms < before && tell(w, e))
+        if (w->best_ms < before && tell_placement(w, e))
             return e->code;
     }
     return 0;
 }
 
-static void begin(struct annealing *w)
+static void begin_annealing(struct annealing *w)
 {
     const struct place_graph *g = w->n->graph;
 
@@ -240,10 +240,10 @@ static void begin(struct annealing *w)
     for (uint32_t v = 0; v < g->nodes; v++)
         w->best[w->n->position_of[v]] = w->a->start->device[v];
     place_state_set(w->s, w->best);
-    note(w);
+    note_best(w);
 }
 
-static int finish(struct annealing *w, struct placement **out, struct err *e)
+static int finish_annealing(struct annealing *w, struct placement **out, struct err *e)
 {
     const struct place_graph *g = w->n->graph;
     struct place_load *load;
@@ -291,14 +291,14 @@ int place_anneal(const struct place_graph *g, const struct place_annealing *a,
     rc = w.best ? 0 : err_no_memory(e, "for a search");
     if (rc)
         goto out;
-    begin(&w);
+    begin_annealing(&w);
     if (n->positions)
         rc = rounds(&w, e);
     else
         w.best_ms = 0;
     if (rc)
         goto out;
-    rc = finish(&w, out, e);
+    rc = finish_annealing(&w, out, e);
 out:
     free(w.best);
     place_state_free(w.s);

@@ -47,7 +47,7 @@ static int begin_trying(struct trying *t, const struct place_graph *g, const str
     return t->best ? 0 : err_no_memory(e, "for a plan");
 }
 
-static void keep(struct trying *t)
+static void keep_best(struct trying *t)
 {
     double value = place_state_value(t->s);
 
@@ -181,7 +181,7 @@ int place_random(const struct place_graph *g, const struct place_asking *a, stru
     for (int k = 0; (a->tally || k < 10000) && !is_over(a); k++) {
         random_start(&t, rl_rng_below(&t.rng, 2));
         if (!t.s->broken && !(place_state_over(t.s) > 0))
-            keep(&t);
+            keep_best(&t);
         place_tally_plan(a->tally, t.best_ms);
     }
     if (isinf(t.best_ms)) {
@@ -195,7 +195,7 @@ out:
 }
 
 /* The best single move to an accelerator; false when none helps. */
-static bool descend(struct trying *t)
+static bool descend_moves(struct trying *t)
 {
     double now = place_state_value(t->s), least = now * (1 - 1e-12);
     uint32_t best_p = PLACE_NONE, best_d = 0;
@@ -237,9 +237,9 @@ int place_local(const struct place_graph *g, const struct place_asking *a, struc
         random_start(&t, true);
         t.kept_ms = best_with(&t, place_state_value(t.s));
         place_tally_plan(a->tally, t.kept_ms);
-        while (!is_over(a) && descend(&t))
+        while (!is_over(a) && descend_moves(&t))
             ;
-        keep(&t);
+        keep_best(&t);
         if (is_over(a))
             break;
     }
@@ -259,7 +259,7 @@ static double time_on(const struct trying *t, uint32_t p, uint32_t d)
 }
 
 /* Fills devices in turn along the order of the nodes. */
-static void fill(struct trying *t, double share)
+static void fill_greedily(struct trying *t, double share)
 {
     uint32_t d = 0;
     double work = 0, bytes = 0;
@@ -293,7 +293,7 @@ int place_greedy(const struct place_graph *g, const struct place_asking *a, stru
         goto out;
     for (uint32_t p = 0; p < t.n->positions; p++)
         total += time_on(&t, p, 0);
-    fill(&t, total / (t.s->accelerators ? t.s->accelerators : 1) * (1 + 1e-9));
+    fill_greedily(&t, total / (t.s->accelerators ? t.s->accelerators : 1) * (1 + 1e-9));
     rc = make_plan(&t, "greedy", out, e);
 out:
     finish_trying(&t);

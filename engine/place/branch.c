@@ -85,7 +85,7 @@ static void find_rates(struct tree *t)
     }
 }
 
-static bool allocate(struct tree *t)
+static bool allocate_tree(struct tree *t)
 {
     size_t m = (size_t)t->n->positions + 1;
 
@@ -96,7 +96,7 @@ static bool allocate(struct tree *t)
     return t->order && t->best && t->left && t->whole;
 }
 
-static void release(struct tree *t)
+static void release_tree(struct tree *t)
 {
     place_partial_free(t->part);
     place_nets_free(t->n);
@@ -148,7 +148,7 @@ static bool is_over(struct tree *t)
 }
 
 /* Depth is at most the number of positions, which place_branch limits. */
-static void descend(struct tree *t, uint32_t depth)
+static void descend_branches(struct tree *t, uint32_t depth)
 {
     struct place_partial *part = t->part;
     bool opened[PLACE_TYPES_MAX] = {false};
@@ -168,7 +168,7 @@ static void descend(struct tree *t, uint32_t depth)
         if (!place_partial_allows(part, p, d))
             continue;
         place_partial_put(part, p, d);
-        descend(t, depth + 1);
+        descend_branches(t, depth + 1);
         place_partial_take(part, p);
     }
 }
@@ -180,16 +180,16 @@ static void told_by_branching(struct placement *p)
     memset(p->stage, 0xff, p->devices * sizeof *p->stage);
 }
 
-static int search(struct tree *t, struct placement *start, struct err *e)
+static int search_tree(struct tree *t, struct placement *start, struct err *e)
 {
     if (place_partial_new(t->n, &t->b->rules, &t->part, e))
         return e->code;
-    if (!allocate(t))
+    if (!allocate_tree(t))
         return err_no_memory(e, MEMORY_FOR);
     find_rates(t);
     if (!sort_positions(t))
         return err_no_memory(e, MEMORY_FOR);
-    descend(t, 0);
+    descend_branches(t, 0);
     for (uint32_t v = 0; v < t->g->nodes && t->found; v++)
         start->device[v] = t->best[t->n->position_of[v]];
     if (t->found) {
@@ -320,7 +320,7 @@ int place_branch(const struct place_graph *g, const struct place_branching *b,
     }
     if (rc)
         goto out;
-    rc = !done && !t.cut_short && t.n ? search(&t, start, e) : 0;
+    rc = !done && !t.cut_short && t.n ? search_tree(&t, start, e) : 0;
     start->moves += t.nodes;
     if (rc)
         goto out;
@@ -335,6 +335,6 @@ int place_branch(const struct place_graph *g, const struct place_branching *b,
         start->bound_by = "branch and bound";
     }
 out:
-    release(&t);
+    release_tree(&t);
     return rc;
 }

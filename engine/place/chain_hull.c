@@ -24,7 +24,7 @@ static uint64_t *row_of(const struct place_hull *h, uint64_t *rows, uint32_t k)
     return rows + (size_t)k * h->words;
 }
 
-static void add(const struct place_hull *h, uint64_t *to, const uint64_t *from)
+static void add_set(const struct place_hull *h, uint64_t *to, const uint64_t *from)
 {
     for (uint32_t k = 0; k < h->words; k++)
         to[k] |= from[k];
@@ -68,12 +68,12 @@ int place_hull_new(const struct place_prepared *p, struct place_hull **out, stru
     for (uint32_t v = 0; v < m; v++) { /* positions are in a topological order */
         add_one(row_of(h, h->before, v), v);
         for (uint32_t i = p->before_at[v]; i < p->before_at[v + 1]; i++)
-            add(h, row_of(h, h->before, v), row_of(h, h->before, p->before[i]));
+            add_set(h, row_of(h, h->before, v), row_of(h, h->before, p->before[i]));
     }
     for (uint32_t v = m; v-- > 0;) {
         add_one(row_of(h, h->after, v), v);
         for (uint32_t i = p->after_at[v]; i < p->after_at[v + 1]; i++)
-            add(h, row_of(h, h->after, v), row_of(h, h->after, p->after[i]));
+            add_set(h, row_of(h, h->after, v), row_of(h, h->after, p->after[i]));
     }
     *out = h;
     return 0;
@@ -117,8 +117,8 @@ bool place_hull_set(struct place_hull *h, const uint32_t *device, uint32_t devic
         if (device[p] == PLACE_NONE)
             continue;
         add_one(row_of(h, h->own, device[p]), p);
-        add(h, row_of(h, h->front, device[p]), row_of(h, h->before, p));
-        add(h, row_of(h, h->back, device[p]), row_of(h, h->after, p));
+        add_set(h, row_of(h, h->front, device[p]), row_of(h, h->before, p));
+        add_set(h, row_of(h, h->back, device[p]), row_of(h, h->after, p));
     }
     if (!order_devices(h, devices))
         return false;
@@ -128,11 +128,11 @@ bool place_hull_set(struct place_hull *h, const uint32_t *device, uint32_t devic
             in[k] = row_of(h, h->front, d)[k] & row_of(h, h->back, d)[k];
         for (uint32_t c = 0; c < devices; c++) {
             if (h->behind[d] >> c & 1)
-                add(h, out, row_of(h, h->back, c));
+                add_set(h, out, row_of(h, h->back, c));
             if (h->behind[c] >> d & 1)
-                add(h, out, row_of(h, h->front, c));
+                add_set(h, out, row_of(h, h->front, c));
             if (c != d)
-                add(h, out, row_of(h, h->own, c));
+                add_set(h, out, row_of(h, h->own, c));
         }
         if (meet(h, in, out))
             return false;

@@ -36,7 +36,7 @@ struct moving {
 
 /* ---- moves that keep the chain ---- */
 
-static void put(struct moving *w, uint32_t p, uint32_t stage)
+static void put_position(struct moving *w, uint32_t p, uint32_t stage)
 {
     w->moved[w->count] = p;
     w->from[w->count++] = w->stage_of[p];
@@ -47,7 +47,7 @@ static void put(struct moving *w, uint32_t p, uint32_t stage)
 /* p to a stage; what follows it and stands before that stage, or precedes it and stands behind,
  * comes along, as far as it goes. False: more than may move at once; what moved is to be taken
  * back. */
-static bool pull(struct moving *w, uint32_t p, uint32_t stage)
+static bool pull_position(struct moving *w, uint32_t p, uint32_t stage)
 {
     const struct place_prepared *q = w->p;
     bool later = stage > w->stage_of[p];
@@ -55,12 +55,12 @@ static bool pull(struct moving *w, uint32_t p, uint32_t stage)
     const uint32_t *row = later ? q->after : q->before;
 
     w->count = 0;
-    put(w, p, stage);
+    put_position(w, p, stage);
     for (uint32_t k = 0; k < w->count; k++) {
         for (uint32_t i = at[w->moved[k]]; i < at[w->moved[k] + 1]; i++) {
             uint32_t of = w->stage_of[row[i]];
             if (later ? of < stage : of > stage)
-                put(w, row[i], stage);
+                put_position(w, row[i], stage);
         }
         if (w->count > w->most)
             return false;
@@ -120,7 +120,7 @@ static uint32_t some_stage(struct moving *w, uint32_t p)
 
 /* ---- annealing ---- */
 
-static void note(struct moving *w)
+static void note_chain(struct moving *w)
 {
     double value;
 
@@ -160,12 +160,12 @@ static void cool(struct moving *w, double hot, uint64_t moves)
         uint32_t p = some_position(w), to = some_stage(w, p);
         if (to == w->stage_of[p])
             continue;
-        bool whole = pull(w, p, to);
+        bool whole = pull_position(w, p, to);
         moved += w->count;
         double then = whole ? place_state_energy(w->s, &w->energy) : INFINITY;
         if (then <= now || rl_rng_unit(&w->rng) < exp((now - then) / heat)) {
             now = then;
-            note(w);
+            note_chain(w);
         } else {
             take_back(w);
         }
@@ -174,7 +174,7 @@ static void cool(struct moving *w, double hot, uint64_t moves)
 
 /* ---- chains in and out ---- */
 
-static int allocate(struct moving *w, const struct place_chain *c, struct err *e)
+static int allocate_moving(struct moving *w, const struct place_chain *c, struct err *e)
 {
     size_t m = (size_t)w->p->nets->positions + 1;
     size_t stages = (size_t)c->stages + place_devices(w->p->nets->graph) + 1;
@@ -192,7 +192,7 @@ static int allocate(struct moving *w, const struct place_chain *c, struct err *e
     return place_state_new(w->p->nets, w->m->rules, &w->s, e);
 }
 
-static void release(struct moving *w)
+static void release_moving(struct moving *w)
 {
     place_state_free(w->s);
     free(w->stage_of);
@@ -266,7 +266,7 @@ int place_chain_move(const struct place_prepared *p, const struct place_chain_mo
     *out = NULL;
     if (!p->nets->positions)
         return 0;
-    rc = allocate(&w, c, e);
+    rc = allocate_moving(&w, c, e);
     if (rc)
         goto out;
     rc = list_stages(&w, c, e);
@@ -287,6 +287,6 @@ int place_chain_move(const struct place_prepared *p, const struct place_chain_mo
     if (rc)
         place_chain_free(*out);
 out:
-    release(&w);
+    release_moving(&w);
     return rc;
 }

@@ -90,7 +90,7 @@ static int count_states(struct run *r, struct err *e)
     return 0;
 }
 
-static bool allocate(struct run *r)
+static bool allocate_run(struct run *r)
 {
     size_t m = r->n->positions;
 
@@ -112,7 +112,7 @@ static bool allocate(struct run *r)
            r->usable;
 }
 
-static void release(struct run *r)
+static void release_run(struct run *r)
 {
     free(r->room);
     free(r->capacity);
@@ -349,7 +349,7 @@ static bool is_over(const struct run *r)
            (q->stop && atomic_load_explicit(q->stop, memory_order_relaxed));
 }
 
-static int walk(struct run *r, struct err *e)
+static int walk_ideals(struct run *r, struct err *e)
 {
     for (uint32_t rank = 0; rank < r->f->count; rank++) {
         uint32_t ideal = r->ranked[rank].ideal;
@@ -444,7 +444,7 @@ static void fill_chain(const struct run *r, uint32_t d, struct place_chain *c)
     }
 }
 
-static int answer(const struct run *r, struct place_chain **out, struct err *e)
+static int answer_chain(const struct run *r, struct place_chain **out, struct err *e)
 {
     uint32_t d, most = 1;
 
@@ -511,7 +511,7 @@ int place_program_band(const struct place_prepared *p, const struct place_questi
     rc = count_states(&r, e);
     if (rc)
         goto out;
-    rc = allocate(&r) ? 0 : err_no_memory(e, "for the program over ideals");
+    rc = allocate_run(&r) ? 0 : err_no_memory(e, "for the program over ideals");
     if (rc)
         goto out;
     run_restrict_types(&r);
@@ -520,7 +520,7 @@ int place_program_band(const struct place_prepared *p, const struct place_questi
 out:
     if (rc)
         place_band_release(out);
-    release(&r);
+    release_run(&r);
     return rc;
 }
 
@@ -539,18 +539,18 @@ int place_program(const struct place_prepared *p, const struct place_family *f,
     rc = count_states(&r, e);
     if (rc)
         goto out;
-    rc = allocate(&r) ? 0 : err_no_memory(e, "for the program over ideals");
+    rc = allocate_run(&r) ? 0 : err_no_memory(e, "for the program over ideals");
     if (rc)
         goto out;
     run_restrict_types(&r);
     fill_sums(&r);
     fill_bounds(&r);
-    rc = walk(&r, e);
+    rc = walk_ideals(&r, e);
     effort->alive = r.rows;
     if (rc)
         goto out;
-    rc = answer(&r, out, e);
+    rc = answer_chain(&r, out, e);
 out:
-    release(&r);
+    release_run(&r);
     return rc;
 }

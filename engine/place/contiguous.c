@@ -43,7 +43,8 @@ struct asked {
     const struct place_family *f;
 };
 
-static int ask(void *context, struct place_question *q, struct place_chain **out, struct err *e)
+static int ask_family(void *context, struct place_question *q, struct place_chain **out,
+                      struct err *e)
 {
     const struct asked *k = context;
     struct seeking *s = k->s;
@@ -57,7 +58,7 @@ static int ask(void *context, struct place_question *q, struct place_chain **out
     return rc;
 }
 
-static int tell(struct seeking *s, struct place_chain *c, double value, struct err *e)
+static int tell_chain(struct seeking *s, struct place_chain *c, double value, struct err *e)
 {
     struct placement *plan;
 
@@ -74,12 +75,12 @@ static int tell(struct seeking *s, struct place_chain *c, double value, struct e
     return 0;
 }
 
-static int take(void *context, struct place_chain *c, double value, struct err *e)
+static int take_chain(void *context, struct place_chain *c, double value, struct err *e)
 {
-    return tell(((const struct asked *)context)->s, c, value, e);
+    return tell_chain(((const struct asked *)context)->s, c, value, e);
 }
 
-static int improve(struct seeking *s, const struct place_family *f, struct err *e)
+static int improve_bound(struct seeking *s, const struct place_family *f, struct err *e)
 {
     struct asked k = {s, f};
     struct place_improving i = {.graph = s->p->nets->graph,
@@ -88,8 +89,8 @@ static int improve(struct seeking *s, const struct place_family *f, struct err *
                                 .best = &s->best,
                                 .value_ms = &s->value_ms,
                                 .limited = &s->limited,
-                                .ask = ask,
-                                .take = take,
+                                .ask = ask_family,
+                                .take = take_chain,
                                 .context = &k};
 
     return place_improve(&i, e);
@@ -120,7 +121,7 @@ static int try_orders(struct seeking *s, uint32_t *order, struct err *e)
         rc = place_family_prefixes(s->p, one, &f, e);
         if (rc)
             break;
-        rc = improve(s, f, e);
+        rc = improve_bound(s, f, e);
         if (s->best != before || !i)
             memcpy(order, one, s->p->nets->positions * sizeof *one);
         place_family_free(f);
@@ -151,7 +152,7 @@ static int try_near(struct seeking *s, uint32_t *order, struct err *e)
         rc = place_family_prefixes(s->p, order, &f, e);
         if (rc)
             return rc;
-        rc = improve(s, f, e);
+        rc = improve_bound(s, f, e);
         place_family_free(f);
         failed = s->value_ms < before ? 0 : failed + 1;
     }
@@ -170,7 +171,7 @@ static int try_moves(struct seeking *s, struct err *e)
         return 0;
     if (place_chain_move(s->p, &m, s->best, &c, e))
         return e->code;
-    return c ? tell(s, c, c->value_ms, e) : 0;
+    return c ? tell_chain(s, c, c->value_ms, e) : 0;
 }
 
 /* True in `exact` when all ideals were seen, or with `band` all that a better plan could use. */
@@ -197,7 +198,7 @@ static int try_all(struct seeking *s, const struct place_band *band, struct err 
     }
     s->limited = false;
     s->part = 1;
-    rc = improve(s, f, e);
+    rc = improve_bound(s, f, e);
     s->part = 2;
     *s->looks += kept;
     s->exact = !rc && !s->limited;
@@ -241,7 +242,7 @@ static int try_beam(struct seeking *s, const uint32_t *order, struct err *e)
     int rc = place_family_beam(s->p, order, &limits, &f, e);
     if (rc)
         return rc == ERR_LIMIT ? 0 : rc; /* stopped: what is known stands */
-    rc = improve(s, f, e);
+    rc = improve_bound(s, f, e);
     place_family_free(f);
     return rc;
 }
@@ -395,7 +396,7 @@ static int take_devices(struct seeking *s, const uint32_t *device, double value,
         c->stage[stage] = (struct place_stage){place_type_of(g, device[v]), 1};
         c->stages = stage + 1 > c->stages ? stage + 1 : c->stages;
     }
-    return tell(s, c, value, e);
+    return tell_chain(s, c, value, e);
 }
 
 /* The best chain is proven, bettered, or what it is worth bounded from below. */
@@ -471,8 +472,8 @@ static int fill_bound(const struct place_graph *g, const struct seeking *s, stru
     return 0;
 }
 
-static int finish(const struct place_graph *g, struct seeking *s, struct placement **out,
-                  struct err *e)
+static int finish_seeking(const struct place_graph *g, struct seeking *s, struct placement **out,
+                          struct err *e)
 {
     struct place_load *load;
     int rc;
@@ -522,7 +523,7 @@ static int place_flat(const struct place_graph *g, const struct place_asking *a,
         rc = seek_in_tree(&s, e);
     if (rc)
         goto out;
-    rc = finish(g, &s, out, e);
+    rc = finish_seeking(g, &s, out, e);
 out:
     place_chain_free(s.best);
     place_prepared_free(p);

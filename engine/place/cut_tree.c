@@ -192,8 +192,8 @@ static uint32_t find_children(struct cutting *w, const struct least *row, uint32
     return count;
 }
 
-static uint32_t choose(struct cutting *w, const struct least *row, struct child *out,
-                       uint32_t *count)
+static uint32_t choose_children(struct cutting *w, const struct least *row, struct child *out,
+                                uint32_t *count)
 {
     struct child tried[PLACE_CUT_TREE_DEVICES];
     uint32_t best = PLACE_NONE, looked = 0;
@@ -230,7 +230,7 @@ static void leaf(struct cutting *w)
 }
 
 /* Depth is at most PLACE_CUT_TREE_MOST. */
-static void descend(struct cutting *w, uint32_t depth)
+static void descend_cuts(struct cutting *w, uint32_t depth)
 {
     struct child *child = w->child + (size_t)depth * w->part->devices;
     struct least *row = row_of(w, depth);
@@ -240,11 +240,11 @@ static void descend(struct cutting *w, uint32_t depth)
         leaf(w);
         return;
     }
-    uint32_t p = choose(w, row, child, &count);
+    uint32_t p = choose_children(w, row, child, &count);
     for (uint32_t i = 0; i < count && !is_over(w); i++) {
         place_partial_put(w->part, p, child[i].device);
         if (bound_child(w, row, row_of(w, depth + 1), p, child[i].device))
-            descend(w, depth + 1);
+            descend_cuts(w, depth + 1);
         place_partial_take(w->part, p);
     }
 }
@@ -260,7 +260,7 @@ bool place_cut_tree_takes(const struct place_nets *n, const struct place_rules *
            devices * (n->positions + 2) * (n->positions / 64 + 1) <= 2000000;
 }
 
-static int allocate(struct cutting *w, struct err *e)
+static int allocate_cutting(struct cutting *w, struct err *e)
 {
     size_t m = (size_t)w->n->positions + 1, rows = (m + 1) * w->part->devices;
 
@@ -281,7 +281,7 @@ static int allocate(struct cutting *w, struct err *e)
     return 0;
 }
 
-static void release(struct cutting *w)
+static void release_cutting(struct cutting *w)
 {
     place_partial_free(w->part);
     place_cut_free(w->cut);
@@ -338,7 +338,7 @@ int place_cut_tree(const struct place_nets *n, const struct place_cutting *c, do
 
     if (rc)
         goto out;
-    rc = allocate(&w, e);
+    rc = allocate_cutting(&w, e);
     if (rc)
         goto out;
     rc = place_cut_new(n, &w.cut, e);
@@ -351,7 +351,7 @@ int place_cut_tree(const struct place_nets *n, const struct place_cutting *c, do
     if (rc)
         goto out;
     find_rates(&w);
-    descend(&w, 0);
+    descend_cuts(&w, 0);
     *found = w.found;
     *proven = !is_over(&w);
     if (w.found) {
@@ -359,7 +359,7 @@ int place_cut_tree(const struct place_nets *n, const struct place_cutting *c, do
         memcpy(device, w.best, n->positions * sizeof *device);
     }
 out:
-    release(&w);
+    release_cutting(&w);
     return rc;
 }
 

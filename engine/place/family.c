@@ -184,7 +184,7 @@ static double added_cut(const struct place_nets *n, const uint64_t *set, uint32_
 }
 
 /* Set i of `now` with position p: new in `then`, or there already. */
-static bool extend(struct growing *w, uint32_t i, uint32_t p)
+static bool extend_ideal(struct growing *w, uint32_t i, uint32_t p)
 {
     uint32_t words = w->f->words;
     struct level *then = &w->then;
@@ -229,7 +229,7 @@ static bool extend_all(struct growing *w)
         for (uint32_t k = 0; k < words; k++) {
             uint64_t bits = w->now.next[(size_t)i * words + k];
             for (; bits; bits &= bits - 1, w->steps++) {
-                if (!extend(w, i, k * 64 + (uint32_t)__builtin_ctzll(bits)))
+                if (!extend_ideal(w, i, k * 64 + (uint32_t)__builtin_ctzll(bits)))
                     return false;
             }
         }

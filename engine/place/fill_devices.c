@@ -126,7 +126,7 @@ struct choosing {
     uint64_t sets, until; /* of a probe: found, and steps it may take */
 };
 
-static void choose(struct filling *f, struct choosing *c, set in, set open)
+static void choose_sets(struct filling *f, struct choosing *c, set in, set open)
 {
     set out = c->left & ~in & ~open;
 
@@ -149,8 +149,8 @@ static void choose(struct filling *f, struct choosing *c, set in, set open)
     while (!has(open, f->order[p]))
         p++;
     set one = (set)1 << f->order[p];
-    choose(f, c, in | one, open & ~one);
-    choose(f, c, in, open & ~one);
+    choose_sets(f, c, in | one, open & ~one);
+    choose_sets(f, c, in, open & ~one);
 }
 
 static set everything(const struct filling *f)
@@ -165,7 +165,7 @@ static struct choosing choosing_of(const struct filling *f, set left, uint32_t d
 }
 
 /* Of some positions the one with the fewest sets. */
-static uint32_t pick(struct filling *f, set left, uint32_t devices, set on_core)
+static uint32_t pick_set(struct filling *f, set left, uint32_t devices, set on_core)
 {
     uint32_t best = PLACE_NONE, tried = 0;
     uint64_t least = UINT64_MAX;
@@ -180,7 +180,7 @@ static uint32_t pick(struct filling *f, set left, uint32_t devices, set on_core)
         tried++;
         c.is_probe = true;
         c.until = f->steps + PROBE_STEPS;
-        choose(f, &c, (set)1 << p, left & ~((set)1 << p));
+        choose_sets(f, &c, (set)1 << p, left & ~((set)1 << p));
         uint64_t sets = f->steps > c.until ? UINT64_MAX / 2 : c.sets;
         if (sets < least) {
             least = sets;
@@ -244,7 +244,7 @@ static void fill_classes(struct filling *f)
     }
 }
 
-static void note(struct filling *f)
+static void note_filling(struct filling *f)
 {
     uint32_t devices = f->accelerators + f->cores;
     double value = 0;
@@ -270,16 +270,16 @@ static void fill_next(struct filling *f, set left, uint32_t devices)
     if (!left) {
         for (uint32_t d = 0; d < devices; d++)
             f->part[d] = 0;
-        note(f);
+        note_filling(f);
         return;
     }
-    uint32_t p = devices ? pick(f, left, devices, on_core) : (uint32_t)__builtin_ctzll(left);
+    uint32_t p = devices ? pick_set(f, left, devices, on_core) : (uint32_t)__builtin_ctzll(left);
     if (f->over)
         return;
     set one = (set)1 << p;
     if (devices) {
         struct choosing c = choosing_of(f, left, devices, on_core);
-        choose(f, &c, one, left & ~one);
+        choose_sets(f, &c, one, left & ~one);
     }
     if (f->cores && (f->n->allowed[p] & 2) && core_time(f, on_core | one) < f->best_ms) {
         f->part[f->accelerators] = on_core | one;

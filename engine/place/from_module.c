@@ -38,7 +38,7 @@ struct making {
     uint32_t *from, *to, edges;
 };
 
-static void release(struct making *k)
+static void release_making(struct making *k)
 {
     free(k->node_of);
     free(k->users);
@@ -115,7 +115,7 @@ static int unroll(struct making *k, struct err *e)
     return rc;
 }
 
-static bool allocate(struct making *k)
+static bool allocate_making(struct making *k)
 {
     size_t values = (size_t)k->u->value_count + 1, ops = (size_t)k->u->op_count + 1;
 
@@ -276,7 +276,7 @@ static bool set_nodes(struct making *k)
 
 /* ---- colors ---- */
 
-static void join(struct making *k, uint32_t a, uint32_t b)
+static void join_operators(struct making *k, uint32_t a, uint32_t b)
 {
     uint32_t x = union_root(k->parent, a), y = union_root(k->parent, b);
 
@@ -310,15 +310,15 @@ static bool set_colors(struct making *k)
     for (uint32_t n = 0; n < k->u->op_count; n++) {
         uint32_t user = only_user(k, n);
         if (user != PLACE_NONE && k->backward[user] == k->backward[n])
-            join(k, n, user);
+            join_operators(k, n, user);
         else if (k->has_order && k->backward[n])
-            join(k, n, k->order.forward[k->order.position[n]]);
+            join_operators(k, n, k->order.forward[k->order.position[n]]);
     }
     for (uint32_t v = 0; v < k->u->value_count; v++) {
         if (k->node_of[v] != PLACE_NONE && k->forward_users[v] == 1)
-            join(k, k->node_of[v], k->first_user[v]);
+            join_operators(k, k->node_of[v], k->first_user[v]);
         else if (k->node_of[v] != PLACE_NONE && k->users[v] == 1)
-            join(k, k->node_of[v], k->last_user[v]);
+            join_operators(k, k->node_of[v], k->last_user[v]);
     }
     for (uint32_t v = 0; v < g->nodes; v++)
         g->color[v] = union_root(k->parent, v);
@@ -374,14 +374,14 @@ static bool set_edges(struct making *k)
     return true;
 }
 
-static int make(struct making *k, struct err *e)
+static int make_graph(struct making *k, struct err *e)
 {
     struct place_type types[PLACE_TYPES_MAX] = {{{0}, 0, 0, false}};
     uint32_t per_server = 0, nodes;
 
     if (find_kinds(k, types, &per_server, e) || unroll(k, e))
         return e->code;
-    if (!allocate(k))
+    if (!allocate_making(k))
         return err_no_memory(e, MEMORY_FOR);
     find_users(k);
     find_state(k);
@@ -410,9 +410,9 @@ int place_graph_of_problem(const struct problem *p, uint32_t samples, struct pla
 
     if (p->training.batch != CLASS_NONE && of > 0 && size > 0)
         k.x = (double)size / (double)of;
-    int rc = make(&k, e);
+    int rc = make_graph(&k, e);
 
-    release(&k);
+    release_making(&k);
     if (rc)
         place_graph_free(k.g);
     else

@@ -44,7 +44,7 @@ struct reading {
 };
 
 /* Marks key `bit` as seen; complains about a second one. */
-static void see(struct json_pull *j, uint32_t *seen, uint32_t bit)
+static void see_key(struct json_pull *j, uint32_t *seen, uint32_t bit)
 {
     if (*seen & 1u << bit)
         json_wrong(j, "key \"%s\" a second time", j->key);
@@ -58,7 +58,7 @@ static uint32_t key_of(struct json_pull *j, const char *const *keys, uint32_t co
     while (k < count && strcmp(keys[k], j->key) != 0)
         k++;
     if (k < count)
-        see(j, seen, k);
+        see_key(j, seen, k);
     return k;
 }
 
@@ -368,7 +368,8 @@ static void sort_ids(struct reading *r, struct named *ids)
     }
 }
 
-static uint32_t find(struct reading *r, const struct named *ids, int64_t id, const struct edge *d)
+static uint32_t find_id(struct reading *r, const struct named *ids, int64_t id,
+                        const struct edge *d)
 {
     size_t low = 0, high = r->nodes;
 
@@ -463,8 +464,8 @@ static int connect(struct reading *r, struct place_graph *g)
     }
     sort_ids(r, ids);
     for (size_t i = 0; i < r->edges && !r->j.failed; i++) {
-        from[i] = find(r, ids, r->edge[i].from, &r->edge[i]);
-        to[i] = find(r, ids, r->edge[i].to, &r->edge[i]);
+        from[i] = find_id(r, ids, r->edge[i].from, &r->edge[i]);
+        to[i] = find_id(r, ids, r->edge[i].to, &r->edge[i]);
     }
     if (!r->j.failed)
         set_costs(r, g, from);
@@ -483,7 +484,7 @@ out:
     return r->j.failed ? r->j.e->code : 0;
 }
 
-static int build(struct reading *r, struct place_graph **out)
+static int build_graph(struct reading *r, struct place_graph **out)
 {
     struct place_graph *g = NULL;
     struct err *e = r->j.e;
@@ -525,7 +526,7 @@ int place_graph_parse(const char *text, size_t size, struct place_graph **out, s
     rc = json_close(&r.j);
     if (rc)
         goto out;
-    rc = build(&r, out);
+    rc = build_graph(&r, out);
     if (rc)
         goto out;
     rc = take_names(*out) ? place_graph_name_layers(*out, e) : err_no_memory(e, "for this graph");

@@ -101,7 +101,7 @@ static uint32_t next_piece(const struct place_blocks *b, uint32_t block)
     return PLACE_NONE;
 }
 
-static void relax(struct place_blocks *b, uint32_t to, double end, uint32_t *tail)
+static void relax_end(struct place_blocks *b, uint32_t to, double end, uint32_t *tail)
 {
     b->ready[to] = end > b->ready[to] ? end : b->ready[to];
     if (!--b->open[to])
@@ -132,12 +132,12 @@ double place_blocks_run(struct place_blocks *b, bool ordered)
         double end = b->ready[k] + b->cost[k];
         last = end > last ? end : last;
         if (next != PLACE_NONE)
-            relax(b, next, end, &tail);
+            relax_end(b, next, end, &tail);
         for (uint32_t j = b->node_at[k]; j < b->node_at[k + 1]; j++) {
             uint32_t u = b->node[j];
             for (uint32_t i = g->user_at[u]; i < g->user_at[u + 1]; i++) {
                 if (b->block_of[g->user[i]] != k)
-                    relax(b, b->block_of[g->user[i]], end, &tail);
+                    relax_end(b, b->block_of[g->user[i]], end, &tail);
             }
         }
     }

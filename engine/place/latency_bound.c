@@ -19,7 +19,7 @@ struct roads {
     double *least; /* [length + 1] */
 };
 
-static bool allocate(struct roads *r)
+static bool allocate_roads(struct roads *r)
 {
     size_t m = (size_t)r->g->nodes + 1;
 
@@ -33,7 +33,7 @@ static bool allocate(struct roads *r)
     return r->accelerator && r->host && r->weight && r->end && r->from && r->path && r->least;
 }
 
-static void release(struct roads *r)
+static void release_roads(struct roads *r)
 {
     free(r->accelerator);
     free(r->host);
@@ -144,7 +144,7 @@ double place_latency_bound(const struct place_graph *g)
     struct roads r = {.g = g};
     double bound = 0;
 
-    if (allocate(&r)) {
+    if (allocate_roads(&r)) {
         fill_times(&r);
         for (int kind = 0; kind < PATHS; kind++) {
             for (uint32_t v = 0; v < g->nodes; v++)
@@ -154,6 +154,6 @@ double place_latency_bound(const struct place_graph *g)
             bound = fmax(bound, along_path(&r));
         }
     }
-    release(&r);
+    release_roads(&r);
     return bound;
 }

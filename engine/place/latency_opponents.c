@@ -73,7 +73,7 @@ static void try_random(struct place_latency_state *s)
 }
 
 /* Single moves until so many in a row do not help. */
-static void descend(struct place_latency_state *s, double now)
+static void descend_latency(struct place_latency_state *s, double now)
 {
     uint32_t m = s->p->nets->positions, failed = 0;
 
@@ -102,7 +102,7 @@ static void try_local(struct place_latency_state *s)
         double now = any_value(s);
         if (isinf(now))
             continue;
-        descend(s, now);
+        descend_latency(s, now);
         starts++;
     }
 }

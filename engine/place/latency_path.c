@@ -73,8 +73,8 @@ static uint32_t last_block(const struct place_blocks *b)
 
 /* From the last block back to one that waits for nobody. A block of no cost may wait for another
  * of none: each is taken once. */
-static uint32_t walk(const struct place_blocks *b, const uint32_t *awaited, bool ordered,
-                     struct place_latency_step *out)
+static uint32_t walk_back(const struct place_blocks *b, const uint32_t *awaited, bool ordered,
+                          struct place_latency_step *out)
 {
     uint32_t count = 0;
 
@@ -123,7 +123,7 @@ int place_latency_path(const struct place_graph *g, const struct placement *p,
     if (!isfinite(place_blocks_run(&b, ordered)))
         goto out;
     find_awaited(&b, awaited);
-    *count = walk(&b, awaited, ordered, *steps);
+    *count = walk_back(&b, awaited, ordered, *steps);
 out:
     free(awaited);
     place_blocks_release(&b);

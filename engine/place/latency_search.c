@@ -166,7 +166,7 @@ static bool can_part(const struct place_graph *g)
 /* ---- answers ---- */
 
 /* Greedy plans, and the search from them: all plans where they are few and nothing is joined. */
-static int search(struct place_latency_state *s, int rounds, struct err *e)
+static int search_rounds(struct place_latency_state *s, int rounds, struct err *e)
 {
     bool parts_later = !s->by_node && can_part(s->g);
     int rc = greedy(s, e);
@@ -215,7 +215,7 @@ static int search_by_node(struct place_latency_state *s, struct err *e)
     }
     placement_free(s->best);
     s->best = before;
-    rc = search(s, ROUNDS_BY_NODE, e);
+    rc = search_rounds(s, ROUNDS_BY_NODE, e);
     s->runs += runs;
     return rc;
 }
@@ -228,7 +228,7 @@ int place_latency_best(const struct place_graph *g, const struct place_latency *
 
     if (rc)
         goto out;
-    rc = search(&s, ROUNDS, e);
+    rc = search_rounds(&s, ROUNDS, e);
     if (rc)
         goto out;
     if (!s.by_node && can_part(g) && !stop_asked(l->stop) &&

@@ -323,8 +323,8 @@ static uint32_t ends_of(const struct place_look *l, uint32_t u, uint32_t *seen)
 }
 
 /* Keeps the heaviest: the lightest of those kept is last. */
-static void keep(struct place_crossing *out, uint32_t *kept, uint32_t room,
-                 const struct place_crossing *c)
+static void keep_crossing(struct place_crossing *out, uint32_t *kept, uint32_t room,
+                          const struct place_crossing *c)
 {
     uint32_t at = *kept < room ? (*kept)++ : room - 1;
 
@@ -347,7 +347,7 @@ uint32_t place_look_crossings(const struct place_look *l, struct place_crossing 
             continue;
         all++;
         if (room)
-            keep(out, &kept, room, &c);
+            keep_crossing(out, &kept, room, &c);
     }
     return all;
 }

@@ -89,7 +89,7 @@ static void write_apart(struct writing *w)
     }
 }
 
-static bool allows(const struct writing *w, uint32_t p, uint32_t d)
+static bool allows_device(const struct writing *w, uint32_t p, uint32_t d)
 {
     return (w->n->allowed[p] >> place_type_of(w->g, d) & 1) &&
            (w->n->fixed[p] == PLACE_NONE || w->n->fixed[p] == d);
@@ -102,7 +102,7 @@ static void write_bounds(struct writing *w)
     str_add(w->out, "Bounds\n T >= 0\n");
     for (uint32_t p = 0; p < w->n->positions; p++) {
         for (uint32_t d = 0; d < w->devices; d++) {
-            if (!allows(w, p, d))
+            if (!allows_device(w, p, d))
                 str_format(w->out, " x_%u_%u = 0\n", p, d);
         }
     }

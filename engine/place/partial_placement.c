@@ -60,7 +60,7 @@ void place_partial_free(struct place_partial *t)
 /* ---- positions in and out ---- */
 
 /* A net that is cut now is paid on d: sure to come, in one direction or the other. */
-static void charge(struct place_partial *t, uint32_t h, uint32_t d, double sign)
+static void charge_device(struct place_partial *t, uint32_t h, uint32_t d, double sign)
 {
     if (d < t->accelerators)
         t->load[d].in_ms[t->n->pass[h]] += sign * t->n->near_ms[h];
@@ -74,10 +74,10 @@ static void add_pin(struct place_partial *t, uint32_t h, uint32_t d)
         return;
     if (++t->spread[h] == 1)
         return;
-    charge(t, h, d, 1);
+    charge_device(t, h, d, 1);
     for (uint32_t c = 0; c < t->devices && t->spread[h] == 2; c++) {
         if (c != d && pins[c])
-            charge(t, h, c, 1);
+            charge_device(t, h, c, 1);
     }
 }
 
@@ -89,10 +89,10 @@ static void take_pin(struct place_partial *t, uint32_t h, uint32_t d)
         return;
     if (!--t->spread[h])
         return;
-    charge(t, h, d, -1);
+    charge_device(t, h, d, -1);
     for (uint32_t c = 0; c < t->devices && t->spread[h] == 1; c++) {
         if (pins[c])
-            charge(t, h, c, -1);
+            charge_device(t, h, c, -1);
     }
 }
 

@@ -50,7 +50,7 @@ static void add_arc(struct place_cut *f, uint32_t from, uint32_t to, double room
 }
 
 /* Vertices: positions, source, sink, two of every net of more than two pins. */
-static void fill(struct place_cut *f)
+static void fill_levels(struct place_cut *f)
 {
     const struct place_nets *n = f->n;
     uint32_t next = n->positions + 2;
@@ -101,7 +101,7 @@ int place_cut_new(const struct place_nets *n, struct place_cut **out, struct err
         place_cut_free(f);
         return err_no_memory(e, "for a bound");
     }
-    fill(f);
+    fill_levels(f);
     *out = f;
     return 0;
 }
@@ -150,7 +150,7 @@ static bool find_levels(struct place_cut *f, double least)
 }
 
 /* One path of the level graph; what it carries, 0 when there is none left. */
-static double push(struct place_cut *f, double least)
+static double push_flow(struct place_cut *f, double least)
 {
     uint32_t depth = 0, v = f->source;
 
@@ -203,7 +203,7 @@ double place_cut_least(struct place_cut *f, const uint8_t *where, bool works, do
     set_rooms(f, where, works);
     for (uint32_t round = 0; round < ROUNDS_MAX && all < until && find_levels(f, least); round++) {
         memcpy(f->cursor, f->head, f->vertices * sizeof *f->cursor);
-        for (double more; all < until && (more = push(f, least)) > 0;)
+        for (double more; all < until && (more = push_flow(f, least)) > 0;)
             all += more;
     }
     for (uint32_t p = 0; side && p < f->n->positions; p++) {

@@ -31,8 +31,8 @@ static bool order_classes(struct place_game *g)
     return seen != NULL;
 }
 
-static int prepare(struct place_game *g, const struct place_graph *graph, bool any_sets,
-                   struct err *e)
+static int prepare_game(struct place_game *g, const struct place_graph *graph, bool any_sets,
+                        struct err *e)
 {
     struct place_nets *n = NULL;
     int rc = any_sets ? place_prepare_classes(graph, &n, e) : place_prepare(graph, &g->prepared, e);
@@ -68,7 +68,7 @@ int place_game_new(const struct place_graph *graph, const struct place_rules *ru
         place_game_free(g);
         return err_no_memory(e, "for a game");
     }
-    if (prepare(g, graph, any_sets, e) || place_partial_new(g->n, rules, &g->part, e)) {
+    if (prepare_game(g, graph, any_sets, e) || place_partial_new(g->n, rules, &g->part, e)) {
         place_game_free(g);
         return e->code;
     }

@@ -39,7 +39,7 @@ static struct rl_settings settings_of(uint64_t episodes)
     return s;
 }
 
-static int begin(struct learning *w, uint64_t episodes, struct err *e)
+static int begin_learning(struct learning *w, uint64_t episodes, struct err *e)
 {
     struct rl_env env = place_game_env(w->game);
     struct rl_settings s = settings_of(episodes);
@@ -51,7 +51,7 @@ static int begin(struct learning *w, uint64_t episodes, struct err *e)
 }
 
 /* Every episode is a plan priced. False when the learner cannot go on. */
-static bool play(struct learning *w)
+static bool play_placement(struct learning *w)
 {
     struct place_game *g = w->game;
     struct rl_step step;
@@ -88,7 +88,7 @@ static int make_plan(const struct learning *w, const struct place_graph *g, stru
     return 0;
 }
 
-static int learn(struct learning *w, uint64_t episodes, struct err *e)
+static int learn_placements(struct learning *w, uint64_t episodes, struct err *e)
 {
     w->best = mem_try((size_t)w->game->n->positions + 1, sizeof *w->best);
     if (!w->best)
@@ -97,9 +97,9 @@ static int learn(struct learning *w, uint64_t episodes, struct err *e)
         w->best_ms = 0;
     if (place_game_is_over(w->game))
         return 0;
-    if (begin(w, episodes, e))
+    if (begin_learning(w, episodes, e))
         return e->code;
-    for (uint64_t i = 0; i < episodes && !place_tally_is_spent(w->a->tally) && play(w);)
+    for (uint64_t i = 0; i < episodes && !place_tally_is_spent(w->a->tally) && play_placement(w);)
         i++;
     return 0;
 }
@@ -112,7 +112,7 @@ int place_learn(const struct place_graph *g, const struct place_asking *a, bool 
 
     if (rc)
         return rc;
-    rc = learn(&w, episodes ? episodes : EPISODES, e);
+    rc = learn_placements(&w, episodes ? episodes : EPISODES, e);
     if (rc)
         goto out;
     rc = make_plan(&w, g, out, e);

@@ -102,7 +102,7 @@ static int find_chain(const struct order *o, const struct placement *q, struct c
 /* ---- devices ---- */
 
 /* Stage after stage, each on its copies; the rest idle. False: a stage would change its kind. */
-static bool pack(const struct place_graph *g, const struct chain *c, struct pipe_plan *out)
+static bool pack_chain(const struct place_graph *g, const struct chain *c, struct pipe_plan *out)
 {
     uint32_t at = 0;
 
@@ -120,7 +120,7 @@ static bool pack(const struct place_graph *g, const struct chain *c, struct pipe
 }
 
 /* Every stage on its own device and, as copies, those up to the next stage's. */
-static bool spread(const struct place_graph *g, const struct chain *c, struct pipe_plan *out)
+static bool spread_chain(const struct place_graph *g, const struct chain *c, struct pipe_plan *out)
 {
     *out = (struct pipe_plan){.stages = c->stages};
     memcpy(out->pivot, c->pivot, (c->stages + 1) * sizeof *c->pivot);
@@ -144,9 +144,9 @@ static bool is_better(const struct pipeline *l, const struct pipeline_plan *a,
 }
 
 /* One assignment of devices, kept where it is better than what is there. */
-static int offer(const struct problem *p, const struct pipeline_options *asked,
-                 const struct chain *c, const struct pipe_plan *plan, bool *found,
-                 struct place_pipeline *out, struct err *e)
+static int offer_pipeline(const struct problem *p, const struct pipeline_options *asked,
+                          const struct chain *c, const struct pipe_plan *plan, bool *found,
+                          struct place_pipeline *out, struct err *e)
 {
     struct pipeline_options o = *asked;
     struct pipeline l;
@@ -185,7 +185,7 @@ static int offer_all(const struct problem *p, const struct place_graph *g,
                      struct place_pipeline *out, struct err *e)
 {
     bool (*const ways[])(const struct place_graph *, const struct chain *,
-                         struct pipe_plan *) = {pack, spread};
+                         struct pipe_plan *) = {pack_chain, spread_chain};
     struct pipeline_options again = *o;
     struct pipe_plan plan, last = {0};
     bool found = false;
@@ -196,7 +196,7 @@ static int offer_all(const struct problem *p, const struct place_graph *g,
         for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
             if (!ways[k](g, c, &plan) || (k && pipe_plan_equal(&plan, &last)))
                 continue;
-            rc = offer(p, &again, c, &plan, &found, out, e);
+            rc = offer_pipeline(p, &again, c, &plan, &found, out, e);
             if (rc)
                 goto out;
             last = plan;

@@ -187,7 +187,8 @@ int placement_value(struct placement *p, const struct place_graph *g, const stru
 /* ---- what limits ---- */
 
 /* Does device d pay for node u's output? It sends it, or fetches it. */
-static bool moves(const struct place_graph *g, const struct placement *p, uint32_t u, uint32_t d)
+static bool moves_node(const struct place_graph *g, const struct placement *p, uint32_t u,
+                       uint32_t d)
 {
     bool here = p->device[u] == d;
 
@@ -232,7 +233,7 @@ struct place_limit place_find_limit(const struct place_graph *g, const struct pl
     if (l.device == PLACE_NONE || g->type[place_type_of(g, l.device)].is_host)
         return l;
     for (uint32_t u = 0; u < g->nodes; u++) {
-        if (!moves(g, p, u, l.device))
+        if (!moves_node(g, p, u, l.device))
             continue;
         double ms = transfer_ms(g, p, u, l.device);
         if (ms > l.transfer_ms) {

@@ -137,7 +137,7 @@ static void close_node(struct tarjan *t, uint32_t v)
     t->components++;
 }
 
-static void visit(struct tarjan *t, uint32_t root)
+static void visit_component(struct tarjan *t, uint32_t root)
 {
     push_node(t, root);
     while (t->depth) {
@@ -174,7 +174,7 @@ static bool find_components(const uint32_t *at, const uint32_t *row, uint32_t no
     t.cursor = all + 4 * (size_t)nodes;
     for (uint32_t v = nodes; v-- > 0;) {
         if (!t.index[v])
-            visit(&t, v);
+            visit_component(&t, v);
     }
     for (uint32_t v = 0; v < nodes; v++)
         component[v] = t.components - 1 - component[v];

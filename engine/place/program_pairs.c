@@ -71,7 +71,7 @@ static bool improves(const struct run *r, uint32_t j, uint32_t t, uint32_t copie
 }
 
 /* The same, done. */
-static void take(struct run *r, uint32_t j, uint32_t t, uint32_t copies, double load)
+static void take_pair(struct run *r, uint32_t j, uint32_t t, uint32_t copies, double load)
 {
     const double *from = r->best + (size_t)j * r->states;
     double *to = r->best + (size_t)r->rows * r->states;
@@ -110,7 +110,7 @@ static void try_type(struct run *r, uint32_t j, uint32_t t, const struct stage_c
         bool fits;
         double load = with_copies(r, c, copies, bytes, &fits);
         if (fits)
-            take(r, j, t, copies, load);
+            take_pair(r, j, t, copies, load);
     }
 }
 

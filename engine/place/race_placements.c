@@ -33,8 +33,8 @@ static int is_chain(const struct place_graph *g, const struct place_job *job,
 }
 
 /* What its plan is, once it has one. */
-static int judge(const struct place_graph *g, const struct place_job *job, struct place_lane *l,
-                 struct err *e)
+static int judge_lane(const struct place_graph *g, const struct place_job *job,
+                      struct place_lane *l, struct err *e)
 {
     bool chain = true;
 
@@ -110,7 +110,7 @@ int place_race_run(const struct place_graph *g, const struct place_job *job,
     if (expert)
         rc = add_expert(expert, &out->lane[out->lanes++], e);
     for (uint32_t i = 0; i < out->lanes && !rc; i++) {
-        rc = judge(g, job, &out->lane[i], e);
+        rc = judge_lane(g, job, &out->lane[i], e);
         out->bound_ms =
             out->lane[i].p ? fmax(out->bound_ms, out->lane[i].p->bound_ms) : out->bound_ms;
     }

@@ -64,7 +64,7 @@ static bool may_part(const struct reducing *w, uint32_t p, uint32_t q, double mo
            (q_works && isfinite(least_time(w, p, true)));
 }
 
-static void join(struct reducing *w, uint32_t p, uint32_t q, bool *any)
+static void join_colors(struct reducing *w, uint32_t p, uint32_t q, bool *any)
 {
     uint32_t a = union_root(w->parent, p), b = union_root(w->parent, q);
 
@@ -97,7 +97,7 @@ static void join_around(struct reducing *w, uint32_t p, bool *any)
     for (uint32_t i = 0; i < w->seens; i++) {
         uint32_t q = w->seen[i];
         if (q > p && !may_part(w, p, q, w->shared[q]))
-            join(w, p, q, any);
+            join_colors(w, p, q, any);
         w->shared[q] = -1;
     }
 }

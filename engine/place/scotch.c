@@ -60,7 +60,7 @@ static struct link *find_links(const struct place_nets *n, size_t *count)
     return l;
 }
 
-static int64_t weight(double ms, double scale)
+static int64_t scaled_weight(double ms, double scale)
 {
     return 1 + (int64_t)llround(ms * scale);
 }
@@ -90,9 +90,9 @@ static int write_graph(const struct place_nets *n, FILE *out, struct err *e)
         size_t end = at;
         while (end < count && l[end].a == p)
             end++;
-        fprintf(out, "%lld %zu", (long long)weight(work_of(n, p), by_work), end - at);
+        fprintf(out, "%lld %zu", (long long)scaled_weight(work_of(n, p), by_work), end - at);
         for (; at < end; at++)
-            fprintf(out, " %lld %u", (long long)weight(l[at].ms, by_moved), l[at].b);
+            fprintf(out, " %lld %u", (long long)scaled_weight(l[at].ms, by_moved), l[at].b);
         fputc('\n', out);
     }
     free(l);
@@ -119,7 +119,7 @@ static bool wait_for(pid_t child, const atomic_bool *stop)
     }
 }
 
-static bool start(const char *program, uint32_t parts, FILE *in, FILE *out, pid_t *child)
+static bool start_program(const char *program, uint32_t parts, FILE *in, FILE *out, pid_t *child)
 {
     char count[16];
     char name[16];
@@ -152,7 +152,7 @@ static bool is_installed(const char *program)
     return false;
 }
 
-static int run(uint32_t parts, FILE *in, FILE *out, const atomic_bool *stop, struct err *e)
+static int run_program(uint32_t parts, FILE *in, FILE *out, const atomic_bool *stop, struct err *e)
 {
     static const char *const programs[] = {"scotch_gpart", "gpart"};
     pid_t child;
@@ -160,7 +160,7 @@ static int run(uint32_t parts, FILE *in, FILE *out, const atomic_bool *stop, str
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
         if (!is_installed(programs[i]))
             continue;
-        if (!start(programs[i], parts, in, out, &child) || !wait_for(child, stop))
+        if (!start_program(programs[i], parts, in, out, &child) || !wait_for(child, stop))
             return err_set(e, stop_asked(stop) ? ERR_STOPPED : ERR_IO, "%s %s", programs[i],
                            stop_asked(stop) ? "was stopped" : "failed");
         return fseek(out, 0, SEEK_SET) ? err_set(e, ERR_IO, "%s gave no answer", programs[i]) : 0;
@@ -185,8 +185,8 @@ static int read_parts(FILE *in, uint32_t positions, uint32_t parts, uint32_t *pa
     return wrong ? err_set(e, ERR_IO, "Scotch gave no partition of the graph") : 0;
 }
 
-static int ask(const struct place_nets *n, uint32_t parts, const atomic_bool *stop, uint32_t *part,
-               struct err *e)
+static int ask_program(const struct place_nets *n, uint32_t parts, const atomic_bool *stop,
+                       uint32_t *part, struct err *e)
 {
     FILE *in = tmpfile(), *out = tmpfile();
     int rc = in && out ? 0 : err_set(e, ERR_IO, "cannot make a temporary file for Scotch");
@@ -196,7 +196,7 @@ static int ask(const struct place_nets *n, uint32_t parts, const atomic_bool *st
     rc = write_graph(n, in, e);
     if (rc)
         goto out;
-    rc = run(parts, in, out, stop, e);
+    rc = run_program(parts, in, out, stop, e);
     if (rc)
         goto out;
     rc = read_parts(out, n->positions, parts, part, e);
@@ -245,7 +245,7 @@ int place_scotch(const struct place_graph *g, const struct place_asking *a, stru
     if (place_prepare_classes(g, &n, e))
         return e->code;
     part = mem_try((size_t)n->positions + 1, sizeof *part);
-    rc = part ? ask(n, parts, a->stop, part, e) : err_no_memory(e, "for a plan");
+    rc = part ? ask_program(n, parts, a->stop, part, e) : err_no_memory(e, "for a plan");
     if (rc)
         goto out;
     rc = make_plan(g, n, a, part, out, e);

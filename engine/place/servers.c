@@ -348,7 +348,7 @@ static bool settle_row(struct servers_run *t, uint32_t row)
     return alive;
 }
 
-static void walk(struct servers_run *t)
+static void walk_servers(struct servers_run *t)
 {
     for (size_t i = 0; i < (size_t)t->states * t->rows; i++)
         t->best[i] = INFINITY;
@@ -406,7 +406,7 @@ static int relax(struct servers_run *t, uint32_t *p, struct err *e)
     *p = PLACE_NONE;
     t->run.cap[0] = t->cap_found;
     servers_count(t);
-    walk(t);
+    walk_servers(t);
     uint32_t state = t->over ? PLACE_NONE : final_state(t);
     if (state == PLACE_NONE)
         return 0;

@@ -31,7 +31,7 @@ static int compare_named(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-static uint32_t find(const struct splitting *s, int64_t id)
+static uint32_t find_split_node(const struct splitting *s, int64_t id)
 {
     struct named key = {id, 0};
     const struct named *hit = bsearch(&key, s->ids, s->g->nodes, sizeof *s->ids, compare_named);
@@ -43,7 +43,7 @@ static void put_node(struct splitting *s, uint32_t device)
 {
     const struct place_graph *g = s->g;
     int64_t id = json_integer(&s->j, INT64_MIN + 1, INT64_MAX);
-    uint32_t v = s->j.failed ? 0 : find(s, id);
+    uint32_t v = s->j.failed ? 0 : find_split_node(s, id);
 
     if (s->j.failed)
         return;
@@ -122,7 +122,7 @@ static void complete_by_color(struct splitting *s)
     }
 }
 
-static int price(struct splitting *s, const struct place_rules *rules, struct err *e)
+static int price_split(struct splitting *s, const struct place_rules *rules, struct err *e)
 {
     struct place_load *load = mem_try((size_t)place_devices(s->g) + 1, sizeof *load);
     int rc = load ? placement_check_copies(s->p, s->g, e) : err_no_memory(e, "for a split");
@@ -161,7 +161,7 @@ int place_split_parse(const char *text, size_t size, const struct place_graph *g
     if (rc)
         goto out;
     complete_by_color(&s);
-    rc = s.j.failed ? e->code : price(&s, rules, e);
+    rc = s.j.failed ? e->code : price_split(&s, rules, e);
 out:
     free(s.ids);
     free(s.of_color);

@@ -89,7 +89,7 @@ static bool is_far(const struct place_state *s, uint32_t a, uint32_t b)
 }
 
 /* All a net costs, added or taken away. */
-static void charge(struct place_state *s, uint32_t h, double sign)
+static void charge_edge(struct place_state *s, uint32_t h, double sign)
 {
     const struct place_nets *n = s->n;
     const uint32_t *pins = s->pins + (size_t)h * s->devices;
@@ -149,11 +149,11 @@ static void move_nets(struct place_state *s, uint32_t p, uint32_t a, uint32_t b)
     for (uint32_t i = n->net_at[p]; i < n->net_at[p + 1]; i++) {
         uint32_t h = n->net[i];
         if (n->graph->per_server) {
-            charge(s, h, -1);
+            charge_edge(s, h, -1);
             s->pins[(size_t)h * s->devices + a]--;
             s->pins[(size_t)h * s->devices + b]++;
             s->device[p] = b;
-            charge(s, h, 1);
+            charge_edge(s, h, 1);
             s->device[p] = a;
         } else if (n->pin[n->pin_at[h]] == p) {
             move_producer(s, h, a, b);

@@ -57,7 +57,8 @@ struct family_asked {
     uint64_t part;            /* of the looks that are left one question may use: 1 / part */
 };
 
-static int ask(void *context, struct place_question *q, struct place_chain **out, struct err *e)
+static int ask_level(void *context, struct place_question *q, struct place_chain **out,
+                     struct err *e)
 {
     struct family_asked *k = context;
     struct climbing *c = k->c;
@@ -83,7 +84,7 @@ static int ask(void *context, struct place_question *q, struct place_chain **out
 }
 
 /* The chain becomes the plan. */
-static int take(void *context, struct place_chain *chain, double value, struct err *e)
+static int take_climbed(void *context, struct place_chain *chain, double value, struct err *e)
 {
     struct family_asked *k = context;
     struct climbing *c = k->c;
@@ -130,8 +131,8 @@ static int ask_family(struct family_asked *k, struct err *e)
                                 .best = &c->best,
                                 .value_ms = &c->value_ms,
                                 .limited = &c->limited,
-                                .ask = ask,
-                                .take = take,
+                                .ask = ask_level,
+                                .take = take_climbed,
                                 .context = k};
 
     c->limited = false;

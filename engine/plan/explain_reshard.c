@@ -46,8 +46,8 @@ uint32_t relaxed_uses(const struct relaxed_plan *x, hlo_value v, struct relaxed_
 /* ---- the plan without it ---- */
 
 /* No collective on that way; where all uses share it, on none of the ways to them. */
-static int forbid(const struct plan *p, struct relaxed *r, const struct relaxed_reshard *reshard,
-                  struct err *e)
+static int forbid_reshard(const struct plan *p, struct relaxed *r,
+                          const struct relaxed_reshard *reshard, struct err *e)
 {
     bool is_shared = reshard->user == HLO_NONE && reshard->becomes == HLO_NONE;
     uint32_t count =
@@ -72,8 +72,8 @@ out:
 }
 
 /* The whole solve at once where there is no `stop`, else a few sweeps at a time. */
-static int solve(struct relaxed *r, const atomic_bool *stop, struct relaxed_plan *out,
-                 struct err *e)
+static int solve_anew(struct relaxed *r, const atomic_bool *stop, struct relaxed_plan *out,
+                      struct err *e)
 {
     enum { SWEEPS_AT_ONCE = 20, SWEEPS_MOST = 200 };
     int rc = relaxed_solve(r, stop ? SWEEPS_AT_ONCE : 0, out, e);
@@ -110,12 +110,12 @@ static int solve_without(const struct plan *p, struct relaxed *r,
     if (rc)
         return rc;
     relaxed_plan_release(&same);
-    rc = forbid(p, r, reshard, e);
+    rc = forbid_reshard(p, r, reshard, e);
     if (rc == ERR_INPUT && reshard->is_inside)
         goto impossible;
     if (rc)
         return rc;
-    rc = solve(r, stop, &found, e);
+    rc = solve_anew(r, stop, &found, e);
     if (rc == ERR_INFEASIBLE)
         goto impossible;
     if (rc)

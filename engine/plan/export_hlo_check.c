@@ -27,7 +27,7 @@ struct checker {
     struct err *e;
 };
 
-static int wrong(struct checker *c, hlo_id id, const char *what)
+static int wrong_instruction(struct checker *c, hlo_id id, const char *what)
 {
     return err_set(c->e, ERR_INPUT, "the export does not read back: %.120s %s",
                    hlo_name(c->plan->problem->m, id), what);
@@ -39,7 +39,7 @@ static int check_relaxed_value(struct checker *c, hlo_id id, hlo_value v, const 
     uint32_t rank = hlo_value_shape(c->plan->problem->m, v)->rank;
 
     if (memcmp(over, c->of.over + c->plan->problem->classes.dim_base[v], rank * sizeof *over))
-        return wrong(c, id, "is not split as planned");
+        return wrong_instruction(c, id, "is not split as planned");
     return 0;
 }
 
@@ -53,7 +53,7 @@ static int check_value(struct checker *c, hlo_id id, hlo_value v, const char **t
     size_t size = sharding_read(&p->mesh, *text, (size_t)(end - *text), rank, over);
 
     if (!size)
-        return wrong(c, id, "has a sharding that this mesh cannot make");
+        return wrong_instruction(c, id, "has a sharding that this mesh cannot make");
     *text += size;
     if (c->plan->relaxed)
         return check_relaxed_value(c, id, v, over);
@@ -62,7 +62,7 @@ static int check_value(struct checker *c, hlo_id id, hlo_value v, const char **t
         if (k == CLASS_NONE)
             continue;
         if (c->is_found[k] && c->on[k] != over[d])
-            return wrong(c, id, "is not split as what it is tied to");
+            return wrong_instruction(c, id, "is not split as what it is tied to");
         c->on[k] = over[d];
         c->is_found[k] = true;
     }
@@ -89,13 +89,13 @@ static int check_use(struct checker *c, hlo_id id, hlo_id now, uint32_t n)
            strcmp(hlo_name(was, hlo_operand(was, id, n)), hlo_name(is, original)))
         original = hlo_operand(is, original, 0);
     if (!resharding_is_source(&c->of.resharding, id, n, hlo_name(is, original)))
-        return wrong(c, id, "reads something else");
+        return wrong_instruction(c, id, "reads something else");
     if (!a || !resharding_want(&c->of.resharding, id, n, want))
         return 0;
     uint32_t rank = hlo_shape(is, from)->rank;
     if (!sharding_read(&c->plan->problem->mesh, a->text, a->size, rank, over) ||
         memcmp(over, want, rank * sizeof *over))
-        return wrong(c, id, "reads an operand in another split than it wants");
+        return wrong_instruction(c, id, "reads an operand in another split than it wants");
     return 0;
 }
 
@@ -105,7 +105,7 @@ static int check_uses(struct checker *c, hlo_id id, hlo_id now)
     int rc = 0;
 
     if (count != hlo_at(c->m, now)->operand_count)
-        return wrong(c, id, "has other operands");
+        return wrong_instruction(c, id, "has other operands");
     for (uint32_t n = 0; n < count; n++) {
         rc = check_use(c, id, now, n);
         if (rc)
@@ -123,7 +123,7 @@ static int check_instruction(struct checker *c, hlo_id id, hlo_id now)
 
     if (hlo_at(was, id)->opcode != hlo_at(is, now)->opcode ||
         strcmp(hlo_name(was, id), hlo_name(is, now)))
-        return wrong(c, id, "is another instruction now");
+        return wrong_instruction(c, id, "is another instruction now");
     if (c->plan->relaxed)
         rc = check_uses(c, id, now);
     if (!a || rc)
@@ -141,7 +141,7 @@ static int check_instruction(struct checker *c, hlo_id id, hlo_id now)
             return rc;
     }
     if (text + is_tuple != end)
-        rc = wrong(c, id, "has something behind its sharding");
+        rc = wrong_instruction(c, id, "has something behind its sharding");
     return rc;
 }
 
@@ -154,13 +154,13 @@ static int check_labels(struct checker *c)
         const struct class_info *info = &p->classes.info[k];
         bool counts = p->labels.parts[c->plan->on[k]] > 1;
         if (counts ? c->on[k] != c->plan->on[k] : p->labels.parts[c->on[k]] > 1)
-            return wrong(
+            return wrong_instruction(
                 c, p->m->value_instruction[p->classes.dim_value[p->classes.members[info->dims]]],
                 "is not split as planned");
         for (uint32_t n = 0; n < info->meet_count; n++) {
             const struct class_meet *meet = &p->classes.meets[info->meets + n];
             if (c->on[k] & c->on[meet->other])
-                return wrong(c, meet->place, "is split twice along one axis");
+                return wrong_instruction(c, meet->place, "is split twice along one axis");
         }
     }
     if (step_tables_cost(&p->step_tables, c->on).step_ms != c->plan->cost.step_ms)

@@ -249,7 +249,7 @@ static bool next_line(struct lines *l)
     return true;
 }
 
-static bool begins(const struct lines *l, const char *with)
+static bool line_begins(const struct lines *l, const char *with)
 {
     size_t size = strlen(with);
 
@@ -260,7 +260,7 @@ static uint32_t count_rows(struct lines l)
 {
     uint32_t rows = 0;
 
-    while (next_line(&l) && begins(&l, "|"))
+    while (next_line(&l) && line_begins(&l, "|"))
         rows++;
     return rows;
 }
@@ -281,7 +281,7 @@ static bool add_table(struct str *out, struct lines *l)
     add_row(out, &t, "th", l->at, l->end);
     str_add(out, "</thead>\n");
     next_line(l);
-    while ((more = next_line(l)) && begins(l, "|")) {
+    while ((more = next_line(l)) && line_begins(l, "|")) {
         if (out->size > EXPORT_HTML_MOST - 100000)
             t.left_out++;
         else
@@ -358,7 +358,7 @@ static bool add_code(struct str *out, struct lines *l)
     const char *begin = l->end < l->stop ? l->end + 1 : l->stop, *end = begin;
     int height[PLOT_COLUMNS];
 
-    while (next_line(l) && !begins(l, "```"))
+    while (next_line(l) && !line_begins(l, "```"))
         end = l->end;
     if (end > begin && read_plot(begin, end, height)) {
         add_plot(out, begin, end, height);
@@ -440,7 +440,7 @@ static void add_contents(struct str *out, const struct str *md)
 
     str_add(out, "<nav aria-label=\"contents\">");
     while (next_line(&l)) {
-        if (!begins(&l, "## "))
+        if (!line_begins(&l, "## "))
             continue;
         str_format(out, "<a href=\"#s%u\">", ++number);
         add_inline(out, l.at + 3, l.end);
@@ -459,14 +459,14 @@ static int add_report(struct str *out, const struct str *md, const struct plan *
     uint32_t number = 0;
 
     while (more) {
-        if (begins(&l, "# ")) {
+        if (line_begins(&l, "# ")) {
             str_add(out, "<h1>");
             add_inline(out, l.at + 2, l.end);
             str_add(out, "</h1>\n");
             int rc = plan ? add_lead(out, plan, about, e) : 0;
             if (rc)
                 return rc;
-        } else if (begins(&l, "## ")) {
+        } else if (line_begins(&l, "## ")) {
             if (in_section)
                 str_add(out, "</section>\n");
             else
@@ -475,10 +475,10 @@ static int add_report(struct str *out, const struct str *md, const struct plan *
             in_section = true;
             add_inline(out, l.at + 3, l.end);
             str_add(out, "</h2>\n");
-        } else if (begins(&l, "|")) {
+        } else if (line_begins(&l, "|")) {
             more = add_table(out, &l);
             continue;
-        } else if (begins(&l, "```")) {
+        } else if (line_begins(&l, "```")) {
             more = add_code(out, &l);
             continue;
         } else if (l.end > l.at) {

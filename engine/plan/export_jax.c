@@ -217,7 +217,7 @@ int export_jax(const struct plan *p, struct str *out, struct str *warnings, stru
 
 /* ---- checking ---- */
 
-static bool take(const char **at, const char *word)
+static bool take_word(const char **at, const char *word)
 {
     size_t n = strlen(word);
 
@@ -232,7 +232,7 @@ static bool take_quoted(const char **at, char *out, size_t room)
 {
     size_t n = 0;
 
-    if (!take(at, "\""))
+    if (!take_word(at, "\""))
         return false;
     for (; **at && **at != '"' && **at != '\n'; ++*at) {
         if (**at == '\\' && (*at)[1])
@@ -242,7 +242,7 @@ static bool take_quoted(const char **at, char *out, size_t room)
     }
     if (out)
         out[n] = 0;
-    return take(at, "\"");
+    return take_word(at, "\"");
 }
 
 static bool take_axis(const struct cluster_mesh *mesh, const char **at, label *over)
@@ -264,24 +264,24 @@ static bool take_axis(const struct cluster_mesh *mesh, const char **at, label *o
 static bool take_entry(const struct cluster_mesh *mesh, const char **at, label *over)
 {
     *over = 0;
-    if (take(at, "None"))
+    if (take_word(at, "None"))
         return true;
-    if (!take(at, "("))
+    if (!take_word(at, "("))
         return take_axis(mesh, at, over);
     do {
         if (!take_axis(mesh, at, over))
             return false;
-    } while (take(at, ", "));
-    return take(at, ")");
+    } while (take_word(at, ", "));
+    return take_word(at, ")");
 }
 
 static bool take_spec(const struct cluster_mesh *mesh, const char **at, label *over, uint32_t rank)
 {
     memset(over, 0, rank);
-    if (!take(at, "P("))
+    if (!take_word(at, "P("))
         return false;
-    for (uint32_t d = 0; !take(at, ")"); d++) {
-        if (d == rank || (d && !take(at, ", ")) || !take_entry(mesh, at, &over[d]))
+    for (uint32_t d = 0; !take_word(at, ")"); d++) {
+        if (d == rank || (d && !take_word(at, ", ")) || !take_entry(mesh, at, &over[d]))
             return false;
     }
     return true;
@@ -293,14 +293,14 @@ static bool check_row(const struct plan *p, hlo_value v, const char **at)
     label over[HLO_RANK_MAX];
     char number[32];
 
-    if (!take(at, "    (") || !take_quoted(at, NULL, 0) || !take(at, ", ("))
+    if (!take_word(at, "    (") || !take_quoted(at, NULL, 0) || !take_word(at, ", ("))
         return false;
     for (uint32_t d = 0; d < s->rank; d++) {
         snprintf(number, sizeof number, d ? ", %lld" : "%lld", (long long)s->dims[d]);
-        if (!take(at, number))
+        if (!take_word(at, number))
             return false;
     }
-    if (!take(at, s->rank == 1 ? ",), " : "), ") ||
+    if (!take_word(at, s->rank == 1 ? ",), " : "), ") ||
         !take_spec(&p->problem->mesh, at, over, s->rank))
         return false;
     for (uint32_t d = 0; d < s->rank; d++) {
@@ -308,7 +308,7 @@ static bool check_row(const struct plan *p, hlo_value v, const char **at)
             return false;
     }
     *at += strcspn(*at, "\n");
-    return take(at, "\n");
+    return take_word(at, "\n");
 }
 
 static void skip_comments(const char **at)
@@ -337,7 +337,7 @@ static bool check_list(const struct plan *p, const char *text, bool is_results)
         if (!check_row(p, v, &at))
             return false;
     }
-    return take(&at, "]\n");
+    return take_word(&at, "]\n");
 }
 
 int export_jax_check(const struct plan *p, const char *text, size_t size, struct err *e)

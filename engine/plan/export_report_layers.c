@@ -155,7 +155,7 @@ static bool near(double a, double b)
     return fabs(a - b) <= 0.02 * fmax(fabs(a), fabs(b)) + 1e-9;
 }
 
-static bool alike(const struct layer *a, const struct layer *b)
+static bool alike_layers(const struct layer *a, const struct layer *b)
 {
     return a->collectives == b->collectives && near(a->bytes, b->bytes) && near(a->ms, b->ms) &&
            near(a->compute_ms, b->compute_ms) && !strcmp(a->split.text, b->split.text);
@@ -204,7 +204,7 @@ int report_write_layers(const struct report *r, struct err *e)
         "| layer | products split along | compute ms | collectives | bytes | ms | "
         "|\n|---|---|---:|---:|---:|---:|---|\n");
     for (uint32_t k = 1, last; ok && k < count; k = last + 1) {
-        for (last = k; last + 1 < count && alike(&layers[k], &layers[last + 1]);)
+        for (last = k; last + 1 < count && alike_layers(&layers[k], &layers[last + 1]);)
             last++;
         write_row(r, &layers[k], k, last);
     }

@@ -83,7 +83,7 @@ static bool same_choice(const struct group *a, const struct group *b)
 }
 
 /* One name, one status, one reason and one choice: told together. */
-static bool alike(const struct report *r, const struct group *a, const struct group *b)
+static bool alike_groups(const struct report *r, const struct group *a, const struct group *b)
 {
     const struct class_info *info = r->plan->problem->classes.info;
 
@@ -210,7 +210,7 @@ int report_write_reasons(const struct report *r, struct err *e)
             "other choice if all the rest stays, and what it changes.\n\n"
             "| group | dims | is | because | otherwise |\n|---|---:|---|---|---|\n");
     for (uint32_t k = 0, next; k < count; k = next) {
-        for (next = k + 1; next < count && alike(r, &groups[k], &groups[next]);)
+        for (next = k + 1; next < count && alike_groups(r, &groups[k], &groups[next]);)
             next++;
         write_group(r, &groups[k], next - k, classes);
     }

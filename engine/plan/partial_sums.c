@@ -133,7 +133,7 @@ static bool passes_on(const struct sums *s, hlo_id id, uint32_t axis)
 }
 
 /* Some use goes on with the sum, as it is made and as all share it. */
-static bool stays(const struct sums *s, hlo_id id, uint32_t axis)
+static bool stays_partial(const struct sums *s, hlo_id id, uint32_t axis)
 {
     const struct hlo_module *m = s->p->m;
     status made = s->x->made[m->leaf_base[id]], held = s->x->held[m->leaf_base[id]];
@@ -176,7 +176,7 @@ static bool can_be_said(const struct sums *s, hlo_id id, uint32_t axis)
     if (choice >= PASSES_PARTIAL ? !passes_sums(hlo_at(m, id)->opcode) || !passes_on(s, id, axis)
                                  : !makes(s, id, axis))
         return false;
-    return stays(s, id, axis);
+    return stays_partial(s, id, axis);
 }
 
 /* ---- all of them: the greatest fixed point ---- */
@@ -196,7 +196,7 @@ static label partial_axes(const struct sums *s, hlo_id id)
     return on;
 }
 
-static bool passes(const struct sums *s, hlo_id id)
+static bool passes_partial(const struct sums *s, hlo_id id)
 {
     bool some = false;
 
@@ -270,7 +270,7 @@ static bool drop_round(struct sums *s, hlo_id id)
 static bool is_dropped(const struct sums *s, hlo_id id)
 {
     if (s->x)
-        return passes(s, id) && partial_axes(s, id) != s->on[id];
+        return passes_partial(s, id) && partial_axes(s, id) != s->on[id];
     return joined_axes(s, id) & (label)~s->on[id];
 }
 

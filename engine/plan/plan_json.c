@@ -355,7 +355,7 @@ static void add_costs(const struct plan *p, cJSON *o)
         cJSON_AddNullToObject(o, "bound_ms");
 }
 
-static int print(const cJSON *o, struct str *out, struct err *e)
+static int print_json(const cJSON *o, struct str *out, struct err *e)
 {
     char *text = cJSON_Print(o);
 
@@ -392,7 +392,7 @@ int plan_write_json(const struct plan *p, struct str *out, struct err *e)
     add_warnings(p, &memory, o);
     if (p->relaxed)
         relaxed_add_json(p, o);
-    rc = print(o, out, e);
+    rc = print_json(o, out, e);
 out:
     free(list);
     cJSON_Delete(o);

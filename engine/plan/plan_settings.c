@@ -54,7 +54,8 @@ static bool is_said(const struct plan *p, const struct strict *s, class_id k)
     return s->on[k] == p->on[k];
 }
 
-static int say(const struct str *setting, const char *before, struct str *out, struct err *e)
+static int say_setting(const struct str *setting, const char *before, struct str *out,
+                       struct err *e)
 {
     if (setting->failed)
         return err_no_memory(e, "for the plan");
@@ -105,8 +106,8 @@ static bool sort_names(const struct problem *q, struct called *all, uint32_t *at
 }
 
 /* What setting_apply would do for the setting of `param`, without a look at all others. */
-static int apply(const struct plan *p, struct strict *s, const struct called *all, uint32_t at,
-                 uint32_t dim, label over, struct err *e)
+static int apply_called(const struct plan *p, struct strict *s, const struct called *all,
+                        uint32_t at, uint32_t dim, label over, struct err *e)
 {
     const struct problem *q = p->problem;
     uint32_t first = at;
@@ -143,10 +144,10 @@ static int say_parameters(const struct plan *p, struct strict *s, const char *be
                 continue;
             str_clear(&setting);
             write_setting(p, k, d, p->on[c], &setting);
-            rc = say(&setting, before, out, e);
+            rc = say_setting(&setting, before, out, e);
             if (rc)
                 goto out;
-            rc = apply(p, s, all, at[k], d, p->on[c], e);
+            rc = apply_called(p, s, all, at[k], d, p->on[c], e);
             if (rc)
                 goto out;
         }
@@ -181,7 +182,7 @@ static int say_values(const struct plan *p, struct strict *s, const char *before
             if (q->m->leaf_base[id + 1] - q->m->leaf_base[id] > 1)
                 str_format(&setting, "#%u", hlo_value_leaf(q->m, v));
             str_format(&setting, ":%u=%s", d, axes);
-            rc = say(&setting, before, out, e);
+            rc = say_setting(&setting, before, out, e);
             if (rc)
                 goto out;
             rc = setting_apply(q, s, setting.text, e);

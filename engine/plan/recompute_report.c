@@ -255,8 +255,8 @@ static const struct recompute_policy POLICIES[POLICY_COUNT] = {
                       .titan = "full"},
 };
 
-static bool keeps(const struct plan_recompute *r, enum policy policy, uint32_t k,
-                  const uint8_t *is_core)
+static bool policy_keeps(const struct plan_recompute *r, enum policy policy, uint32_t k,
+                         const uint8_t *is_core)
 {
     switch (policy) {
     case KEEP_ALL:
@@ -291,7 +291,7 @@ int recompute_policies(const struct plan_recompute *r,
         if (policy == CORE_ATTENTION && !any_core)
             continue;
         for (uint32_t k = 0; k < r->graph.count; k++)
-            kept[k] = keeps(r, (enum policy)policy, k, is_core) ? VALUE_KEPT : 0;
+            kept[k] = policy_keeps(r, (enum policy)policy, k, is_core) ? VALUE_KEPT : 0;
         struct recompute_point p = recompute_point_of(&r->front, kept, state);
         struct recompute_policy *to = &out[(*count)++];
         *to = POLICIES[policy];

@@ -239,7 +239,7 @@ struct reading {
     struct err *e;
 };
 
-static int wrong(struct reading *r, const char *key, int at, const char *what)
+static int wrong_key(struct reading *r, const char *key, int at, const char *what)
 {
     return err_set(r->e, ERR_INPUT, "%s[%d]%s", key, at, what);
 }
@@ -250,12 +250,12 @@ static int read_instruction(struct reading *r, const cJSON *o, int at)
     hlo_id id = hlo_find(r->p->m, name);
 
     if (id == HLO_NONE)
-        return wrong(r, "instructions", at, ".instruction: the model has none such");
+        return wrong_key(r, "instructions", at, ".instruction: the model has none such");
     if (r->is_listed[id])
-        return wrong(r, "instructions", at, ".instruction: listed twice");
+        return wrong_key(r, "instructions", at, ".instruction: listed twice");
     r->is_listed[id] = true;
     if (!read_words(r->p, json_get(o, "does"), read_choice, &r->choice[id]))
-        return wrong(
+        return wrong_key(
             r, "instructions", at,
             ".does: expected per axis \"whole\", \"factor N\", \"passes\" or \"passes N\"");
     return 0;
@@ -268,16 +268,16 @@ static int read_value(struct reading *r, const cJSON *o, int at)
     double leaf = json_number(o, "leaf");
 
     if (id == HLO_NONE || leaf >= m->leaf_base[id + 1] - m->leaf_base[id])
-        return wrong(r, "values", at, ": the model has none such");
+        return wrong_key(r, "values", at, ": the model has none such");
     hlo_value v = hlo_value_of(m, id, (uint32_t)leaf);
     if (r->is_listed[m->count + v])
-        return wrong(r, "values", at, ": listed twice");
+        return wrong_key(r, "values", at, ": listed twice");
     r->is_listed[m->count + v] = true;
     if (!read_words(r->p, json_get(o, "made"), read_status, &r->made[v]) ||
         !read_words(r->p, json_get(o, "held"), read_status, &r->held[v]) ||
         !read_words(r->p, json_get(o, "ended"), read_status, &r->ended[v]))
-        return wrong(r, "values", at,
-                     ": expected statuses, per axis \"whole\", \"dim N\" or \"partial\"");
+        return wrong_key(r, "values", at,
+                         ": expected statuses, per axis \"whole\", \"dim N\" or \"partial\"");
     return 0;
 }
 
@@ -294,7 +294,7 @@ static int check_values(struct reading *r, const struct relaxed_plan *plan, cons
         hlo_value v = hlo_value_of(m, id, (uint32_t)json_number(o, "leaf"));
         if (r->made[v] != plan->made[v] || r->held[v] != plan->held[v] ||
             r->ended[v] != plan->ended[v])
-            return wrong(r, "values", at, ": not what the instructions say");
+            return wrong_key(r, "values", at, ": not what the instructions say");
         at++;
     }
     return 0;

@@ -10,8 +10,8 @@
 
 #include <string.h>
 
-static int add(struct relaxed_pins *list, uint32_t param, uint32_t dim, uint32_t axis, uint8_t kind,
-               struct err *e)
+static int add_pin(struct relaxed_pins *list, uint32_t param, uint32_t dim, uint32_t axis,
+                   uint8_t kind, struct err *e)
 {
     if (!mem_grow(&list->items, &list->room, list->count, 1))
         return err_no_memory(e, "for the decisions");
@@ -30,9 +30,9 @@ static int add_dim(const struct problem *p, uint32_t param, const struct problem
     for (uint32_t x = 0; x < p->mesh.axes; x++) {
         int rc = 0;
         if (s->over >> x & 1)
-            rc = add(list, param, s->dim, x, stored ? RELAXED_STORED : RELAXED_SPLIT, e);
+            rc = add_pin(list, param, s->dim, x, stored ? RELAXED_STORED : RELAXED_SPLIT, e);
         else if (!s->over)
-            rc = add(list, param, s->dim, x, RELAXED_WHOLE, e);
+            rc = add_pin(list, param, s->dim, x, RELAXED_WHOLE, e);
         if (rc)
             return rc;
     }
@@ -74,9 +74,9 @@ int relaxed_pins_of_plan(const struct plan *from, struct relaxed_pins *list, str
                           from->by[c] != PLAN_BY_PROPAGATION;
             for (uint32_t x = 0; x < p->mesh.axes && !rc; x++) {
                 if (c != CLASS_NONE && from->on[c] >> x & 1)
-                    rc = add(list, k, d, x, RELAXED_SPLIT, e);
+                    rc = add_pin(list, k, d, x, RELAXED_SPLIT, e);
                 else if (chosen && from->decided[c] >> x & 1)
-                    rc = add(list, k, d, x, RELAXED_WHOLE, e);
+                    rc = add_pin(list, k, d, x, RELAXED_WHOLE, e);
             }
         }
     }

@@ -48,7 +48,7 @@ static hlo_value array_operand(const struct resharding *r, hlo_id id, uint32_t n
 
 /* ---- what uses want ---- */
 
-static bool differs(const label *a, const label *b)
+static bool differs_in_labels(const label *a, const label *b)
 {
     return memcmp(a, b, HLO_RANK_MAX * sizeof *a) != 0;
 }
@@ -243,7 +243,7 @@ static bool wants_copy(struct resharding *r, hlo_id id, uint32_t n, label want[s
     if (p->classes.is_free[p->m->leaf_base[from]])
         return true;
     found_labels(r, from, found);
-    return differs(found, want) || found_unreduced(r, from) != wanted_unreduced(r, id, n);
+    return differs_in_labels(found, want) || found_unreduced(r, from) != wanted_unreduced(r, id, n);
 }
 
 /* The held copy of a value stands before the first instruction that asks for it. */
@@ -263,8 +263,9 @@ static void find_held(struct resharding *r)
             set_labels(r->plan->problem, r->plan->relaxed->made[m->leaf_base[from]], made);
             held_labels(r, from, held);
             hlo_value v = m->leaf_base[from];
-            if (differs(held, made) || unreduced_axes(r, from, r->plan->relaxed->held[v]) !=
-                                           unreduced_axes(r, from, r->plan->relaxed->made[v]))
+            if (differs_in_labels(held, made) ||
+                unreduced_axes(r, from, r->plan->relaxed->held[v]) !=
+                    unreduced_axes(r, from, r->plan->relaxed->made[v]))
                 r->first_user[from] = id;
         }
     }
@@ -381,8 +382,8 @@ static bool is_detour(const struct resharding *r, status made, const struct resh
 }
 
 /* The cheapest way of array `like`, one the plan has. 0 when there is none. */
-static uint32_t cheapest(struct resharding *r, hlo_id like, status from, status to,
-                         struct reshard_step steps[static RESHARD_STEPS_MOST])
+static uint32_t cheapest_steps(struct resharding *r, hlo_id like, status from, status to,
+                               struct reshard_step steps[static RESHARD_STEPS_MOST])
 {
     uint32_t space;
     struct err e;
@@ -403,13 +404,13 @@ static uint32_t find_walk(struct resharding *r, hlo_id like, status from, status
                           struct reshard_step steps[static RESHARD_STEPS_MOST])
 {
     status made = combined(r, from);
-    uint32_t count = r->plan->relaxed ? cheapest(r, like, from, to, steps) : 0, kept = 0;
+    uint32_t count = r->plan->relaxed ? cheapest_steps(r, like, from, to, steps) : 0, kept = 0;
     bool straight = false;
 
     for (uint32_t k = 0; k < count; k++)
         straight |= is_detour(r, made, &steps[k], to);
     if (straight)
-        count = cheapest(r, like, made, to, steps);
+        count = cheapest_steps(r, like, made, to, steps);
     for (uint32_t k = 0; k < count; k++) {
         struct reshard_step step = steps[k];
         step.from = combined(r, step.from);

@@ -141,7 +141,7 @@ struct reader {
     const char *at, *end;
 };
 
-static bool take(struct reader *r, const char *word)
+static bool take_word(struct reader *r, const char *word)
 {
     size_t n = strlen(word);
 
@@ -168,7 +168,7 @@ static bool take_numbers(struct reader *r, uint32_t *out, uint32_t most, uint32_
     do {
         if (*count == most || !take_number(r, &out[(*count)++]))
             return false;
-    } while (take(r, ","));
+    } while (take_word(r, ","));
     return true;
 }
 
@@ -215,13 +215,14 @@ static bool take_devices(struct reader *r, uint32_t devices, struct tiles *t)
     uint32_t perm[DIMS_MOST], count;
 
     t->rank = 0;
-    if (!take(r, "<=["))
+    if (!take_word(r, "<=["))
         return take_numbers(r, t->device, devices, &count) && count == devices;
-    if (!take_numbers(r, t->grid, 32, &t->rank) || !take(r, "]"))
+    if (!take_numbers(r, t->grid, 32, &t->rank) || !take_word(r, "]"))
         return false;
     for (uint32_t k = 0; k < t->rank; k++)
         perm[k] = k;
-    if (take(r, "T(") && !(take_numbers(r, perm, 32, &count) && count == t->rank && take(r, ")")))
+    if (take_word(r, "T(") &&
+        !(take_numbers(r, perm, 32, &count) && count == t->rank && take_word(r, ")")))
         return false;
     return fill_iota(t->grid, perm, t->rank, devices, t->device);
 }
@@ -273,16 +274,17 @@ static bool read_tiles(struct reader *r, uint32_t devices, struct tiles *t, bool
 {
     uint32_t total = 1;
 
-    if (!take(r, "{devices=[") || !take_numbers(r, t->dims, DIMS_MOST, &t->count) ||
-        !take(r, "]") || !take_devices(r, devices, t))
+    if (!take_word(r, "{devices=[") || !take_numbers(r, t->dims, DIMS_MOST, &t->count) ||
+        !take_word(r, "]") || !take_devices(r, devices, t))
         return false;
-    *is_replicated = take(r, " last_tile_dim_replicate") || take(r, " last_tile_dims={replicated}");
+    *is_replicated =
+        take_word(r, " last_tile_dim_replicate") || take_word(r, " last_tile_dims={replicated}");
     for (uint32_t k = 0; k < t->count; k++) {
         if (!t->dims[k] || total > devices / t->dims[k])
             return false;
         total *= t->dims[k];
     }
-    return total == devices && take(r, "}");
+    return total == devices && take_word(r, "}");
 }
 
 /* All dims with the same axes innermost. */
@@ -304,7 +306,7 @@ size_t sharding_read_inner(const struct cluster_mesh *mesh, const char *text, si
 
     *inner = 0;
     memset(over, 0, rank * sizeof *over);
-    if (take(&r, "{replicated}"))
+    if (take_word(&r, "{replicated}"))
         return (size_t)(r.at - text);
     if (rank > HLO_RANK_MAX)
         return 0;

@@ -87,7 +87,7 @@ static bool binary(uint16_t opcode, double x, double y, double *out)
     }
 }
 
-static bool moves(uint16_t opcode)
+static bool moves_elements(uint16_t opcode)
 {
     return opcode == HLO_OP_BROADCAST || opcode == HLO_OP_RESHAPE || opcode == HLO_OP_TRANSPOSE ||
            opcode == HLO_OP_SLICE || opcode == HLO_OP_COPY || opcode == HLO_OP_CONVERT;
@@ -107,7 +107,7 @@ static bool compute(const struct splats *s, const struct hlo_module *m, hlo_id i
     if (i->operand_count == 2)
         return binary(i->opcode, s->number[first], s->number[last], out);
     *out = s->number[first];
-    return moves(i->opcode) || unary(i->opcode, s->number[first], out);
+    return moves_elements(i->opcode) || unary(i->opcode, s->number[first], out);
 }
 
 /* As the type holds it; whole numbers beyond 2^53 are not told apart. */

@@ -33,7 +33,7 @@ struct wishes {
 };
 
 /* A use of free value `v` wants `want` per dim: kept where all uses agree. */
-static void ask(struct wishes *w, hlo_value v, const label *want)
+static void ask_value(struct wishes *w, hlo_value v, const label *want)
 {
     uint32_t rank = hlo_value_shape(w->m, v)->rank;
     label *over = w->over + w->c->dim_base[v];
@@ -57,7 +57,7 @@ static int ask_flows(struct wishes *w, hlo_id user)
         const struct hlo_flow *f = &w->flows.items[k];
         if (w->c->is_free[f->from] &&
             hlo_value_shape(w->m, f->from)->rank == hlo_value_shape(w->m, f->to)->rank)
-            ask(w, f->from, w->over + w->c->dim_base[f->to]);
+            ask_value(w, f->from, w->over + w->c->dim_base[f->to]);
     }
     return rc;
 }
@@ -95,7 +95,7 @@ static int ask_of_free(struct wishes *w, hlo_id user)
         return rc;
     for (uint32_t leaf = 0; leaf < w->factors.operand_leaves; leaf++) {
         free_values_wanted_by_free(w->c, w->over, user, &w->factors, leaf, want);
-        ask(w, hlo_factors_value(w->m, user, leaf), want);
+        ask_value(w, hlo_factors_value(w->m, user, leaf), want);
     }
     return rc;
 }
@@ -125,7 +125,7 @@ static void ask_of_classes(struct wishes *w, hlo_id user)
         if (!w->c->is_free[v])
             continue;
         free_values_wanted(w->plan, user, leaf, want);
-        ask(w, v, want);
+        ask_value(w, v, want);
     }
 }
 

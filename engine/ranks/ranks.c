@@ -103,7 +103,7 @@ static uint64_t draw(const struct ranks *r)
 /* ---- waiting ---- */
 
 /* Longer from look to look, so that a rank that waits leaves its core to others. */
-static void nap(uint32_t looks)
+static void nap_after(uint32_t looks)
 {
     long us = looks < SPINS ? 0 : (long)(looks - SPINS + 1) * 10;
     struct timespec t = {.tv_nsec = (us < NAP_MOST ? us : NAP_MOST) * 1000};
@@ -121,7 +121,7 @@ static bool wait_for(const struct ranks *r, MPI_Request *request)
             return true;
         if (stop_asked(r->stop))
             return false;
-        nap(looks);
+        nap_after(looks);
     }
 }
 
@@ -180,7 +180,7 @@ static void give_up(void)
     MPI_Isend(NULL, 0, MPI_BYTE, 0, TAG_GIVES_UP, MPI_COMM_WORLD, &request);
     for (uint32_t looks = 0; time(NULL) < until; looks++) {
         MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-        nap(looks);
+        nap_after(looks);
     }
 }
 
@@ -244,7 +244,7 @@ static bool hand_over(const struct ranks *r, uint32_t count, const struct ranks_
 }
 
 /* A message that has arrived. */
-static bool take(const MPI_Status *s, uint32_t count, struct ranks_result *out)
+static bool take_result(const MPI_Status *s, uint32_t count, struct ranks_result *out)
 {
     int size = 0;
     uint32_t item = (uint32_t)(s->MPI_TAG - TAG_RESULT);
@@ -272,11 +272,11 @@ static bool gather(const struct ranks *r, uint32_t count, struct ranks_result *o
         int there;
         MPI_Status s;
         MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &there, &s);
-        if (stop_asked(r->stop) || (there && !take(&s, count, out)))
+        if (stop_asked(r->stop) || (there && !take_result(&s, count, out)))
             return false;
         working -= there && s.MPI_TAG == TAG_ENOUGH;
         looks = there ? 0 : looks + 1;
-        nap(looks);
+        nap_after(looks);
     }
     return true;
 }

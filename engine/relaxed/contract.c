@@ -59,7 +59,7 @@ struct seen_edge {
     const double *cells;
 };
 
-static struct seen_edge see(const struct contracting *s, uint32_t half)
+static struct seen_edge see_edge(const struct contracting *s, uint32_t half)
 {
     uint32_t a = edge_owner(&s->lists, half), b = edge_other(&s->lists, half);
     struct sight i = edge_sight(&s->lists, half);
@@ -189,7 +189,7 @@ static void move_edges(struct contracting *s, uint32_t a, uint32_t b, struct lab
 }
 
 /* a decides b. */
-static void merge(struct contracting *s, const struct seen_edge *i)
+static void merge_edge(struct contracting *s, const struct seen_edge *i)
 {
     uint32_t a = i->a, b = i->b;
 
@@ -213,19 +213,19 @@ static void merge(struct contracting *s, const struct seen_edge *i)
     s->merged[s->merged_count++] = b;
 }
 
-static void visit(struct contracting *s, uint32_t edge)
+static void visit_edge(struct contracting *s, uint32_t edge)
 {
     bool decides[2];
 
     if (s->lists.edges[edge].a == EDGE_END)
         return;
     for (uint32_t k = 0; k < 2 && !s->is_impossible; k++) {
-        struct seen_edge i = see(s, 2 * edge + k);
+        struct seen_edge i = see_edge(s, 2 * edge + k);
         make_consistent(s, &i, &decides[k]);
     }
     if (s->is_impossible)
         return;
-    struct seen_edge i = see(s, 2 * edge);
+    struct seen_edge i = see_edge(s, 2 * edge);
     if (is_sum(s, &i)) {
         dissolve(s, &i);
         return;
@@ -234,9 +234,9 @@ static void visit(struct contracting *s, uint32_t edge)
         decides[0] && decides[1] ? s->lists.degree[i.a] < s->lists.degree[i.b] : decides[1];
     if (!decides[0] && !decides[1])
         return;
-    i = see(s, 2 * edge + turned);
+    i = see_edge(s, 2 * edge + turned);
     if (!grows_too_much(s, &i))
-        merge(s, &i);
+        merge_edge(s, &i);
 }
 
 /* ---- begin and end ---- */
@@ -275,7 +275,7 @@ static void begin_edges(struct contracting *s, const struct energy *g)
     }
 }
 
-static bool begin(struct contracting *s, const struct energy *g)
+static bool begin_contracting(struct contracting *s, const struct energy *g)
 {
     size_t nodes = (size_t)g->nodes + 1, edges = (size_t)g->edge_count + 1;
 
@@ -300,7 +300,7 @@ static bool begin(struct contracting *s, const struct energy *g)
     return true;
 }
 
-static void release(struct contracting *s)
+static void release_contracting(struct contracting *s)
 {
     edge_lists_release(&s->lists);
     free(s->first);
@@ -431,13 +431,13 @@ int energy_contract(const struct energy *g, double forbidden, const atomic_bool 
     rc = tables_new(&out->tables, e);
     if (rc)
         goto out;
-    s.failed = !begin(&s, g);
+    s.failed = !begin_contracting(&s, g);
     size_t before = s.t->used;
     while (s.head != s.tail && !s.failed && !s.is_impossible && !s.t->failed &&
            s.t->used - before < CELLS_MOST && !stop_asked(stop)) {
         uint32_t edge = s.queue[s.head++ % s.lists.edge_count];
         s.is_waiting[edge] = 0;
-        visit(&s, edge);
+        visit_edge(&s, edge);
     }
     if (s.is_impossible)
         rc = err_set(e, ERR_INFEASIBLE, "every choice of strategies has a forbidden cost");
@@ -445,7 +445,7 @@ int energy_contract(const struct energy *g, double forbidden, const atomic_bool 
         rc = err_no_memory(e, "to contract an energy");
     out->left.constant += rc ? 0 : g->constant;
 out:
-    release(&s);
+    release_contracting(&s);
     if (rc)
         contraction_release(out);
     return rc;

@@ -70,7 +70,7 @@ static void pivot(struct tableau *t, uint32_t row, uint32_t col)
 }
 
 /* Returns the lowest tangent at `low`. */
-static double fill(struct tableau *t, const struct cutting_planes *c)
+static double fill_tableau(struct tableau *t, const struct cutting_planes *c)
 {
     double floor = INFINITY;
 
@@ -113,7 +113,7 @@ int cutting_plane_top(const struct cutting_planes *c, double *x, double *top, st
     t.other = mem_try(t.cols, sizeof *t.other);
     ok = t.cells && t.basic && t.other;
     if (ok) {
-        double floor = fill(&t, c);
+        double floor = fill_tableau(&t, c);
         for (uint32_t n = 0; n < PIVOTS_MOST; n++) {
             uint32_t col = entering(&t), row = col < t.cols ? leaving(&t, col) : t.rows;
             if (row == t.rows)

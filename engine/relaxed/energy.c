@@ -50,7 +50,7 @@ static bool is_ripe(const struct shrinking *s, uint32_t node)
 }
 
 /* A ring of nodes: each waits at most once. */
-static void enqueue(struct shrinking *s, uint32_t node)
+static void enqueue_node(struct shrinking *s, uint32_t node)
 {
     if (!is_ripe(s, node) || s->is_waiting[node])
         return;
@@ -69,7 +69,7 @@ static void drop_constant(struct shrinking *s, uint32_t node, struct elimination
         s->unary[to] = tables_absorb(s->t, s->unary[to], edge_sight(&s->lists, half ^ 1), inner);
         inner = 0; /* counted once */
         edge_lists_drop(&s->lists, half >> 1);
-        enqueue(s, to);
+        enqueue_node(s, to);
     }
     if (inner)
         s->constant += tables_at(s->t, inner, false)[0];
@@ -125,11 +125,11 @@ static bool eliminate(struct shrinking *s, uint32_t node, struct elimination *st
                        (struct sight){joined, false});
     }
     for (uint32_t k = 0; k < step->count; k++)
-        enqueue(s, step->next[k]);
+        enqueue_node(s, step->next[k]);
     return true;
 }
 
-static bool start(struct shrinking *s, const struct energy *g)
+static bool start_shrinking(struct shrinking *s, const struct energy *g)
 {
     size_t nodes = (size_t)g->nodes + 1;
 
@@ -148,8 +148,8 @@ static bool start(struct shrinking *s, const struct energy *g)
 }
 
 /* What is left, renumbered. */
-static bool collect(const struct shrinking *s, const struct energy *g,
-                    struct reduction_of_energy *out)
+static bool collect_reduced(const struct shrinking *s, const struct energy *g,
+                            struct reduction_of_energy *out)
 {
     uint32_t *number = mem_try((size_t)g->nodes + 1, sizeof *number);
     struct energy *left = &out->left;
@@ -182,7 +182,7 @@ static bool collect(const struct shrinking *s, const struct energy *g,
     return true;
 }
 
-static void finish(struct shrinking *s)
+static void finish_shrinking(struct shrinking *s)
 {
     edge_lists_release(&s->lists);
     free(s->unary);
@@ -197,9 +197,9 @@ int energy_reduce(const struct energy *g, struct reduction_of_energy *out, struc
 
     *out = (struct reduction_of_energy){.whole_nodes = g->nodes};
     out->steps = mem_try((size_t)g->nodes + 1, sizeof *out->steps);
-    bool ok = start(&s, g) && out->steps;
+    bool ok = start_shrinking(&s, g) && out->steps;
     for (uint32_t n = 0; ok && n < g->nodes; n++)
-        enqueue(&s, n);
+        enqueue_node(&s, n);
     while (ok && s.head != s.tail) {
         uint32_t node = s.queue[s.head++ % s.nodes];
         s.is_waiting[node] = false;
@@ -208,8 +208,8 @@ int energy_reduce(const struct energy *g, struct reduction_of_energy *out, struc
             out->step_count++;
         }
     }
-    ok = ok && collect(&s, g, out) && !g->tables->failed;
-    finish(&s);
+    ok = ok && collect_reduced(&s, g, out) && !g->tables->failed;
+    finish_shrinking(&s);
     if (ok)
         return 0;
     energy_reduced_release(out);

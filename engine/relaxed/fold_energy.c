@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* As mem_hash ends, for two words: this runs for every end of every edge. */
-static inline uint64_t mix(uint64_t a, uint64_t b)
+static inline uint64_t mix_hash(uint64_t a, uint64_t b)
 {
     uint64_t h = (a ^ 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
 
@@ -25,11 +25,11 @@ static void refine(const struct energy *g, const uint64_t *colour, uint64_t *nex
     for (uint32_t k = 0; k < g->edge_count; k++) {
         const struct energy_edge *i = &g->edges[k];
         uint64_t table = (uint64_t)i->table.table << 2 | (uint64_t)i->table.turned << 1;
-        next[i->a] += mix(table, colour[i->b]);
-        next[i->b] += mix(table ^ 3, colour[i->a]);
+        next[i->a] += mix_hash(table, colour[i->b]);
+        next[i->b] += mix_hash(table ^ 3, colour[i->a]);
     }
     for (uint32_t n = 0; n < g->nodes; n++)
-        next[n] = mix(colour[n], next[n]);
+        next[n] = mix_hash(colour[n], next[n]);
 }
 
 /* ---- numbering by hash ---- */
@@ -78,7 +78,7 @@ static int find_colours(const struct energy *g, const uint32_t *kind, uint32_t r
     bool ok = numbers_new(&n, g->nodes) && colour && next;
 
     for (uint32_t k = 0; ok && k < g->nodes; k++)
-        colour[k] = mix(g->unary[k], kind[k]);
+        colour[k] = mix_hash(g->unary[k], kind[k]);
     for (uint32_t r = 0; ok && r < rounds; r++) {
         refine(g, colour, next);
         uint64_t *swap = colour;
@@ -116,7 +116,7 @@ static uint32_t bundle_edges(const struct energy *g, const uint32_t *colour, str
         if (i.a > i.b)
             i = (struct energy_edge){i.b, i.a, {i.table.table, !i.table.turned}};
         uint64_t ends = (uint64_t)i.a << 32 | i.b;
-        uint32_t at = number_of(n, mix(ends, (uint64_t)i.table.table << 1 | i.table.turned));
+        uint32_t at = number_of(n, mix_hash(ends, (uint64_t)i.table.table << 1 | i.table.turned));
         out[at].edge = i;
         out[at].count++;
     }

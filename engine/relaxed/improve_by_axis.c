@@ -132,7 +132,7 @@ static int cut(const struct relaxed *r, const struct stage *stage, uint32_t axis
 }
 
 /* Improves slice->x as far as it can. */
-static int improve(struct slice *s, struct err *e)
+static int improve_slice(struct slice *s, struct err *e)
 {
     struct reduction_of_energy reduced;
     struct trws t;
@@ -176,7 +176,7 @@ static int improve_along(struct relaxed *r, struct stage *stage, uint32_t axis, 
 
     if (rc)
         goto out;
-    rc = improve(&s, e);
+    rc = improve_slice(&s, e);
     if (rc)
         goto out;
     for (uint32_t k = 0; k < stage->reduced.left.nodes; k++)

@@ -70,7 +70,7 @@ static void no_room(struct json_pull *j)
 }
 
 /* Every key once. */
-static void see(struct reading *r, uint32_t bit)
+static void see_key(struct reading *r, uint32_t bit)
 {
     if (r->seen & 1u << bit)
         json_wrong(&r->j, "key \"%s\" a second time", r->j.key);
@@ -183,13 +183,13 @@ static void read_nodes(struct reading *r)
     json_object(&r->j);
     while (json_key(&r->j)) {
         if (!strcmp(r->j.key, "intervals")) {
-            see(r, INTERVALS);
+            see_key(r, INTERVALS);
             read_pairs(r, &r->intervals, TIME_MAX, IOPDDL_NODES_MAX);
         } else if (!strcmp(r->j.key, "costs")) {
-            see(r, COSTS);
+            see_key(r, COSTS);
             read_lists(r, &r->node_costs, INT64_MAX / 2 * 2, IOPDDL_NODES_MAX);
         } else if (!strcmp(r->j.key, "usages")) {
-            see(r, USAGES);
+            see_key(r, USAGES);
             read_lists(r, &r->usages, BYTES_MAX, IOPDDL_NODES_MAX);
         } else {
             json_skip(&r->j);
@@ -202,10 +202,10 @@ static void read_edges(struct reading *r)
     json_object(&r->j);
     while (json_key(&r->j)) {
         if (!strcmp(r->j.key, "nodes")) {
-            see(r, ENDS);
+            see_key(r, ENDS);
             read_pairs(r, &r->ends, IOPDDL_NODES_MAX, IOPDDL_EDGES_MAX);
         } else if (!strcmp(r->j.key, "costs")) {
-            see(r, EDGE_COSTS);
+            see_key(r, EDGE_COSTS);
             read_lists(r, &r->edge_costs, INT64_MAX / 2 * 2, IOPDDL_EDGES_MAX);
         } else {
             json_skip(&r->j);
@@ -218,17 +218,17 @@ static void read_problem(struct reading *r)
     json_object(&r->j);
     while (json_key(&r->j)) {
         if (!strcmp(r->j.key, "name")) {
-            see(r, NAME);
+            see_key(r, NAME);
             json_string(&r->j, r->name, sizeof r->name);
         } else if (!strcmp(r->j.key, "usage_limit")) {
-            see(r, LIMIT);
+            see_key(r, LIMIT);
             r->limit = (double)json_integer(&r->j, 1, BYTES_MAX);
             r->has_limit = true;
         } else if (!strcmp(r->j.key, "nodes")) {
-            see(r, NODES);
+            see_key(r, NODES);
             read_nodes(r);
         } else if (!strcmp(r->j.key, "edges")) {
-            see(r, EDGES);
+            see_key(r, EDGES);
             read_edges(r);
         } else {
             json_skip(&r->j);
@@ -379,7 +379,7 @@ static bool make_lives(const struct reading *r, struct iopddl *p)
     return true;
 }
 
-static int build(struct reading *r, struct iopddl **out)
+static int build_instance(struct reading *r, struct iopddl **out)
 {
     struct err *e = r->j.e;
     const struct places *const costs[] = {&r->node_costs, &r->edge_costs}, *usages = &r->usages;
@@ -419,7 +419,7 @@ int iopddl_parse(const char *text, size_t size, struct iopddl **out, struct err 
             json_skip(&r.j);
             continue;
         }
-        see(&r, PROBLEM);
+        see_key(&r, PROBLEM);
         read_problem(&r);
     }
     check_nodes(&r);
@@ -427,7 +427,7 @@ int iopddl_parse(const char *text, size_t size, struct iopddl **out, struct err 
     int rc = json_close(&r.j);
     if (rc)
         goto out;
-    rc = build(&r, out);
+    rc = build_instance(&r, out);
 out:
     free(r.numbers);
     free(r.lists);

@@ -64,7 +64,7 @@ static void find_parts(struct cross *c)
     }
 }
 
-static double change(const struct tables *t, table_id table, size_t from, size_t to)
+static double change_of_cost(const struct tables *t, table_id table, size_t from, size_t to)
 {
     const double *cells = tables_at(t, table, false);
 
@@ -91,8 +91,8 @@ static void weigh_parts(struct cross *c)
         if (c->from[n] == c->to[n])
             continue;
         struct part *p = &c->parts[c->part_of[union_root(c->root, n)]];
-        p->ms += change(g->tables, w->unary[n], c->from[n], c->to[n]);
-        p->memory_ms += change(g->tables, g->unary[n], c->from[n], c->to[n]);
+        p->ms += change_of_cost(g->tables, w->unary[n], c->from[n], c->to[n]);
+        p->memory_ms += change_of_cost(g->tables, g->unary[n], c->from[n], c->to[n]);
     }
     for (uint32_t k = 0; k < g->edge_count; k++) {
         uint32_t a = w->edges[k].a, b = w->edges[k].b, end = c->from[a] != c->to[a] ? a : b;

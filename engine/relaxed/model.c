@@ -26,7 +26,7 @@ static const char MEMORY_FOR[] = "for relaxed mode";
 
 /* ---- which values are the same array ---- */
 
-static bool runs(const struct model *m, hlo_id id)
+static bool runs_instruction(const struct model *m, hlo_id id)
 {
     return m->p->costs.times[id] > 0;
 }
@@ -41,7 +41,7 @@ static bool takes_part(const struct model *m, hlo_value v)
     const struct hlo_shape *s = hlo_value_shape(m->p->m, v);
 
     return !m->p->classes.is_free[v] && s->type < HLO_TYPE_COUNT &&
-           hlo_type_info[s->type].bits > 0 && runs(m, m->p->m->value_instruction[v]);
+           hlo_type_info[s->type].bits > 0 && runs_instruction(m, m->p->m->value_instruction[v]);
 }
 
 static bool is_same_array(const struct model *m, const struct hlo_flow *f)
@@ -62,7 +62,7 @@ static int find_flows(struct build *b, struct hlo_flow **list, size_t *count, ui
     int rc = 0;
 
     for (hlo_id id = 0; id < m->p->m->count; id++) {
-        if (!is_flow(m, id) || !runs(m, id))
+        if (!is_flow(m, id) || !runs_instruction(m, id))
             continue;
         rc = hlo_flows_of(m->p->m, id, &flows, b->e);
         if (rc)
@@ -138,7 +138,7 @@ static int operand_uses(struct build *b, use_fn *fn)
     const struct classes *c = &b->m->p->classes;
 
     for (hlo_id id = 0; id < c->m->count; id++) {
-        if (is_flow(b->m, id) || !runs(b->m, id))
+        if (is_flow(b->m, id) || !runs_instruction(b->m, id))
             continue;
         uint32_t leaves = class_leaf_count(c, id);
         uint32_t results = leaves ? c->m->leaf_base[id + 1] - c->m->leaf_base[id] : 0;
@@ -317,7 +317,7 @@ static int add_nodes(struct build *b)
     const struct hlo_module *hlo = m->p->m;
 
     for (hlo_id id = 0; id < hlo->count; id++) {
-        if (!runs(m, id))
+        if (!runs_instruction(m, id))
             continue;
         int rc = is_flow(m, id) ? 0 : add_instruction(b, id);
         if (rc)
@@ -502,7 +502,7 @@ static int connect_makers(struct build *b)
 
 /* ---- whole ---- */
 
-static int allocate(struct build *b)
+static int allocate_model(struct build *b)
 {
     struct model *m = b->m;
     size_t values = m->p->m->value_count;
@@ -570,7 +570,7 @@ int model_new(const struct problem *p, const struct model_options *o, struct mod
     if (rc)
         goto out;
     out->energy.tables = &out->tables;
-    rc = allocate(&b);
+    rc = allocate_model(&b);
     if (rc)
         goto out;
     out->energy.constant = p->step_tables.free_ms;

@@ -454,7 +454,7 @@ static int find_pattern(struct build *b, uint32_t *pattern)
 
 /* ---- one instruction ---- */
 
-static int look(struct build *b, hlo_id id)
+static int look_at_instruction(struct build *b, hlo_id id)
 {
     const struct classes *c = classes_of(b);
     struct looked_at *k = &b->look;
@@ -473,7 +473,7 @@ static int look(struct build *b, hlo_id id)
 
 static int look_at_operands(struct build *b, hlo_id id)
 {
-    int rc = look(b, id);
+    int rc = look_at_instruction(b, id);
 
     if (rc)
         return rc;

@@ -22,7 +22,7 @@ void peaks_release(struct peaks *p)
     memset(p, 0, sizeof *p);
 }
 
-static void pull(struct peaks *p, uint32_t node)
+static void pull_peak(struct peaks *p, uint32_t node)
 {
     double left = p->most[2 * node], right = p->most[2 * node + 1];
 
@@ -35,7 +35,7 @@ void peaks_set(struct peaks *p, const double *bytes)
     for (uint32_t t = 0; t < p->leaves; t++)
         p->most[p->leaves + t] = t < p->points ? bytes[t] : -INFINITY;
     for (uint32_t n = p->leaves; n-- > 1;)
-        pull(p, n);
+        pull_peak(p, n);
 }
 
 static void add_to(struct peaks *p, uint32_t node, double bytes)
@@ -58,9 +58,9 @@ void peaks_add(struct peaks *p, uint32_t from, uint32_t to, double bytes)
             add_to(p, --right, bytes);
     }
     for (first /= 2, last /= 2; first; first /= 2, last /= 2) {
-        pull(p, first);
+        pull_peak(p, first);
         if (last != first)
-            pull(p, last);
+            pull_peak(p, last);
     }
 }
 

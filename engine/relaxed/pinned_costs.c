@@ -35,7 +35,7 @@ int relaxed_index_edges(struct relaxed *r, struct err *e)
     return 0;
 }
 
-static bool keeps(const struct relaxed_pin *pin, status s)
+static bool keeps_pin(const struct relaxed_pin *pin, status s)
 {
     bool is_split = status_on(s, pin->axis) == pin->dim + 1;
 
@@ -43,15 +43,15 @@ static bool keeps(const struct relaxed_pin *pin, status s)
 }
 
 /* Takes away the labels of `node` whose status breaks the pin. `map`: label -> place in `space`. */
-static void forbid(struct relaxed *r, uint32_t node, uint32_t space, uint32_t map,
-                   const struct relaxed_pin *pin)
+static void forbid_states(struct relaxed *r, uint32_t node, uint32_t space, uint32_t map,
+                          const struct relaxed_pin *pin)
 {
     uint16_t allowed[STATUS_COUNT_MOST];
     uint32_t labels = energy_labels(&r->pinned, node);
 
     BUG_ON(labels > STATUS_COUNT_MOST);
     for (uint32_t k = 0; k < labels; k++)
-        allowed[k] = keeps(pin, model_status(&r->model, space, r->model.places[map + k]));
+        allowed[k] = keeps_pin(pin, model_status(&r->model, space, r->model.places[map + k]));
     r->pinned.unary[node] = tables_forbid(&r->model.tables, r->pinned.unary[node], allowed);
 }
 
@@ -63,13 +63,13 @@ static void pin_uses(struct relaxed *r, hlo_value v, const struct relaxed_pin *p
 
     if (m->hub[v] != UINT32_MAX) {
         from = m->hub[v];
-        forbid(r, from, m->space_of[v], m->identity, pin);
+        forbid_states(r, from, m->space_of[v], m->identity, pin);
     }
     for (uint32_t k = r->out_first[from]; k < r->out_first[from + 1]; k++) {
         uint32_t edge = r->out_edges[k], user = m->energy.edges[edge].b;
         if (m->edges[edge].value != v || m->nodes[user].kind == MODEL_SOURCE)
             continue; /* storage has pins of its own */
-        forbid(r, user, m->edges[edge].space, m->edges[edge].map_b, pin);
+        forbid_states(r, user, m->edges[edge].space, m->edges[edge].map_b, pin);
         if (m->nodes[user].kind == MODEL_JUNCTION && depth < LOOPS_DEEP_MOST)
             pin_uses(r, m->nodes[user].value, pin, depth + 1);
     }
@@ -83,7 +83,7 @@ static void pin_one(struct relaxed *r, const struct relaxed_pin *pin)
 
     if (v == HLO_NONE || m->maker[v] == UINT32_MAX)
         return; /* nothing reads it */
-    forbid(r, m->maker[v], m->space_of[v], m->identity, pin);
+    forbid_states(r, m->maker[v], m->space_of[v], m->identity, pin);
     if (pin->kind != RELAXED_STORED)
         pin_uses(r, v, pin, 0);
     class_id class = p->classes.class_of[class_dim(&p->classes, v, pin->dim)];

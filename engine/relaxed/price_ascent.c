@@ -112,7 +112,8 @@ double price_sums(const struct over_time *m, const double *price, double *sums)
 }
 
 /* What the last sweep proves at these prices. */
-static double sweep(struct price_ascent *a, const double *price, double scale, uint32_t sweeps)
+static double sweep_bound(struct price_ascent *a, const double *price, double scale,
+                          uint32_t sweeps)
 {
     double away = 0, size = 0;
 
@@ -166,7 +167,7 @@ static void adapt_reach(struct price_ascent *a, double low)
         a->reach = FRESH_REACH * size;
 }
 
-static void follow(struct price_ascent *a, double low, double known)
+static void follow_subgradient(struct price_ascent *a, double low, double known)
 {
     double here = subgradient(a), square = 0;
     double target = fmin(a->bound + a->reach, 1.001 * known);
@@ -188,7 +189,7 @@ void price_ascent_step(struct price_ascent *a, double known)
     bool is_first = a->bound == -INFINITY;
 
     set_costs(a, a->price, 1);
-    double low = sweep(a, a->price, 1, is_first ? 20 : SWEEPS_BY_STEP);
+    double low = sweep_bound(a, a->price, 1, is_first ? 20 : SWEEPS_BY_STEP);
     if (is_first) {
         a->bound = low;
         a->reach = FIRST_REACH * fmax(fabs(low), 1);
@@ -201,13 +202,13 @@ void price_ascent_step(struct price_ascent *a, double known)
         memset(a->direction, 0, a->memory->points * sizeof *a->direction);
         return;
     }
-    follow(a, low, known);
+    follow_subgradient(a, low, known);
 }
 
 void price_ascent_settle(struct price_ascent *a, double scale, uint32_t sweeps)
 {
     set_costs(a, a->best_price, scale);
-    double low = sweep(a, a->best_price, scale, sweeps);
+    double low = sweep_bound(a, a->best_price, scale, sweeps);
     if (scale == 1)
         a->bound = fmax(a->bound, low);
     a->peak = over_time_profile(a->memory, a->trws.x, a->bytes);

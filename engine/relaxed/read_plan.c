@@ -233,7 +233,7 @@ static int add_inside(struct writer *w, uint32_t node, struct err *e)
     return ok ? 0 : err_no_memory(e, "for the plan");
 }
 
-static int price(struct writer *w, struct err *e)
+static int price_read(struct writer *w, struct err *e)
 {
     const struct model *m = &w->r->model;
     struct step_cost *cost = &w->out->cost;
@@ -282,7 +282,7 @@ int relaxed_extract(struct relaxed *r, struct relaxed_plan *out, struct err *e)
             set_instruction(&w, node);
     }
     set_values(&w);
-    rc = price(&w, e);
+    rc = price_read(&w, e);
     if (rc)
         goto out;
     for (uint32_t k = 0; k < out->reshard_count; k++)

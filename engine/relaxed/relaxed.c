@@ -26,7 +26,7 @@ const char *const relaxed_bound_names[2] = {"global", "tied"};
 
 static const char MEMORY_FOR[] = "for relaxed mode";
 
-static int allocate(struct relaxed *r, struct err *e)
+static int allocate_relaxed(struct relaxed *r, struct err *e)
 {
     const struct energy *g = &r->model.energy;
     size_t nodes = (size_t)g->nodes + 1;
@@ -64,7 +64,7 @@ int relaxed_new(const struct problem *p, const struct relaxed_options *o, struct
     int rc = model_new(p, &mo, &r->model, e);
     if (rc)
         goto fail;
-    rc = allocate(r, e);
+    rc = allocate_relaxed(r, e);
     if (rc)
         goto fail;
     *out = r;
@@ -193,7 +193,7 @@ out:
 }
 
 /* Folds so that the strict optimum treats every colour alike. */
-static int fold(struct relaxed *r, struct stage *s, struct err *e)
+static int fold_stage(struct relaxed *r, struct stage *s, struct err *e)
 {
     uint32_t *kind = mem_try((size_t)r->pinned.nodes + 1, sizeof *kind);
 
@@ -225,7 +225,7 @@ static int get_ready(struct relaxed *r, struct err *e)
         return rc;
     r->tied.is_folded = true;
     if (with_tied) {
-        rc = fold(r, &r->tied, e);
+        rc = fold_stage(r, &r->tied, e);
         if (rc)
             return rc;
         rc = stage_make(&r->tied, &r->tied.folded.energy, e);
@@ -264,7 +264,7 @@ static void set_left(struct stage *s, const uint16_t *x)
     energy_restrict(&s->reduced, s->is_folded ? s->coloured : x, s->left);
 }
 
-static void offer(struct relaxed *r, struct stage *s, const uint16_t *x)
+static void offer_labels(struct relaxed *r, struct stage *s, const uint16_t *x)
 {
     set_left(s, x);
     offer_left(r, s);
@@ -284,7 +284,7 @@ static uint32_t sweeps_for(const struct stage *s)
 }
 
 /* At most `most` sweeps; returns how many it took until the gap was small enough. */
-static uint32_t run(struct relaxed *r, struct stage *s, uint32_t most)
+static uint32_t run_stage(struct relaxed *r, struct stage *s, uint32_t most)
 {
     double enough = r->options.gap > 0 ? r->options.gap : 1e-6;
     uint32_t done = 0;
@@ -320,10 +320,10 @@ static void offer_known_plans(struct relaxed *r, struct stage *s)
 {
     if (r->has_best) {
         memcpy(r->trial, r->best, r->pinned.nodes * sizeof *r->trial);
-        offer(r, s, r->trial);
+        offer_labels(r, s, r->trial);
     }
     if (r->has_strict)
-        offer(r, s, r->strict_x);
+        offer_labels(r, s, r->strict_x);
 }
 
 int relaxed_minimise(struct relaxed *r, uint32_t sweeps, struct err *e)
@@ -334,7 +334,7 @@ int relaxed_minimise(struct relaxed *r, uint32_t sweeps, struct err *e)
         return rc;
     r->best_ms = INFINITY;
     offer_known_plans(r, &r->whole);
-    (void)run(r, &r->whole, sweeps);
+    (void)run_stage(r, &r->whole, sweeps);
     return improve_by_axis(r, &r->whole, e);
 }
 
@@ -351,15 +351,15 @@ int relaxed_solve(struct relaxed *r, uint32_t sweeps, struct relaxed_plan *out, 
     offer_known_plans(r, s);
     if (starts_tied) {
         offer_known_plans(r, &r->tied);
-        (void)run(r, &r->tied, given ? given : sweeps_for(&r->tied));
+        (void)run_stage(r, &r->tied, given ? given : sweeps_for(&r->tied));
         rc = improve_by_axis(r, &r->tied, e);
         if (rc)
             return rc;
         memcpy(r->trial, r->best, r->pinned.nodes * sizeof *r->trial);
-        offer(r, s, r->trial);
+        offer_labels(r, s, r->trial);
         stage_release(&r->tied);
     }
-    uint32_t done = run(r, s, most);
+    uint32_t done = run_stage(r, s, most);
     rc = improve_by_axis(r, s, e);
     if (rc)
         return rc;

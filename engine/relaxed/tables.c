@@ -153,7 +153,7 @@ table_id tables_diagonal(struct tables *t, table_id vector, struct sight a)
 }
 
 /* out[z] = min(out[z], add + row[z]) */
-static void lower(double *restrict out, const double *restrict row, double add, uint32_t n)
+static void lower_row(double *restrict out, const double *restrict row, double add, uint32_t n)
 {
     for (uint32_t z = 0; z < n; z++) {
         double x = add + row[z];
@@ -176,7 +176,7 @@ table_id tables_absorb(struct tables *t, table_id vector, struct sight a, table_
     for (uint32_t k = 0; k < n; k++)
         out[k] = y[0] + rows[k];
     for (uint32_t k = 1; k < inside; k++)
-        lower(out, rows + (size_t)k * n, y[k], n);
+        lower_row(out, rows + (size_t)k * n, y[k], n);
     for (uint32_t k = 0; k < n; k++)
         out[k] += v[k];
     return id;
@@ -199,7 +199,7 @@ table_id tables_join(struct tables *t, struct sight a, table_id inner, struct si
         for (uint32_t z = 0; z < cols; z++)
             out[z] = left[0] + middle[0] + right[z];
         for (uint32_t y = 1; y < inside; y++)
-            lower(out, right + (size_t)y * cols, left[y] + middle[y], cols);
+            lower_row(out, right + (size_t)y * cols, left[y] + middle[y], cols);
     }
     tables_turn(t, id);
     return id;

@@ -41,7 +41,7 @@ static bool is_over(const struct timed_search *s, uint64_t until)
 }
 
 /* Keeps labels that fit, when they cost less than the best. */
-static int offer(struct timed_search *s, const uint16_t *x, double energy, struct err *e)
+static int offer_timed(struct timed_search *s, const uint16_t *x, double energy, struct err *e)
 {
     struct timed_result *b = s->best;
 
@@ -75,7 +75,7 @@ static uint32_t tree_most(const struct timed_search *s)
 }
 
 /* Moves until `until`, the best kept. */
-static int walk(struct timed_search *s, uint64_t until, struct err *e)
+static int walk_trees(struct timed_search *s, uint64_t until, struct err *e)
 {
     struct tree_search *t = &s->trees;
     uint32_t most = tree_most(s);
@@ -83,7 +83,7 @@ static int walk(struct timed_search *s, uint64_t until, struct err *e)
     while (!is_over(s, until)) {
         tree_search_move(t, tree_search_size(t, most));
         t->work += 50;
-        int rc = peaks_most(&t->peaks) > s->m->limit ? 0 : offer(s, t->x, t->energy, e);
+        int rc = peaks_most(&t->peaks) > s->m->limit ? 0 : offer_timed(s, t->x, t->energy, e);
         if (rc)
             return rc;
     }
@@ -135,12 +135,12 @@ static bool repair(struct timed_search *s, uint64_t budget)
 
 /* A search of so much work from the labels it has, which fit: prices fade, the temperature falls.
  */
-static int search(struct timed_search *s, uint64_t budget, double heat, struct err *e)
+static int search_from(struct timed_search *s, uint64_t budget, double heat, struct err *e)
 {
     struct tree_search *t = &s->trees;
     uint64_t from = work_of(s), end = s->o->work;
     double temperature = heat * fmax(s->ascent.bound, 1) / s->g->nodes;
-    int rc = offer(s, t->x, t->energy, e);
+    int rc = offer_timed(s, t->x, t->energy, e);
 
     t->limit = s->m->limit;
     for (uint32_t k = 0; k < 2 * COOLINGS && !rc; k++) {
@@ -152,7 +152,7 @@ static int search(struct timed_search *s, uint64_t budget, double heat, struct e
             temperature *= COOLING;
         if (scale != 1 || !k)
             set_priced(s, scale);
-        rc = walk(s, until < end ? until : end, e);
+        rc = walk_trees(s, until < end ? until : end, e);
     }
     return rc;
 }
@@ -170,7 +170,7 @@ static int try_rounding(struct timed_search *s, uint64_t budget, double heat, st
     if (!repair(s, budget / 2))
         return 0;
     set_prices(s, s->ascent.best_price);
-    return search(s, budget, heat, e);
+    return search_from(s, budget, heat, e);
 }
 
 /* Steps of prices; roundings that fit are kept. */
@@ -182,7 +182,7 @@ static int climb(struct timed_search *s, uint64_t budget, struct err *e)
     while (!is_over(s, until) && !rc) {
         price_ascent_step(&s->ascent, s->best->x ? s->best->energy : INFINITY);
         if (s->ascent.peak <= s->m->limit)
-            rc = offer(s, s->ascent.trws.x, energy_of(s->g, s->ascent.trws.x), e);
+            rc = offer_timed(s, s->ascent.trws.x, energy_of(s->g, s->ascent.trws.x), e);
     }
     return rc;
 }
@@ -194,7 +194,7 @@ enum { KINDS = 4 };
 #define BRIEF_HEAT 0.1
 
 /* A quarter of the work: prices, with a look at what their roundings lead to. */
-static int begin(struct timed_search *s, uint64_t slice, struct err *e)
+static int begin_ascent(struct timed_search *s, uint64_t slice, struct err *e)
 {
     int rc = 0;
 
@@ -224,13 +224,13 @@ static int from_best(struct timed_search *s, uint32_t round, uint64_t slice, str
 {
     tree_search_set(&s->trees, s->best->x);
     set_prices(s, s->ascent.best_price);
-    return search(s, 3 * slice, HEATS[round % KINDS], e);
+    return search_from(s, 3 * slice, HEATS[round % KINDS], e);
 }
 
-static int run(struct timed_search *s, struct err *e)
+static int run_rounds(struct timed_search *s, struct err *e)
 {
     uint64_t slice = s->o->work / 100;
-    int rc = begin(s, slice, e);
+    int rc = begin_ascent(s, slice, e);
 
     for (uint32_t round = 0; !rc && !is_over(s, s->o->work); round++)
         rc = round % 2 && s->best->x ? from_best(s, round / 2, slice, e)
@@ -238,7 +238,7 @@ static int run(struct timed_search *s, struct err *e)
     return rc;
 }
 
-static void release(struct timed_search *s)
+static void release_timed(struct timed_search *s)
 {
     tree_search_release(&s->trees);
     price_ascent_release(&s->ascent);
@@ -272,11 +272,12 @@ int timed_solve(struct energy *g, const struct over_time *m, const struct timed_
     s.price = mem_try(points, sizeof *s.price);
     s.sums = mem_try(points, sizeof *s.sums);
     s.bytes = mem_try(points, sizeof *s.bytes);
-    rc = s.price && s.sums && s.bytes ? run(&s, e) : err_no_memory(e, "for prices of memory");
+    rc =
+        s.price && s.sums && s.bytes ? run_rounds(&s, e) : err_no_memory(e, "for prices of memory");
     out->bound = out->x ? fmin(s.ascent.bound, out->energy) : s.ascent.bound;
     out->work = work_of(&s);
 out:
-    release(&s);
+    release_timed(&s);
     if (rc)
         timed_result_release(out);
     return rc;

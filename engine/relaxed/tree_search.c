@@ -49,7 +49,7 @@ struct tree_scratch {
     size_t labels;
 };
 
-static bool allocate(struct tree_search *s, struct tree_scratch *o)
+static bool allocate_scratch(struct tree_search *s, struct tree_scratch *o)
 {
     size_t nodes = (size_t)s->g->nodes + 1, labels = s->label_first[s->g->nodes] + 1;
     size_t ends = (size_t)s->graph->first[s->g->nodes] + 1;
@@ -87,7 +87,7 @@ int tree_search_new(const struct trws *graph, const struct over_time *m, const d
                                 .label_first = label_first,
                                 .limit = m->limit};
     rl_rng_seed(&out->rng, seed, 0);
-    if (!allocate(out, own)) {
+    if (!allocate_scratch(out, own)) {
         tree_search_release(out);
         return err_no_memory(e, "to search by trees");
     }
@@ -181,7 +181,7 @@ static void add_branch(const struct tree_search *s, uint32_t node, uint32_t pare
     }
 }
 
-static void grow(struct tree_search *s, uint32_t size)
+static void grow_tree(struct tree_search *s, uint32_t size)
 {
     struct tree_scratch *o = s->own;
     uint32_t widest = size * HUB_BY_SIZE > HUB_LEAST ? size * HUB_BY_SIZE : HUB_LEAST;
@@ -252,7 +252,7 @@ static uint32_t least_of(const double *a, const double *b, uint32_t n)
 }
 
 /* The best labels of all branches together: up to the root, and down again. */
-static void choose(struct tree_search *s)
+static void choose_labels(struct tree_search *s)
 {
     struct tree_scratch *o = s->own;
     const double *data = s->g->tables->data;
@@ -279,7 +279,7 @@ static void choose(struct tree_search *s)
 }
 
 /* The tree's part of the priced energy, noise included. */
-static double worth(const struct tree_search *s, const uint16_t *labels)
+static double worth_of_labels(const struct tree_search *s, const uint16_t *labels)
 {
     const struct tree_scratch *o = s->own;
     double sum = o->own[labels[0]];
@@ -293,7 +293,7 @@ static double worth(const struct tree_search *s, const uint16_t *labels)
     return sum;
 }
 
-static void change(struct tree_search *s, uint32_t node, uint16_t to)
+static void relabel_node(struct tree_search *s, uint32_t node, uint16_t to)
 {
     uint32_t labels = labels_of(s, node), from = s->x[node];
     const double *cost = s->cost + s->label_first[node];
@@ -319,12 +319,12 @@ static void change(struct tree_search *s, uint32_t node, uint16_t to)
     s->x[node] = to;
 }
 
-static void apply(struct tree_search *s, const uint16_t *labels)
+static void apply_labels(struct tree_search *s, const uint16_t *labels)
 {
     for (uint32_t i = 0; i < s->own->count; i++) {
         uint32_t node = s->own->branches[i].node;
         if (s->x[node] != labels[i])
-            change(s, node, labels[i]);
+            relabel_node(s, node, labels[i]);
     }
     if (s->is_rounded && s->energy < EXACT_MOST) { /* back from forbidden pairs */
         sum_energy(s);
@@ -333,7 +333,7 @@ static void apply(struct tree_search *s, const uint16_t *labels)
 }
 
 /* Puts a price on what the tree's labels need at one point. */
-static void charge(struct tree_search *s, uint32_t point, double price)
+static void charge_point(struct tree_search *s, uint32_t point, double price)
 {
     struct tree_scratch *o = s->own;
 
@@ -358,22 +358,22 @@ void tree_search_move(struct tree_search *s, uint32_t size)
 
     if (!s->g->nodes)
         return;
-    grow(s, size);
+    grow_tree(s, size);
     weigh_tree(s);
-    double old = worth(s, o->before);
+    double old = worth_of_labels(s, o->before);
     for (uint32_t k = 0; k <= RETRIES_MOST; k++) {
-        choose(s);
-        double gain = old - worth(s, o->chosen);
+        choose_labels(s);
+        double gain = old - worth_of_labels(s, o->chosen);
         if (gain < 0 || !memcmp(o->chosen, o->before, o->count * sizeof *o->chosen))
             return;
-        apply(s, o->chosen);
+        apply_labels(s, o->chosen);
         double over = peaks_most(&s->peaks) - s->limit;
         if (over <= 0)
             return;
         uint32_t worst = peaks_worst(&s->peaks);
-        apply(s, o->before);
+        apply_labels(s, o->before);
         price = price > 0 ? 2 * price : fmax(gain, 1) / (2 * over);
-        charge(s, worst, price);
+        charge_point(s, worst, price);
     }
 }
 

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-static bool allocate(struct trws *s, const struct energy *g, size_t messages, uint32_t most)
+static bool allocate_trws(struct trws *s, const struct energy *g, size_t messages, uint32_t most)
 {
     s->first = mem_try((size_t)g->nodes + 2, sizeof *s->first);
     s->split = mem_try((size_t)g->nodes + 1, sizeof *s->split);
@@ -69,7 +69,7 @@ int trws_new(const struct energy *g, struct trws *out, struct err *e)
     for (uint32_t k = 0; k < g->edge_count; k++)
         messages += energy_labels(g, g->edges[k].a) + energy_labels(g, g->edges[k].b);
     *out = (struct trws){.g = g, .bound = -INFINITY};
-    if (!allocate(out, g, messages, most)) {
+    if (!allocate_trws(out, g, messages, most)) {
         trws_release(out);
         return err_no_memory(e, "for message passing");
     }
@@ -121,7 +121,7 @@ static uint32_t least_at(const double *x, uint32_t n)
 }
 
 /* The node's costs and all messages to it. */
-static uint32_t collect(const struct trws *s, uint32_t node, double *d)
+static uint32_t collect_messages(const struct trws *s, uint32_t node, double *d)
 {
     const struct energy *g = s->g;
     uint32_t labels = energy_labels(g, node);
@@ -134,8 +134,8 @@ static uint32_t collect(const struct trws *s, uint32_t node, double *d)
 
 /* Sends to ends[from .. to); returns the sum of what was taken off the messages to make their least
  * 0. */
-static double send(struct trws *s, uint32_t node, const double *d, uint32_t labels, uint32_t from,
-                   uint32_t to)
+static double send_message(struct trws *s, uint32_t node, const double *d, uint32_t labels,
+                           uint32_t from, uint32_t to)
 {
     double *h = s->scratch + labels, taken = 0, gamma = s->gamma[node];
     const double *data = s->g->tables->data;
@@ -162,7 +162,7 @@ static const double *row_for(const struct trws *s, const struct trws_end *end, c
 }
 
 /* The best label given those of lower nodes and the messages of higher ones. */
-static void decide(struct trws *s, uint32_t node, uint32_t labels)
+static void decide_node(struct trws *s, uint32_t node, uint32_t labels)
 {
     const struct energy *g = s->g;
     double *d = s->scratch;
@@ -181,23 +181,23 @@ void trws_sweep(struct trws *s, bool with_labels)
     double bound = g->constant;
 
     for (uint32_t n = 0; n < g->nodes; n++) {
-        uint32_t labels = collect(s, n, s->scratch);
-        (void)send(s, n, s->scratch, labels, s->split[n], s->first[n + 1]);
+        uint32_t labels = collect_messages(s, n, s->scratch);
+        (void)send_message(s, n, s->scratch, labels, s->split[n], s->first[n + 1]);
         if (with_labels)
-            decide(s, n, labels);
+            decide_node(s, n, labels);
     }
     for (uint32_t n = g->nodes; n-- > 0;) {
-        uint32_t labels = collect(s, n, s->scratch);
+        uint32_t labels = collect_messages(s, n, s->scratch);
         double low = least(s->scratch, labels);
         for (uint32_t l = 0; l < labels; l++)
             s->scratch[l] -= low;
-        bound += low + send(s, n, s->scratch, labels, s->first[n], s->split[n]);
+        bound += low + send_message(s, n, s->scratch, labels, s->first[n], s->split[n]);
     }
     s->bound = fmax(s->bound, bound);
 }
 
 /* The best label of a node given its neighbours'; false when it has it. */
-static bool improve(const struct trws *s, uint16_t *x, uint32_t n)
+static bool improve_node(const struct trws *s, uint16_t *x, uint32_t n)
 {
     const struct energy *g = s->g;
     uint32_t labels = energy_labels(g, n);
@@ -223,7 +223,7 @@ void trws_icm(const struct trws *s, uint16_t *x, uint32_t rounds)
             if (!s->is_stale[n])
                 continue;
             s->is_stale[n] = 0;
-            if (!improve(s, x, n))
+            if (!improve_node(s, x, n))
                 continue;
             changed = true;
             for (uint32_t k = s->first[n]; k < s->first[n + 1]; k++)

@@ -363,7 +363,7 @@ static bool end_at_once(struct search *s, struct dqn *d, struct search_event *ou
     return true;
 }
 
-static bool step(struct search *s, int forced, struct search_event *out)
+static bool step_dqn(struct search *s, int forced, struct search_event *out)
 {
     struct dqn *d = s->self;
     struct rl_step done;
@@ -397,7 +397,7 @@ static bool is_led(const struct search *s)
 }
 
 /* Its best way first; then it draws, ever more freely. */
-static int lead(struct search *s, struct dqn *d)
+static int lead_episode(struct search *s, struct dqn *d)
 {
     double heat = s->episodes ? 1 + (double)s->episodes / LEAD_EPISODES_PER_HEAT : 0;
 
@@ -412,8 +412,8 @@ static bool dqn_step(struct search *s, struct search_event *out)
     rl_run_ready(&d->run);
     out->led = is_led(s) && !game_is_over(&s->game);
     if (out->led)
-        forced = lead(s, d);
-    return step(s, forced, out);
+        forced = lead_episode(s, d);
+    return step_dqn(s, forced, out);
 }
 
 void search_dqn_ready(struct search *s)
@@ -456,7 +456,7 @@ void search_dqn_backtrack(struct search *s, uint32_t move)
 
 bool search_dqn_force(struct search *s, bool split, struct search_event *out)
 {
-    return step(s, split, out);
+    return step_dqn(s, split, out);
 }
 
 bool search_dqn_configure(struct search *s, const struct rl_settings *rl)

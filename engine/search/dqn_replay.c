@@ -17,7 +17,7 @@ struct records {
     float *now, *next;
 };
 
-static void release(struct records *r)
+static void release_records(struct records *r)
 {
     free(r->position);
     free(r->episode);
@@ -28,7 +28,7 @@ static void release(struct records *r)
     free(r->next);
 }
 
-static bool begins(const struct rl_replay *r, uint32_t first, uint32_t k)
+static bool begins_episode(const struct rl_replay *r, uint32_t first, uint32_t k)
 {
     return k == first || r->end[rl_replay_slot(r, k - 1)] != RL_GOES_ON;
 }
@@ -38,7 +38,7 @@ static bool take_room(struct records *to, const struct rl_replay *r, uint32_t fi
     uint32_t episodes = 0;
 
     for (uint32_t k = first; k < r->count; k++)
-        episodes += begins(r, first, k);
+        episodes += begins_episode(r, first, k);
     to->position = mem_try(to->count, sizeof *to->position);
     to->episode = mem_try(to->count, sizeof *to->episode);
     to->action = mem_try(to->count, 1);
@@ -51,8 +51,8 @@ static bool take_room(struct records *to, const struct rl_replay *r, uint32_t fi
 }
 
 /* An observation has the status of every move and the position (game_observe). */
-static bool record(struct records *to, const struct rl_replay *r, uint32_t most,
-                   const struct game *g)
+static bool record_transitions(struct records *to, const struct rl_replay *r, uint32_t most,
+                               const struct game *g)
 {
     uint32_t first = r->count > most ? r->count - most : 0;
 
@@ -61,7 +61,7 @@ static bool record(struct records *to, const struct rl_replay *r, uint32_t most,
         return false;
     for (uint32_t n = 0; n < to->count; n++) {
         uint32_t slot = rl_replay_slot(r, first + n);
-        bool first_of_episode = begins(r, first, first + n);
+        bool first_of_episode = begins_episode(r, first, first + n);
         /* of a later decision only the position is wanted: the last row is scratch */
         int8_t *status = to->status + (size_t)to->episodes * to->moves;
         game_observed(g, r->observation + (size_t)slot * r->observation_size, status,
@@ -74,7 +74,7 @@ static bool record(struct records *to, const struct rl_replay *r, uint32_t most,
     return true;
 }
 
-static void begin(struct game *g, const int8_t *status)
+static void begin_from(struct game *g, const int8_t *status)
 {
     game_reset(g);
     for (int split = 1; split >= 0; split--) {
@@ -87,7 +87,7 @@ static void begin(struct game *g, const int8_t *status)
 }
 
 /* The wanted action, or the other where it is not legal. */
-static void play(struct game *g, struct rl_agent *a, struct records *r, uint32_t wanted)
+static void play_records(struct game *g, struct rl_agent *a, struct records *r, uint32_t wanted)
 {
     struct rl_decision d = {.observation = r->now, .next = r->next, .legal = game_legal(g)};
 
@@ -106,13 +106,13 @@ static void play_episodes(struct game *g, struct rl_agent *a, struct records *r)
     for (uint32_t n = 0; n < r->count; n++) {
         bool last = n + 1 == r->count || r->episode[n + 1] != r->episode[n];
         if (!n || r->episode[n - 1] != r->episode[n])
-            begin(g, r->status + (size_t)r->episode[n] * r->moves);
+            begin_from(g, r->status + (size_t)r->episode[n] * r->moves);
         while (!game_is_over(g) && g->position < r->position[n])
-            play(g, a, r, 0); /* open now, and settled then */
+            play_records(g, a, r, 0); /* open now, and settled then */
         if (!game_is_over(g) && g->position == r->position[n])
-            play(g, a, r, r->action[n]);
+            play_records(g, a, r, r->action[n]);
         while (last && r->end[n] == RL_TERMINATED && !game_is_over(g))
-            play(g, a, r, 0);
+            play_records(g, a, r, 0);
         if (last)
             rl_agent_cut(a);
     }
@@ -126,11 +126,11 @@ void dqn_replay_again(struct game *g, struct rl_agent *a, uint32_t most,
     struct records r;
 
     *out = (struct dqn_replay_note){.before = replay->count, .times = out->times + 1};
-    bool ok = record(&r, replay, most, g);
+    bool ok = record_transitions(&r, replay, most, g);
     rl_agent_forget(a);
     if (ok)
         play_episodes(g, a, &r);
-    release(&r);
+    release_records(&r);
     g->decisions = decisions;
     out->after = replay->count;
 }

@@ -81,7 +81,7 @@ static bool random_step(struct search *s, struct search_event *out)
 
 /* Worth of an action: its reward, tried and taken back. Within a memory limit that of the plan
  * which leaves whole what is undecided: the reward knows the limit at the end only. */
-static double worth(struct game *g, bool split)
+static double worth_of_move(struct game *g, bool split)
 {
     struct game_place here = game_here(g);
     double reward = game_play(g, split);
@@ -104,7 +104,8 @@ static bool greedy_step(struct search *s, struct search_event *out)
         uint32_t legal = game_legal(g);
         bool split = legal == 2;
         if (legal == 3)
-            split = random ? random--, rl_rng_below(&w->rng, 2) : worth(g, true) > worth(g, false);
+            split = random           ? random--,
+            rl_rng_below(&w->rng, 2) : worth_of_move(g, true) > worth_of_move(g, false);
         game_play(g, split);
     }
     search_ended(s, g->state.on, g->conflict, out);
@@ -342,7 +343,7 @@ static bool take_axis(const struct game *g, label *on, class_id k, label bit)
     return true;
 }
 
-static bool flip(const struct game *g, uint32_t move, label *on)
+static bool flip_move(const struct game *g, uint32_t move, label *on)
 {
     const struct game_move *m = &g->moves[move];
     label bit = (label)(1u << m->axis);
@@ -390,7 +391,7 @@ static bool anneal_step(struct search *s, struct search_event *out)
     }
     a->steps++;
     memcpy(a->trial, a->on, count * sizeof *a->on);
-    if (!g->move_count || !flip(g, rl_rng_below(&a->rng, g->move_count), a->trial))
+    if (!g->move_count || !flip_move(g, rl_rng_below(&a->rng, g->move_count), a->trial))
         memcpy(a->trial, a->on, count * sizeof *a->on);
     search_ended(s, a->trial, false, out);
     if (out->score >= a->score ||

@@ -156,7 +156,7 @@ static bool value_state(struct game *g, struct state *out)
     return true;
 }
 
-static bool choose(struct round *r, struct game *g, const struct state *s, bool known)
+static bool choose_move(struct round *r, struct game *g, const struct state *s, bool known)
 {
     float score[2];
     double u = rl_rng_unit(&r->rng);
@@ -192,7 +192,7 @@ static void play_episode(struct round *r, struct game *g)
         bool split = legal == 2;
         if (legal == 3 && rl_rng_unit(&r->rng) < part) {
             bool known = value_state(g, &s);
-            split = choose(r, g, &s, known);
+            split = choose_move(r, g, &s, known);
             if (known)
                 keep_state(r, &s);
         } else if (legal == 3) {
@@ -285,7 +285,7 @@ static bool play_group(struct school *c)
 
 /* ---- learning ---- */
 
-static int update(struct school *c, double rate, double *loss)
+static int update_school(struct school *c, double rate, double *loss)
 {
     float rows[2 * BATCH * MOVE_FEATURES], gap[2 * BATCH];
     uint32_t first[BATCH + 1] = {0}, held = (uint32_t)(c->taken < REPLAY ? c->taken : REPLAY);
@@ -300,7 +300,7 @@ static int update(struct school *c, double rate, double *loss)
     return rl_scorer_learn(&c->policy.scorer, &c->adam, &g, TEMPERATURE, rate, loss);
 }
 
-static int standardise(struct school *c)
+static int standardise_inputs(struct school *c)
 {
     uint32_t held = (uint32_t)(c->taken < REPLAY ? c->taken : REPLAY);
     float *rows = mem_try(held, 2 * MOVE_FEATURES * sizeof *rows);
@@ -315,7 +315,7 @@ static int standardise(struct school *c)
 }
 
 /* From the states taken since there were `before`, after the round number progress.round. */
-static int learn(struct school *c, uint64_t before, uint64_t round_before)
+static int learn_rounds(struct school *c, uint64_t before, uint64_t round_before)
 {
     double done = (double)c->progress.round / (double)c->options->rounds, sum = 0, loss;
     double rate = RATE_FIRST + (RATE_LAST - RATE_FIRST) * done;
@@ -326,10 +326,10 @@ static int learn(struct school *c, uint64_t before, uint64_t round_before)
         return RL_OK; /* of all models first, to see how features spread */
     if (round_before < c->problems) {
         updates = UPDATES * c->taken / PER_UPDATES;
-        code = standardise(c);
+        code = standardise_inputs(c);
     }
     for (uint64_t n = 0; n < updates && !code; n++) {
-        code = update(c, rate, &loss);
+        code = update_school(c, rate, &loss);
         sum += code ? 0 : loss;
     }
     c->progress.updates += updates;
@@ -483,7 +483,7 @@ static int next_group(struct school *c, struct err *e)
     if (!play_group(c))
         return stopped(c, e);
     c->progress.round += group_size(c);
-    int code = learn(c, before, round);
+    int code = learn_rounds(c, before, round);
     if (code)
         return err_set(e, code == RL_E_MEMORY ? ERR_MEMORY : ERR_INPUT, "%s", rl_error_text(code));
     note_curve(c);
@@ -491,7 +491,7 @@ static int next_group(struct school *c, struct err *e)
 }
 
 /* What a rank other than 0 does: groups, until there are no more. */
-static bool assist(struct school *c)
+static bool assist_rounds(struct school *c)
 {
     bool ok = true;
 
@@ -514,7 +514,7 @@ int pretrain_moves(struct problem *const *problem, uint32_t count,
         goto out;
     }
     if (o->ranks->self) {
-        rc = assist(&c) ? 0 : err_set(e, ERR_INFEASIBLE, "stopped");
+        rc = assist_rounds(&c) ? 0 : err_set(e, ERR_INFEASIBLE, "stopped");
         goto out;
     }
     while (c.progress.round < o->rounds) {

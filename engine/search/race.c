@@ -62,7 +62,7 @@ static double score_of(const struct race *r, uint32_t n)
     return search_best(r->runner[n].search)->score;
 }
 
-static bool beats(double a, double b)
+static bool beats_step(double a, double b)
 {
     return a > b + 1e-9 * (1 + fabs(b)) || (isfinite(a) && !isfinite(b));
 }
@@ -87,7 +87,7 @@ static void note_lead(struct race *r)
     double score = score_of(r, leader);
     const struct race_lead *last = r->lead_count ? &r->leads[r->lead_count - 1] : NULL;
 
-    if (last && (last->runner == leader || !beats(score, score_of(r, last->runner))))
+    if (last && (last->runner == leader || !beats_step(score, score_of(r, last->runner))))
         return;
     if (isfinite(score) && mem_grow(&r->leads, &r->lead_room, r->lead_count, 1))
         r->leads[r->lead_count++] = (struct race_lead){r->level, leader, score};
@@ -119,9 +119,9 @@ uint32_t race_winner(const struct race *r)
 
     for (uint32_t n = 1; n < r->count; n++) {
         double a = score_of(r, n), b = score_of(r, best);
-        if (beats(a, b) || (!beats(b, a) && isfinite(a) &&
-                            search_best(r->runner[n].search)->evaluation <
-                                search_best(r->runner[best].search)->evaluation))
+        if (beats_step(a, b) || (!beats_step(b, a) && isfinite(a) &&
+                                 search_best(r->runner[n].search)->evaluation <
+                                     search_best(r->runner[best].search)->evaluation))
             best = n;
     }
     return best;

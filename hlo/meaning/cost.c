@@ -82,7 +82,7 @@ static double all_elements(const struct hlo_coster *k, const struct hlo_shape *s
     return n;
 }
 
-static void add(struct hlo_cost *sum, struct hlo_cost c, double times)
+static void add_cost(struct hlo_cost *sum, struct hlo_cost c, double times)
 {
     sum->flops += c.flops * times;
     sum->transcendentals += c.transcendentals * times;
@@ -315,7 +315,7 @@ void hlo_cost_CALL(struct hlo_coster *k)
 void hlo_cost_WHILE(struct hlo_coster *k)
 {
     k->cost = hlo_cost_called(k, 0);
-    add(&k->cost, hlo_cost_called(k, 1), 1);
+    add_cost(&k->cost, hlo_cost_called(k, 1), 1);
 }
 
 /* The dearest branch, for each figure. */
@@ -457,8 +457,8 @@ static struct hlo_cost with_trips(struct hlo_coster often, hlo_id id, struct hlo
     if (trips < 0)
         return cost_of(often, id);
     struct hlo_cost c = {0, 0, 0};
-    add(&c, computations[hlo_called(m, id, 0)], (double)trips);
-    add(&c, computations[hlo_called(m, id, 1)], (double)trips + 1);
+    add_cost(&c, computations[hlo_called(m, id, 0)], (double)trips);
+    add_cost(&c, computations[hlo_called(m, id, 1)], (double)trips + 1);
     return c;
 }
 
@@ -475,8 +475,8 @@ static void sum_up(const struct hlo_module *m, const struct hlo_shape_bytes *sha
             out->instruction[id] = cost_of(k, id);
             if (out->instruction[id].bytes < 0)
                 continue; /* unknown is not added */
-            add(&once[c], out->instruction[id], 1);
-            add(&often[c], with_trips(trips, id, out->instruction[id]), 1);
+            add_cost(&once[c], out->instruction[id], 1);
+            add_cost(&often[c], with_trips(trips, id, out->instruction[id]), 1);
         }
     }
     out->total = once[m->entry];
@@ -502,7 +502,7 @@ static double runs_of(const struct hlo_module *m, hlo_id id, uint32_t n)
 }
 
 /* Parameters stay; so does what has an effect of its own. */
-static bool stays(const struct hlo_module *m, hlo_id id)
+static bool stays_in_place(const struct hlo_module *m, hlo_id id)
 {
     return hlo_at(m, id)->opcode == HLO_OP_PARAMETER ||
            hlo_op_info[hlo_at(m, id)->opcode].flags & HLO_OP_IS_SIDE_EFFECT;
@@ -566,7 +566,7 @@ static int mark_needed(struct needs *w, const struct hlo_computation *comp, stru
     int rc = 0;
 
     for (hlo_id id = comp->first; id < comp->first + comp->count; id++) {
-        w->needed[id] = id == comp->root || stays(m, id);
+        w->needed[id] = id == comp->root || stays_in_place(m, id);
         for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++)
             w->leaf[v] = w->needed[id] > 0;
     }

@@ -59,7 +59,7 @@ hlo_value hlo_extract_source(const struct hlo_module *m, hlo_value v)
     }
 }
 
-static int refuse(const struct extractor *x, hlo_id id, const char *why)
+static int refuse_instruction(const struct extractor *x, hlo_id id, const char *why)
 {
     return err_set(x->e, ERR_INPUT, "%.120s cannot be part of another module: %s",
                    hlo_name(x->m, id), why);
@@ -115,7 +115,8 @@ static int build_array(struct extractor *x, hlo_id id, const struct hlo_shape *s
         if (!(cut >> d & 1))
             continue;
         if (dims[d] % x->part->cut)
-            return refuse(x, id, "a dim of it does not divide by the number of micro-batches");
+            return refuse_instruction(x, id,
+                                      "a dim of it does not divide by the number of micro-batches");
         dims[d] /= x->part->cut;
     }
     struct hlo_shape_draft draft = draft_of_shape(s, dims, NULL);
@@ -133,7 +134,7 @@ static int build_shape(struct extractor *x, hlo_id id, bool is_free, uint64_t cu
     if (is_array(s))
         return build_array(x, id, s, is_free ? cut : cut_of(x, m->leaf_base[id]), out);
     if (s->leaf_count != s->part_count || s->part_count > TUPLE_MOST)
-        return refuse(x, id, "its result is a tuple of tuples, or of more than 64");
+        return refuse_instruction(x, id, "its result is a tuple of tuples, or of more than 64");
     for (uint32_t n = 0; n < s->part_count; n++) {
         hlo_value v = m->leaf_base[id] + n;
         int rc = build_array(x, id, hlo_value_shape(m, v), is_free ? 0 : cut_of(x, v), &parts[n]);
@@ -215,7 +216,7 @@ static int want_operands(struct extractor *x, hlo_id id, bool is_free, uint64_t 
     for (uint32_t n = 0; n < hlo_at(m, id)->operand_count; n++) {
         hlo_id o = hlo_operand(m, id, n);
         if (!is_array(hlo_shape(m, o)))
-            return refuse(x, id, "it takes a tuple");
+            return refuse_instruction(x, id, "it takes a tuple");
         hlo_value v = hlo_extract_source(m, m->leaf_base[o]);
         if (x->part->is_free[v] && !is_input(x, v))
             rc = want(x, m->value_instruction[v], operand_cut(x, id, n, is_free, cut));
@@ -260,7 +261,7 @@ static void mark_called(struct extractor *x, hlo_id id)
         x->is_called[hlo_called(x->m, id, n)] = true;
 }
 
-static int add(struct extractor *x, const struct hlo_draft *d, hlo_value of, hlo_id *out)
+static int add_draft(struct extractor *x, const struct hlo_draft *d, hlo_value of, hlo_id *out)
 {
     if (!mem_grow(&x->of, &x->of_room, x->of_count, 1))
         return err_no_memory(x->e, MEMORY_FOR);
@@ -313,7 +314,7 @@ static int set_attrs(struct extractor *x, hlo_id id, struct hlo_draft *d, struct
             attrs[n].key == HLO_ATTR_ORIGIN)
             continue;
         if (d->attr_count == room)
-            return refuse(x, id, "it has too many attributes");
+            return refuse_instruction(x, id, "it has too many attributes");
         list[d->attr_count++] = attrs[n];
     }
     return 0;
@@ -360,7 +361,7 @@ static int copy_computation(struct extractor *x, hlo_comp from)
         rc = copy_shape(x, hlo_at(x->m, id)->shape, &d.shape);
         rc = rc ? rc : set_called(x, id, &d);
         rc = rc ? rc : set_attrs(x, id, &d, attrs, sizeof attrs / sizeof *attrs);
-        rc = rc ? rc : add(x, &d, HLO_NONE, &made);
+        rc = rc ? rc : add_draft(x, &d, HLO_NONE, &made);
         base = id == c->first ? made : base;
     }
     return rc;
@@ -413,12 +414,13 @@ static int cut_sizes(struct extractor *x, hlo_id id, const struct hlo_shape *who
     struct str text = {0};
 
     if (!hlo_parse_ints(a->text, a->size, sizes, HLO_RANK_MAX, &count) || count != whole->rank)
-        return refuse(x, id, "its sizes cannot be read");
+        return refuse_instruction(x, id, "its sizes cannot be read");
     for (uint32_t d = 0; d < count; d++) {
         if (cut >> d & 1 && sizes[d] == whole->dims[d])
             sizes[d] /= x->part->cut;
         else if (cut >> d & 1 && a->key == HLO_ATTR_DYNAMIC_SLICE_SIZES)
-            return refuse(x, id, "it takes a part of a dim that is cut into micro-batches");
+            return refuse_instruction(x, id,
+                                      "it takes a part of a dim that is cut into micro-batches");
         str_add(&text, d ? "," : "{");
         str_add_int(&text, sizes[d]);
     }
@@ -434,11 +436,12 @@ static int cut_slices(struct extractor *x, hlo_id id, const struct hlo_shape *wh
     struct str text = {0};
 
     if (!hlo_parse_slices(a->text, a->size, part, HLO_RANK_MAX, &count) || count != whole->rank)
-        return refuse(x, id, "its slices cannot be read");
+        return refuse_instruction(x, id, "its slices cannot be read");
     for (uint32_t d = 0; d < count; d++) {
         bool is_whole = part[d][0] == 0 && part[d][1] == whole->dims[d] && part[d][2] == 1;
         if (cut >> d & 1 && !is_whole)
-            return refuse(x, id, "it takes a part of a dim that is cut into micro-batches");
+            return refuse_instruction(x, id,
+                                      "it takes a part of a dim that is cut into micro-batches");
         if (cut >> d & 1)
             part[d][1] /= x->part->cut;
         str_format(&text, "%s[%lld:%lld:%lld]", d ? ", " : "{", (long long)part[d][0],
@@ -459,7 +462,8 @@ static int cut_attrs(struct extractor *x, hlo_id id, bool is_free, uint64_t cut,
     if (x->part->cut <= 1)
         return 0;
     if (d->opcode == HLO_OP_CONSTANT && cut && d->literal_size && d->literal[0] == '{')
-        return refuse(x, id, "a constant with values of its own is cut into micro-batches");
+        return refuse_instruction(x, id,
+                                  "a constant with values of its own is cut into micro-batches");
     for (uint32_t n = 0; n < d->attr_count; n++) {
         uint64_t of = v == HLO_NONE         ? 0
                       : x->part->is_free[v] ? operand_cut(x, id, 0, is_free, cut)
@@ -501,7 +505,7 @@ static int add_inputs(struct extractor *x)
         d.name_size = (uint32_t)strlen(d.name);
         rc = build_array(x, id, hlo_value_shape(m, v), x->part->is_free[v] ? 0 : cut_of(x, v),
                          &d.shape);
-        rc = rc ? rc : add(x, &d, v, &x->made[v]);
+        rc = rc ? rc : add_draft(x, &d, v, &x->made[v]);
     }
     return rc;
 }
@@ -519,7 +523,7 @@ static int add_element(struct extractor *x, hlo_value v, hlo_id of, hlo_id *out)
     int rc = build_array(x, m->value_instruction[v], hlo_value_shape(m, v),
                          x->part->is_free[v] ? 0 : cut_of(x, v), &d.shape);
 
-    return rc ? rc : add(x, &d, v, out);
+    return rc ? rc : add_draft(x, &d, v, out);
 }
 
 /* The instruction that gives `v`, a free one with these dims cut. */
@@ -532,7 +536,7 @@ static int find_made(struct extractor *x, hlo_id user, hlo_value v, uint64_t cut
         if (x->wanted[n - 1].cut == cut)
             *out = x->wanted[n - 1].made;
     if (*out == HLO_NONE)
-        return refuse(x, user, "something it reads is not there");
+        return refuse_instruction(x, user, "something it reads is not there");
     return 0;
 }
 
@@ -570,7 +574,7 @@ static int add_copy(struct extractor *x, hlo_id id, bool is_free, uint64_t cut, 
     rc = rc ? rc : set_attrs(x, id, &d, attrs, sizeof attrs / sizeof *attrs);
     rc =
         rc ? rc : cut_attrs(x, id, is_free, is_free ? cut : cut_of(x, m->leaf_base[id]), &d, attrs);
-    return rc ? rc : add(x, &d, m->leaf_base[id], out);
+    return rc ? rc : add_draft(x, &d, m->leaf_base[id], out);
 }
 
 static int add_kept(struct extractor *x, hlo_id id)
@@ -580,7 +584,7 @@ static int add_kept(struct extractor *x, hlo_id id)
     int rc = 0;
 
     if (hlo_at(m, id)->opcode == HLO_OP_WHILE || hlo_at(m, id)->opcode == HLO_OP_CONDITIONAL)
-        return refuse(x, id, "it is a loop or a branch");
+        return refuse_instruction(x, id, "it is a loop or a branch");
     rc = add_copy(x, id, false, 0, false, &made);
     if (rc)
         return rc;
@@ -600,7 +604,7 @@ static int add_free(struct extractor *x, hlo_id id)
 {
 
     if (!is_array(hlo_shape(x->m, id)))
-        return refuse(x, id, "it makes a tuple from nothing");
+        return refuse_instruction(x, id, "it makes a tuple from nothing");
     for (uint32_t n = x->first[id]; n; n = x->wanted[n - 1].next) {
         hlo_id made;
         int rc = add_copy(x, id, true, x->wanted[n - 1].cut, x->wanted[n - 1].next != 0, &made);
@@ -635,7 +639,7 @@ static int add_root(struct extractor *x)
         .type = HLO_TUPLE, .parts = parts, .part_count = x->part->outputs};
     d.operands = x->operands;
     rc = rc ? rc : hlo_build_shape(x->b, &draft, &d.shape, x->e);
-    rc = rc ? rc : add(x, &d, HLO_NONE, &made);
+    rc = rc ? rc : add_draft(x, &d, HLO_NONE, &made);
     free(parts);
     return rc;
 }
@@ -659,7 +663,7 @@ static int add_entry(struct extractor *x)
 
 /* ---- the whole ---- */
 
-static int prepare(struct extractor *x)
+static int prepare_extractor(struct extractor *x)
 {
     const struct hlo_module *m = x->m;
 
@@ -681,7 +685,7 @@ static int prepare(struct extractor *x)
     return to->name && to->file ? 0 : err_no_memory(x->e, MEMORY_FOR);
 }
 
-static void release(struct extractor *x)
+static void release_extractor(struct extractor *x)
 {
     hlo_builder_free(x->b);
     hlo_factors_release(&x->factors);
@@ -696,7 +700,7 @@ static void release(struct extractor *x)
 }
 
 /* From the order of adding, which `line` still tells, to final ids. */
-static int finish(struct extractor *x, struct hlo_module **out, hlo_value **of)
+static int finish_extractor(struct extractor *x, struct hlo_module **out, hlo_value **of)
 {
     struct hlo_builder *b = x->b;
     struct hlo_module *to;
@@ -722,14 +726,15 @@ int hlo_extract(const struct hlo_module *m, const struct hlo_part *part, struct 
                 hlo_value **of, struct err *e)
 {
     struct extractor x = {.m = m, .part = part, .e = e};
-    int (*const steps[])(struct extractor *) = {prepare, want_all, copy_computations, add_entry};
+    int (*const steps[])(struct extractor *) = {prepare_extractor, want_all, copy_computations,
+                                                add_entry};
     int rc = 0;
 
     *out = NULL;
     *of = NULL;
     for (size_t n = 0; n < sizeof steps / sizeof *steps && !rc; n++)
         rc = steps[n](&x);
-    rc = rc ? rc : finish(&x, out, of);
-    release(&x);
+    rc = rc ? rc : finish_extractor(&x, out, of);
+    release_extractor(&x);
     return rc;
 }

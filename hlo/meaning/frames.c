@@ -30,7 +30,7 @@ struct hlo_frames {
 };
 
 /* The number after " key=" or "{key=" within [at, end); 0 when absent. */
-static uint32_t field(const char *at, const char *end, const char *key)
+static uint32_t frame_field(const char *at, const char *end, const char *key)
 {
     size_t size = strlen(key);
 
@@ -70,16 +70,16 @@ static bool add_row(struct hlo_frames *f, int rows, const char *at, const char *
     case ROWS_LOCATIONS:
         if (!mem_grow(&f->locations, &f->location_room, f->location_count, 1))
             return false;
-        f->locations[f->location_count++] =
-            (struct location){field(at, end, "file_name_id"), field(at, end, "function_name_id"),
-                              field(at, end, "line")};
+        f->locations[f->location_count++] = (struct location){
+            frame_field(at, end, "file_name_id"), frame_field(at, end, "function_name_id"),
+            frame_field(at, end, "line")};
         return true;
     default:
         if (!mem_grow(&f->frames, &f->frame_room, f->frame_count, 1))
             return false;
-        uint32_t parent = field(at, end, "parent_frame_id");
+        uint32_t parent = frame_field(at, end, "parent_frame_id");
         f->frames[f->frame_count++] =
-            (struct frame){field(at, end, "file_location_id"), parent ? parent - 1 : 0};
+            (struct frame){frame_field(at, end, "file_location_id"), parent ? parent - 1 : 0};
         return true;
     }
 }
@@ -150,7 +150,7 @@ uint32_t hlo_frames_of(const struct hlo_frames *f, hlo_id id,
     const struct hlo_attr *meta = hlo_attr(f->m, id, HLO_ATTR_METADATA);
     const struct hlo_meta *old = hlo_meta(f->m, id);
     uint32_t count = 0;
-    uint32_t at = meta ? field(meta->text, meta->text + meta->size, "stack_frame_id") : 0;
+    uint32_t at = meta ? frame_field(meta->text, meta->text + meta->size, "stack_frame_id") : 0;
 
     while (at && at <= f->frame_count && count < HLO_FRAMES_MOST) {
         const struct frame *frame = &f->frames[at - 1];

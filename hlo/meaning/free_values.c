@@ -64,7 +64,8 @@ static bool can_be_free(const struct hlo_module *m, hlo_id id, const bool *is_fr
 
 /* What flows pass on to is free until something that is not flows there; what else flows or
  * parameters bring in is not. */
-static int begin(const struct hlo_module *m, bool *is_free, struct hlo_flows *flows, struct err *e)
+static int begin_free(const struct hlo_module *m, bool *is_free, struct hlo_flows *flows,
+                      struct err *e)
 {
     int rc = 0;
 
@@ -83,8 +84,8 @@ static int begin(const struct hlo_module *m, bool *is_free, struct hlo_flows *fl
 }
 
 /* Takes away what turns out not to be free. `again`: something behind that was read already. */
-static int sweep(const struct hlo_module *m, bool *is_free, struct hlo_flows *flows, bool *again,
-                 struct err *e)
+static int sweep_free(const struct hlo_module *m, bool *is_free, struct hlo_flows *flows,
+                      bool *again, struct err *e)
 {
     int rc = 0;
 
@@ -110,12 +111,12 @@ int hlo_free_values(const struct hlo_module *m, bool *is_free, struct err *e)
 {
     struct hlo_flows flows = {0};
     bool again = true;
-    int rc = begin(m, is_free, &flows, e);
+    int rc = begin_free(m, is_free, &flows, e);
 
     if (rc)
         goto out;
     while (again) {
-        rc = sweep(m, is_free, &flows, &again, e);
+        rc = sweep_free(m, is_free, &flows, &again, e);
         if (rc)
             goto out;
     }

@@ -207,7 +207,7 @@ static size_t find_key(const struct keys *k, const char *text)
     return low < k->count && k->items[low].hash == hash ? low : k->count;
 }
 
-static void pin(struct hlo_roles_work *w, uint32_t p)
+static void pin_role(struct hlo_roles_work *w, uint32_t p)
 {
     w->is_fixed[p] = true;
     w->params[p].role = HLO_ROLE_VARIABLE;
@@ -227,7 +227,7 @@ static bool pin_by_name(struct hlo_roles_work *w, const struct keys *k, const ch
     }
     for (size_t n = first; n < end; n++) {
         if (has_whole ? k->items[n].is_whole : !has_read || w->is_read[k->items[n].param])
-            pin(w, k->items[n].param);
+            pin_role(w, k->items[n].param);
     }
     return end > first;
 }
@@ -254,7 +254,7 @@ static int pin_by_number(struct hlo_roles_work *w, const char *text, struct err 
                 e, ERR_INPUT,
                 "the list of variables calls parameter %u \"%.100s\", but its name is \"%.100s\"",
                 (unsigned)number, name, w->paths[p]);
-        pin(w, p);
+        pin_role(w, p);
     }
     if (number >= entry->param_count)
         return err_set(e, ERR_INPUT,

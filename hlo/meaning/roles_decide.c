@@ -6,8 +6,8 @@
 #include "hlo/module/ops.h"
 #include "hlo/module/shape.h"
 
-static void decide(struct hlo_param_role *r, enum hlo_role role, enum hlo_role_source source,
-                   enum hlo_confidence confidence, const char *evidence)
+static void decide_role(struct hlo_param_role *r, enum hlo_role role, enum hlo_role_source source,
+                        enum hlo_confidence confidence, const char *evidence)
 {
     r->role = (uint8_t)role;
     r->source = (uint8_t)source;
@@ -90,17 +90,17 @@ static void decide_integer(struct hlo_roles_work *w, uint32_t p)
     bool is_state = r->updated != HLO_NONE || w->is_aliased[p];
 
     if (is_key(w, r->value))
-        decide(r, HLO_ROLE_HYPER, is_state ? HLO_BY_ALIAS : HLO_BY_USE, HLO_CERTAIN,
-               "a few unsigned integers: a key of random numbers or a counter");
+        decide_role(r, HLO_ROLE_HYPER, is_state ? HLO_BY_ALIAS : HLO_BY_USE, HLO_CERTAIN,
+                    "a few unsigned integers: a key of random numbers or a counter");
     else if (hlo_work_is_scalar(w, r->value))
-        decide(r, HLO_ROLE_HYPER, is_state ? HLO_BY_ALIAS : HLO_BY_USE, HLO_CERTAIN,
-               "one integer: a counter, a step or a seed");
+        decide_role(r, HLO_ROLE_HYPER, is_state ? HLO_BY_ALIAS : HLO_BY_USE, HLO_CERTAIN,
+                    "one integer: a counter, a step or a seed");
     else if (is_state)
-        decide(r, HLO_ROLE_OTHER_STATE, HLO_BY_ALIAS, HLO_CERTAIN,
-               "integers that each step hands to the next");
+        decide_role(r, HLO_ROLE_OTHER_STATE, HLO_BY_ALIAS, HLO_CERTAIN,
+                    "integers that each step hands to the next");
     else
-        decide(r, HLO_ROLE_INPUT, HLO_BY_USE, HLO_CERTAIN,
-               "integers that the step reads and does not hand on");
+        decide_role(r, HLO_ROLE_INPUT, HLO_BY_USE, HLO_CERTAIN,
+                    "integers that the step reads and does not hand on");
 }
 
 static void decide_float(struct hlo_roles_work *w, uint32_t p, bool has_trained)
@@ -109,36 +109,37 @@ static void decide_float(struct hlo_roles_work *w, uint32_t p, bool has_trained)
     bool is_state = r->updated != HLO_NONE || w->is_aliased[p];
 
     if (is_trained(w, p))
-        decide(r, HLO_ROLE_VARIABLE, HLO_BY_ALIAS, HLO_CERTAIN,
-               "the forward pass reads it, and its new value is made from it and a gradient");
+        decide_role(r, HLO_ROLE_VARIABLE, HLO_BY_ALIAS, HLO_CERTAIN,
+                    "the forward pass reads it, and its new value is made from it and a gradient");
     else if (r->of != HLO_NONE && w->is_read[p])
-        decide(r, HLO_ROLE_OTHER_STATE, HLO_BY_ALIAS, HLO_LIKELY,
-               "the forward pass reads it, and its new value is a copy or an average of a "
-               "variable's: a target");
+        decide_role(r, HLO_ROLE_OTHER_STATE, HLO_BY_ALIAS, HLO_LIKELY,
+                    "the forward pass reads it, and its new value is a copy or an average of a "
+                    "variable's: a target");
     else if (r->of != HLO_NONE)
-        decide(r, HLO_ROLE_OPTIMIZER_STATE, HLO_BY_ALIAS, HLO_CERTAIN,
-               "the forward pass does not read it, and it takes part in a variable's update");
+        decide_role(r, HLO_ROLE_OPTIMIZER_STATE, HLO_BY_ALIAS, HLO_CERTAIN,
+                    "the forward pass does not read it, and it takes part in a variable's update");
     else if (has_own_moments(w, p))
-        decide(r, HLO_ROLE_VARIABLE, HLO_BY_ALIAS, HLO_CERTAIN,
-               "the forward pass reads it, and its new value is made from it and its moments");
+        decide_role(r, HLO_ROLE_VARIABLE, HLO_BY_ALIAS, HLO_CERTAIN,
+                    "the forward pass reads it, and its new value is made from it and its moments");
     else if (is_read_and_changed(w, p) && hlo_value_shape(w->m, r->value)->rank)
-        decide(r, HLO_ROLE_OTHER_STATE, HLO_BY_ALIAS, HLO_DOUBTFUL,
-               "the forward pass reads it and the step changes it, but no gradient was found");
+        decide_role(r, HLO_ROLE_OTHER_STATE, HLO_BY_ALIAS, HLO_DOUBTFUL,
+                    "the forward pass reads it and the step changes it, but no gradient was found");
     else if (hlo_work_is_scalar(w, r->value))
-        decide(r, HLO_ROLE_HYPER, is_state ? HLO_BY_ALIAS : HLO_BY_USE, HLO_LIKELY,
-               "one number that no gradient changes");
+        decide_role(r, HLO_ROLE_HYPER, is_state ? HLO_BY_ALIAS : HLO_BY_USE, HLO_LIKELY,
+                    "one number that no gradient changes");
     else if (has_trained && is_unused(w, p))
-        decide(r, HLO_ROLE_OTHER_STATE, HLO_BY_USE, HLO_LIKELY, "this step does not use it");
+        decide_role(r, HLO_ROLE_OTHER_STATE, HLO_BY_USE, HLO_LIKELY, "this step does not use it");
     else if (has_trained && is_state)
-        decide(r, HLO_ROLE_OTHER_STATE, HLO_BY_ALIAS, HLO_LIKELY,
-               "each step hands it to the next, and no gradient changes it");
+        decide_role(r, HLO_ROLE_OTHER_STATE, HLO_BY_ALIAS, HLO_LIKELY,
+                    "each step hands it to the next, and no gradient changes it");
     else if (is_weight_by_use(w, p))
-        decide(r, has_trained ? HLO_ROLE_INPUT : HLO_ROLE_VARIABLE, HLO_BY_USE, HLO_DOUBTFUL,
-               has_trained ? "used as a weight is, but the step does not change it: data, or frozen"
-                           : "used as a weight is; no update in this module tells");
+        decide_role(r, has_trained ? HLO_ROLE_INPUT : HLO_ROLE_VARIABLE, HLO_BY_USE, HLO_DOUBTFUL,
+                    has_trained
+                        ? "used as a weight is, but the step does not change it: data, or frozen"
+                        : "used as a weight is; no update in this module tells");
     else
-        decide(r, HLO_ROLE_INPUT, HLO_BY_USE, has_trained ? HLO_CERTAIN : HLO_LIKELY,
-               "the step reads it and does not hand it on");
+        decide_role(r, HLO_ROLE_INPUT, HLO_BY_USE, has_trained ? HLO_CERTAIN : HLO_LIKELY,
+                    "the step reads it and does not hand it on");
 }
 
 /* ---- what the name says ---- */
@@ -158,8 +159,8 @@ static void decide_by_name(struct hlo_roles_work *w, uint32_t p, bool has_traine
     }
     bool is_float = hlo_work_is_float(w, r->value);
     if (named == HLO_ROLE_VARIABLE && r->of != HLO_NONE && w->loss == HLO_NONE) {
-        decide(r, HLO_ROLE_VARIABLE, HLO_BY_NAME, HLO_DOUBTFUL,
-               "called a variable; without a loss the data flow does not tell");
+        decide_role(r, HLO_ROLE_VARIABLE, HLO_BY_NAME, HLO_DOUBTFUL,
+                    "called a variable; without a loss the data flow does not tell");
         return;
     }
     if (!is_float && (named == HLO_ROLE_VARIABLE || r->role == HLO_ROLE_HYPER))
@@ -171,18 +172,19 @@ static void decide_by_name(struct hlo_roles_work *w, uint32_t p, bool has_traine
     }
     bool is_changed = r->updated != HLO_NONE && r->updated != r->value;
     if (named == HLO_ROLE_VARIABLE && !hlo_value_shape(w->m, r->value)->elements) {
-        decide(r, HLO_ROLE_VARIABLE, HLO_BY_NAME, HLO_DOUBTFUL, "called a variable, but empty");
+        decide_role(r, HLO_ROLE_VARIABLE, HLO_BY_NAME, HLO_DOUBTFUL,
+                    "called a variable, but empty");
         return;
     }
     if (named == HLO_ROLE_VARIABLE && has_trained && r->gradient == HLO_NONE && !is_changed)
-        decide(r, HLO_ROLE_OTHER_STATE, HLO_BY_USE,
-               hlo_work_is_scalar(w, r->value) ? HLO_DOUBTFUL : HLO_LIKELY,
-               "called a variable, but no new value of it was found: frozen");
+        decide_role(r, HLO_ROLE_OTHER_STATE, HLO_BY_USE,
+                    hlo_work_is_scalar(w, r->value) ? HLO_DOUBTFUL : HLO_LIKELY,
+                    "called a variable, but no new value of it was found: frozen");
     else if (named == HLO_ROLE_VARIABLE && has_trained)
-        decide(r, HLO_ROLE_VARIABLE, HLO_BY_NAME, HLO_DOUBTFUL,
-               "called a variable and changed by the step, but no gradient was found");
+        decide_role(r, HLO_ROLE_VARIABLE, HLO_BY_NAME, HLO_DOUBTFUL,
+                    "called a variable and changed by the step, but no gradient was found");
     else
-        decide(r, named, HLO_BY_NAME, HLO_LIKELY, "called so, and the data flow allows it");
+        decide_role(r, named, HLO_BY_NAME, HLO_LIKELY, "called so, and the data flow allows it");
 }
 
 /* ---- all ---- */
@@ -243,8 +245,8 @@ void hlo_roles_decide(struct hlo_roles_work *w, bool has_list)
             !hlo_work_is_scalar(w, r->value))
             r->confidence = HLO_DOUBTFUL;
         if (has_list && r->role == HLO_ROLE_VARIABLE)
-            decide(r, HLO_ROLE_OTHER_STATE, HLO_BY_LIST, HLO_CERTAIN,
-                   "not in the list of variables: not trained");
+            decide_role(r, HLO_ROLE_OTHER_STATE, HLO_BY_LIST, HLO_CERTAIN,
+                        "not in the list of variables: not trained");
     }
     pair_bare_gradients(w);
     for (uint32_t p = 0; p < w->param_count; p++)

@@ -98,7 +98,7 @@ static bool is_spread_scalar(const struct hlo_roles_work *w, hlo_value v)
 }
 
 /* A scalar stays one of several things, an array's scalar operands do not count. */
-static bool counts(const struct hlo_roles_work *w, hlo_value of, hlo_value operand)
+static bool counts_operand(const struct hlo_roles_work *w, hlo_value of, hlo_value operand)
 {
     return hlo_value_shape(w->m, of)->rank ? !is_spread_scalar(w, operand) : !w->is_free[operand];
 }
@@ -177,7 +177,7 @@ static int find_single(struct hlo_roles_work *w, struct err *e)
             }
             hlo_value one = HLO_NONE;
             for (uint32_t k = g->pred_first[f->v]; is_through && k < g->pred_first[f->v + 1]; k++) {
-                if (!g->is_flow[f->v] && !counts(w, f->v, g->preds[k]))
+                if (!g->is_flow[f->v] && !counts_operand(w, f->v, g->preds[k]))
                     continue;
                 hlo_value from = w->single[g->preds[k]];
                 one = one == HLO_NONE || one == from ? from : f->v;
@@ -321,7 +321,7 @@ static uint32_t leader_of(struct hlo_roles_work *w, uint32_t p, const uint32_t *
             (!w->g.is_flow[v] && !is_pointwise(w, v)))
             return HLO_NONE;
         for (uint32_t k = w->g.pred_first[v]; k < w->g.pred_first[v + 1]; k++) {
-            if (!w->is_free[w->g.preds[k]] && counts(w, updated, w->g.preds[k]))
+            if (!w->is_free[w->g.preds[k]] && counts_operand(w, updated, w->g.preds[k]))
                 hlo_reach_add(r, w->g.preds[k]);
         }
     }
@@ -356,7 +356,7 @@ static void find_gradient(struct hlo_roles_work *w, uint32_t p, struct hlo_reach
             continue;
         for (uint32_t k = w->g.pred_first[v]; k < w->g.pred_first[v + 1]; k++) {
             hlo_value u = w->g.preds[k], from = w->single[u];
-            if (inner->has[u] || w->is_free[u] || !counts(w, role->updated, u))
+            if (inner->has[u] || w->is_free[u] || !counts_operand(w, role->updated, u))
                 continue;
             if (stateful->has[u] && hlo_work_same_dims(w, u, role->updated) &&
                 hlo_work_carried(w, u)) {

@@ -131,8 +131,8 @@ static uint32_t partner(const struct hlo_roles_work *w, const struct hlo_claim *
  * pass (a moment with weight decay in it), for scalars one that is (the learning rate is there
  * too). by_distance: of several that it reads the one whose memory it takes, else the nearest, as p
  * is in p + step(p, q); claims have theirs in that order. */
-static uint32_t choose(const struct hlo_roles_work *w, const struct hlo_claim *c,
-                       const bool *is_taken, bool has_aliases, bool by_distance)
+static uint32_t choose_param(const struct hlo_roles_work *w, const struct hlo_claim *c,
+                             const bool *is_taken, bool has_aliases, bool by_distance)
 {
     uint32_t one = HLO_NONE, nearest = HLO_NONE, left = 0, preferred = HLO_NONE,
              preferred_count = 0;
@@ -176,7 +176,7 @@ int hlo_roles_pair(struct hlo_roles_work *w, struct err *e)
             const struct hlo_claim *c = &w->claims[n];
             if (w->output_param[c->output] != HLO_NONE)
                 continue;
-            uint32_t p = choose(w, c, is_taken, has_aliases, pass == 2);
+            uint32_t p = choose_param(w, c, is_taken, has_aliases, pass == 2);
             if (p == HLO_NONE)
                 continue;
             is_taken[p] = true;
@@ -236,7 +236,7 @@ bool hlo_work_is_heavy(uint16_t opcode)
            opcode == HLO_OP_DYNAMIC_SLICE;
 }
 
-static void measure(struct loss_search *s, uint32_t n)
+static void measure_loss(struct loss_search *s, uint32_t n)
 {
     struct hlo_roles_work *w = s->w;
     struct candidate *c = &s->list[n];
@@ -361,7 +361,7 @@ static void collect_candidates(struct loss_search *s)
             s->is_carried[w->claim_pool[w->claims[c].first + k]] = true;
     }
     for (uint32_t n = 0; n < s->count; n++)
-        measure(s, n);
+        measure_loss(s, n);
 }
 
 /* Of the scalar float results of most worth those from which derivatives reach the most parameters;

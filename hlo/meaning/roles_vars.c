@@ -21,7 +21,7 @@ struct reader {
     struct err *e;
 };
 
-static int fail(struct reader *r, size_t at, const char *what)
+static int fail_in_list(struct reader *r, size_t at, const char *what)
 {
     err_set(r->e, ERR_INPUT, "%s", what);
     err_at(r->e, r->text, r->size, at);
@@ -29,7 +29,7 @@ static int fail(struct reader *r, size_t at, const char *what)
 }
 
 /* Room for one more name and its place. */
-static bool grow(struct reader *r)
+static bool grow_names(struct reader *r)
 {
     struct hlo_vars *v = r->out;
     size_t room = r->room ? r->room * 2 : 64;
@@ -65,11 +65,11 @@ static struct hlo_vars_place place_of(struct reader *r, size_t at)
 static int add_name(struct reader *r, const char *name, size_t size, size_t at)
 {
     if (!size)
-        return fail(r, at, "an empty name, expected the name or number of a parameter");
+        return fail_in_list(r, at, "an empty name, expected the name or number of a parameter");
     if (r->out->count >= LIST_NAMES_MAX)
         return err_set(r->e, ERR_LIMIT, "more than %d names in a list of variables",
                        (int)LIST_NAMES_MAX);
-    char *copy = grow(r) ? arena_text(&r->out->arena, name, size) : NULL;
+    char *copy = grow_names(r) ? arena_text(&r->out->arena, name, size) : NULL;
     if (!copy)
         return err_no_memory(r->e, "for the list of variables");
     r->out->places[r->out->count] = place_of(r, at);
@@ -150,7 +150,7 @@ static int read_quoted(struct reader *r)
 
     for (;;) {
         if (r->at >= r->size || r->text[r->at] == '\n') {
-            code = fail(r, begin, "a quoted name without an end, expected a closing quote");
+            code = fail_in_list(r, begin, "a quoted name without an end, expected a closing quote");
             break;
         }
         char c = r->text[r->at++];
@@ -160,7 +160,7 @@ static int read_quoted(struct reader *r)
             break;
         } else if (c == '\\' && quote == '"') {
             if (!add_escape(r, &s)) {
-                code = fail(
+                code = fail_in_list(
                     r, r->at - 1,
                     "an unknown escape in a name, expected one of \\\" \\\\ \\/ \\n \\t \\uXXXX");
                 break;
@@ -188,7 +188,7 @@ static int read_bare(struct reader *r, const char *stops)
     for (end = r->at; end > begin && is_blank(r->text[end - 1]);)
         end--;
     if (memchr(r->text + begin, '\0', end - begin))
-        return fail(r, begin, "a zero byte in a name, expected text");
+        return fail_in_list(r, begin, "a zero byte in a name, expected text");
     return add_name(r, r->text + begin, end - begin, begin);
 }
 
@@ -211,20 +211,21 @@ static int read_flow_list(struct reader *r)
             break;
         }
         if (r->at < r->size && strchr("[{,", r->text[r->at]))
-            return fail(r, r->at,
-                        "a list or object in the list, expected the name or number of a parameter");
+            return fail_in_list(
+                r, r->at,
+                "a list or object in the list, expected the name or number of a parameter");
         code = r->at < r->size ? read_item(r, ",]")
-                               : fail(r, begin, "a list without an end, expected \"]\"");
+                               : fail_in_list(r, begin, "a list without an end, expected \"]\"");
         skip_blanks(r, true);
         if (!code && r->at < r->size && r->text[r->at] == ',')
             r->at++;
         else if (!code && r->at < r->size && r->text[r->at] != ']')
-            code = fail(r, r->at, "no comma between names, expected \",\" or \"]\"");
+            code = fail_in_list(r, r->at, "no comma between names, expected \",\" or \"]\"");
     }
     skip_blanks(r, true);
     if (!code && r->at < r->size &&
         strncmp(r->text + r->at, "...", r->size - r->at < 3 ? r->size - r->at : 3))
-        code = fail(r, r->at, "text behind the list, expected the end of the file");
+        code = fail_in_list(r, r->at, "text behind the list, expected the end of the file");
     return code;
 }
 
@@ -232,7 +233,7 @@ static int end_line(struct reader *r)
 {
     skip_blanks(r, false);
     if (r->at < r->size && r->text[r->at] != '\n')
-        return fail(r, r->at, "text behind a name, expected the end of the line");
+        return fail_in_list(r, r->at, "text behind a name, expected the end of the line");
     return 0;
 }
 
@@ -249,10 +250,10 @@ static int read_lines(struct reader *r)
         if (dashed < 0)
             dashed = is_dash;
         if (is_dash != dashed)
-            return fail(r, r->at,
-                        dashed
-                            ? "a line without \"- \" in a list of such lines, expected \"- NAME\""
-                            : "a line with \"- \" among plain lines, expected a name alone");
+            return fail_in_list(
+                r, r->at,
+                dashed ? "a line without \"- \" in a list of such lines, expected \"- NAME\""
+                       : "a line with \"- \" among plain lines, expected a name alone");
         if (is_dash) {
             r->at += 2;
             skip_blanks(r, false);
@@ -275,10 +276,10 @@ static int read_list(struct reader *r)
         skip_blanks(r, true);
     }
     if (r->at < r->size && r->text[r->at] == '{')
-        return fail(r, r->at, "an object, expected a list of names");
+        return fail_in_list(r, r->at, "an object, expected a list of names");
     int code = r->at < r->size && r->text[r->at] == '[' ? read_flow_list(r) : read_lines(r);
     if (!code && !r->out->count)
-        code = fail(r, r->at, "a list without names, expected the trainable variables");
+        code = fail_in_list(r, r->at, "a list without names, expected the trainable variables");
     return code;
 }
 

@@ -212,7 +212,7 @@ static int64_t carried_index(const struct hlo_module *m, hlo_comp c, hlo_id id)
 }
 
 /* What makes carried value k where `tuple` makes all of them; HLO_NONE when it cannot be seen. */
-static hlo_id element(const struct hlo_module *m, hlo_id tuple, int64_t k)
+static hlo_id tuple_element(const struct hlo_module *m, hlo_id tuple, int64_t k)
 {
     while (hlo_at(m, tuple)->opcode == HLO_OP_OPT_BARRIER ||
            hlo_at(m, tuple)->opcode == HLO_OP_COPY)
@@ -243,7 +243,7 @@ static bool known_number(const struct hlo_module *m, hlo_id id, int depth, doubl
     if (hlo_at(m, loop)->opcode != HLO_OP_WHILE)
         return false;
     double step = carried_step(m, hlo_called(m, loop, 0), i->number);
-    hlo_id first = element(m, hlo_operand(m, loop, 0), i->number);
+    hlo_id first = tuple_element(m, hlo_operand(m, loop, 0), i->number);
     if (step == 0 || first == HLO_NONE || !known_number(m, first, depth + 1, &from))
         return false;
     int64_t trips = trips_of(m, loop, depth + 1);
@@ -263,8 +263,8 @@ static bool fixed_number(const struct hlo_module *m, hlo_id loop, hlo_id id, int
     int64_t k = carried_index(m, condition, id);
     if (k < 0)
         return false;
-    hlo_id next = element(m, m->computations[body].root, k);
-    hlo_id first = element(m, hlo_operand(m, loop, 0), k);
+    hlo_id next = tuple_element(m, m->computations[body].root, k);
+    hlo_id first = tuple_element(m, hlo_operand(m, loop, 0), k);
     return next != HLO_NONE && first != HLO_NONE && carried_index(m, body, next) == k &&
            known_number(m, first, depth, out);
 }
@@ -272,7 +272,7 @@ static bool fixed_number(const struct hlo_module *m, hlo_id loop, hlo_id id, int
 /* Step of carried value k: the body adds or subtracts a constant. 0: something else. */
 static double carried_step(const struct hlo_module *m, hlo_comp body, int64_t k)
 {
-    hlo_id next = element(m, m->computations[body].root, k);
+    hlo_id next = tuple_element(m, m->computations[body].root, k);
     double step;
 
     if (next == HLO_NONE)
@@ -324,7 +324,7 @@ static int64_t compared_trips(const struct hlo_module *m, hlo_id loop, hlo_id ro
         if (k < 0 || !fixed_number(m, loop, hlo_operand(m, root, (uint32_t)!side), depth, &limit))
             continue;
         double step = carried_step(m, body, k);
-        hlo_id first = element(m, hlo_operand(m, loop, 0), k);
+        hlo_id first = tuple_element(m, hlo_operand(m, loop, 0), k);
         if (step == 0 || first == HLO_NONE || !known_number(m, first, depth, &from))
             continue;
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)

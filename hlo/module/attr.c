@@ -28,15 +28,15 @@ struct span {
     const char *at, *end;
 };
 
-static void blank(struct span *s)
+static void skip_blank(struct span *s)
 {
     while (s->at < s->end && (*s->at == ' ' || *s->at == '\n' || *s->at == '\t' || *s->at == '\r'))
         s->at++;
 }
 
-static bool eat(struct span *s, char c)
+static bool eat_char(struct span *s, char c)
 {
-    blank(s);
+    skip_blank(s);
     if (s->at == s->end || *s->at != c)
         return false;
     s->at++;
@@ -47,7 +47,7 @@ static bool eat_word(struct span *s, const char *word)
 {
     size_t size = strlen(word);
 
-    blank(s);
+    skip_blank(s);
     if ((size_t)(s->end - s->at) < size || memcmp(s->at, word, size))
         return false;
     s->at += size;
@@ -56,7 +56,7 @@ static bool eat_word(struct span *s, const char *word)
 
 static bool at_end(struct span *s)
 {
-    blank(s);
+    skip_blank(s);
     return s->at == s->end;
 }
 
@@ -65,7 +65,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-static bool number(struct span *s, int64_t *out)
+static bool read_integer(struct span *s, int64_t *out)
 {
     uint64_t value = 0;
     const char *p = s->at;
@@ -91,7 +91,7 @@ bool hlo_parse_int(const char *text, size_t size, int64_t *out)
     struct span s = {text, text + size};
     int64_t value;
 
-    if (!number(&s, &value) || s.at != s.end)
+    if (!read_integer(&s, &value) || s.at != s.end)
         return false;
     *out = value;
     return true;
@@ -102,14 +102,14 @@ static bool ints(struct span *s, int64_t *out, size_t room, size_t *count)
 {
     size_t n = 0;
 
-    if (!eat(s, '{'))
+    if (!eat_char(s, '{'))
         return false;
-    while (!eat(s, '}')) {
+    while (!eat_char(s, '}')) {
         int64_t value;
-        if (n && !eat(s, ','))
+        if (n && !eat_char(s, ','))
             return false;
-        blank(s);
-        if (n == room || !number(s, &value))
+        skip_blank(s);
+        if (n == room || !read_integer(s, &value))
             return false;
         if (out)
             out[n] = value;
@@ -154,7 +154,7 @@ static bool by_dims(struct span *s, int64_t *out, uint8_t *rank)
 {
     *rank = 0;
     do {
-        if (*rank == HLO_RANK_MAX || !number(s, &out[(*rank)++]))
+        if (*rank == HLO_RANK_MAX || !read_integer(s, &out[(*rank)++]))
             return false;
     } while (s->at < s->end && *s->at == 'x' && s->at++);
     return true;
@@ -169,9 +169,10 @@ static bool pads(struct span *s, int64_t (*out)[3], size_t room, size_t *count, 
             return false;
         int64_t *pad = out[(*count)++];
         pad[2] = 0;
-        if (!number(s, &pad[0]) || s->at == s->end || *s->at++ != '_' || !number(s, &pad[1]))
+        if (!read_integer(s, &pad[0]) || s->at == s->end || *s->at++ != '_' ||
+            !read_integer(s, &pad[1]))
             return false;
-        if (interior && s->at < s->end && *s->at == '_' && (s->at++, !number(s, &pad[2])))
+        if (interior && s->at < s->end && *s->at == '_' && (s->at++, !read_integer(s, &pad[2])))
             return false;
     } while (s->at < s->end && *s->at == 'x' && s->at++);
     return true;
@@ -236,9 +237,9 @@ bool hlo_parse_window(const char *text, size_t size, struct hlo_window *out)
     memset(out, 0, sizeof *out);
     for (int i = 0; i < HLO_RANK_MAX; i++)
         out->size[i] = out->stride[i] = out->base_dilation[i] = out->window_dilation[i] = 1;
-    if (!eat(&s, '{'))
+    if (!eat_char(&s, '{'))
         return false;
-    for (int fields = 0; !eat(&s, '}'); fields++) {
+    for (int fields = 0; !eat_char(&s, '}'); fields++) {
         if (!window_field(&s, out, &rank) || (fields && rank != first))
             return false;
         first = rank;
@@ -299,23 +300,23 @@ bool hlo_parse_conv_dims(const char *text, size_t size, struct hlo_conv_dims *ou
            kernel_count == out->spatial_count && out_count == out->spatial_count;
 }
 
-static bool slice(struct span *s, int64_t out[3])
+static bool slice_bounds(struct span *s, int64_t out[3])
 {
     out[2] = 1;
-    if (!eat(s, '['))
+    if (!eat_char(s, '['))
         return false;
-    blank(s);
-    if (!number(s, &out[0]) || !eat(s, ':'))
+    skip_blank(s);
+    if (!read_integer(s, &out[0]) || !eat_char(s, ':'))
         return false;
-    blank(s);
-    if (!number(s, &out[1]))
+    skip_blank(s);
+    if (!read_integer(s, &out[1]))
         return false;
-    if (eat(s, ':')) {
-        blank(s);
-        if (!number(s, &out[2]))
+    if (eat_char(s, ':')) {
+        skip_blank(s);
+        if (!read_integer(s, &out[2]))
             return false;
     }
-    return eat(s, ']');
+    return eat_char(s, ']');
 }
 
 bool hlo_parse_slices(const char *text, size_t size, int64_t (*out)[3], size_t room, size_t *count)
@@ -323,10 +324,10 @@ bool hlo_parse_slices(const char *text, size_t size, int64_t (*out)[3], size_t r
     struct span s = {text, text + size};
 
     *count = 0;
-    if (!eat(&s, '{'))
+    if (!eat_char(&s, '{'))
         return false;
-    while (!eat(&s, '}')) {
-        if ((*count && !eat(&s, ',')) || *count == room || !slice(&s, out[(*count)++]))
+    while (!eat_char(&s, '}')) {
+        if ((*count && !eat_char(&s, ',')) || *count == room || !slice_bounds(&s, out[(*count)++]))
             return false;
     }
     return s.at == s.end;
@@ -351,7 +352,7 @@ static bool word(struct span *s)
 
 static bool string(struct span *s)
 {
-    blank(s);
+    skip_blank(s);
     if (s->at == s->end || (*s->at != '"' && *s->at != '\''))
         return false;
     char quote = *s->at++;
@@ -363,11 +364,11 @@ static bool string(struct span *s)
 }
 
 /* A bracket and everything to its partner; strings are passed over. */
-static bool group(struct span *s, char open, char close)
+static bool skip_group(struct span *s, char open, char close)
 {
     size_t depth = 0;
 
-    blank(s);
+    skip_blank(s);
     if (s->at == s->end || *s->at != open)
         return false;
     while (s->at < s->end) {
@@ -389,7 +390,7 @@ static bool kind_int(struct span *s)
 {
     int64_t value;
 
-    return number(s, &value);
+    return read_integer(s, &value);
 }
 
 static bool kind_float(struct span *s)
@@ -416,14 +417,14 @@ static bool hlo_kind_word(struct span *s)
 }
 
 /* `{a,b}` of anything `item` reads. */
-static bool list(struct span *s, bool (*item)(struct span *))
+static bool read_items(struct span *s, bool (*item)(struct span *))
 {
-    if (!eat(s, '{'))
+    if (!eat_char(s, '{'))
         return false;
-    for (size_t n = 0; !eat(s, '}'); n++) {
-        if (n && !eat(s, ','))
+    for (size_t n = 0; !eat_char(s, '}'); n++) {
+        if (n && !eat_char(s, ','))
             return false;
-        blank(s);
+        skip_blank(s);
         if (!item(s))
             return false;
     }
@@ -444,29 +445,29 @@ static bool hlo_kind_sizes(struct span *s)
     if (hlo_kind_ints(s))
         return true;
     *s = begin;
-    return list(s, hlo_kind_ints);
+    return read_items(s, hlo_kind_ints);
 }
 
 static bool hlo_kind_bools(struct span *s)
 {
-    return one_bool(s) || list(s, one_bool);
+    return one_bool(s) || read_items(s, one_bool);
 }
 
 static bool hlo_kind_words(struct span *s)
 {
-    return list(s, word);
+    return read_items(s, word);
 }
 
 static bool one_slice(struct span *s)
 {
     int64_t out[3];
 
-    return slice(s, out);
+    return slice_bounds(s, out);
 }
 
 static bool hlo_kind_slices(struct span *s)
 {
-    return list(s, one_slice);
+    return read_items(s, one_slice);
 }
 
 static bool hlo_kind_padding(struct span *s)
@@ -498,9 +499,9 @@ static bool hlo_kind_labels(struct span *s)
 /* `[2,4]<=[8]` or `[2,4]<=[2,4]T(1,0)`. */
 static bool iota_tiles(struct span *s)
 {
-    if (!group(s, '[', ']') || !eat_word(s, "<=") || !group(s, '[', ']'))
+    if (!skip_group(s, '[', ']') || !eat_word(s, "<=") || !skip_group(s, '[', ']'))
         return false;
-    return !eat_word(s, "T") || group(s, '(', ')');
+    return !eat_word(s, "T") || skip_group(s, '(', ')');
 }
 
 static bool one_ints(struct span *s)
@@ -511,9 +512,9 @@ static bool one_ints(struct span *s)
 /* `mesh['a'=2,'b'=4], device_ids=(..) {'a'}` */
 static bool mesh(struct span *s)
 {
-    if ((!eat_word(s, "mesh") && !eat_word(s, "maximal_mesh")) || !group(s, '[', ']'))
+    if ((!eat_word(s, "mesh") && !eat_word(s, "maximal_mesh")) || !skip_group(s, '[', ']'))
         return false;
-    if (eat(s, ',') && (!eat_word(s, "device_ids=") || !group(s, '(', ')')))
+    if (eat_char(s, ',') && (!eat_word(s, "device_ids=") || !skip_group(s, '(', ')')))
         return false;
     return true;
 }
@@ -521,10 +522,10 @@ static bool mesh(struct span *s)
 static bool hlo_kind_groups(struct span *s)
 {
     if (s->at < s->end && *s->at == '{')
-        return list(s, one_ints);
+        return read_items(s, one_ints);
     if (s->at < s->end && *s->at == '[')
         return iota_tiles(s);
-    return mesh(s) && (at_end(s) || group(s, '{', '}'));
+    return mesh(s) && (at_end(s) || skip_group(s, '{', '}'));
 }
 
 static bool pair(struct span *s)
@@ -542,24 +543,24 @@ static bool nested_pairs(struct span *s)
     if (pair(s))
         return true;
     *s = begin;
-    return list(s, pair);
+    return read_items(s, pair);
 }
 
 static bool hlo_kind_pairs(struct span *s)
 {
-    return list(s, nested_pairs); /* in-place collective-permute: a list of lists */
+    return read_items(s, nested_pairs); /* in-place collective-permute: a list of lists */
 }
 
 static bool one_shape(struct span *s)
 {
-    blank(s);
+    skip_blank(s);
     if (s->at < s->end && *s->at == '(')
-        return group(s, '(', ')');
+        return skip_group(s, '(', ')');
     if (!word(s))
         return false;
     if (s->at < s->end && *s->at == '(')
-        return group(s, '(', ')'); /* b(f32[2]) */
-    return group(s, '[', ']') && (s->at == s->end || *s->at != '{' || group(s, '{', '}'));
+        return skip_group(s, '(', ')'); /* b(f32[2]) */
+    return skip_group(s, '[', ']') && (s->at == s->end || *s->at != '{' || skip_group(s, '{', '}'));
 }
 
 /* A number or anything balanced, a shape before it. */
@@ -569,15 +570,15 @@ static bool kind_literal(struct span *s)
 
     if (!one_shape(s) || at_end(s))
         *s = begin;
-    blank(s);
+    skip_blank(s);
     if (s->at < s->end && (*s->at == '{' || *s->at == '('))
-        return group(s, *s->at, *s->at == '(' ? ')' : '}');
+        return skip_group(s, *s->at, *s->at == '(' ? ')' : '}');
     return word(s);
 }
 
 static bool kind_shapes(struct span *s)
 {
-    return list(s, one_shape);
+    return read_items(s, one_shape);
 }
 
 static bool hlo_kind_string(struct span *s)
@@ -587,24 +588,24 @@ static bool hlo_kind_string(struct span *s)
 
 static bool kind_braced(struct span *s)
 {
-    return group(s, '{', '}') || group(s, '(', ')');
+    return skip_group(s, '{', '}') || skip_group(s, '(', ')');
 }
 
 static bool entry(struct span *s)
 {
     if (!string(s) && !word(s))
         return false;
-    return eat(s, '=') && (string(s) || group(s, '{', '}'));
+    return eat_char(s, '=') && (string(s) || skip_group(s, '{', '}'));
 }
 
 static bool hlo_kind_dict(struct span *s)
 {
-    return list(s, entry);
+    return read_items(s, entry);
 }
 
 static bool hlo_kind_config(struct span *s)
 {
-    return string(s) || group(s, '{', '}');
+    return string(s) || skip_group(s, '{', '}');
 }
 
 static bool (*const kinds[HLO_KIND_COUNT])(struct span *) = {

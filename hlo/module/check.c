@@ -19,9 +19,10 @@ struct check {
     size_t room;
 };
 
-static int wrong(struct check *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static int wrong_module(struct check *c, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
-static int wrong(struct check *c, const char *format, ...)
+static int wrong_module(struct check *c, const char *format, ...)
 {
     char what[sizeof c->e->what];
     va_list args;
@@ -53,7 +54,7 @@ static int match_array(struct check *c, const struct hlo_infer *f, const struct 
     bool is_free = type < 0 && !hlo_type_info[s->type].bits;
     hlo_infer_name(a, sizeof a, s);
     hlo_infer_name(b, sizeof b, &want);
-    return wrong(c, "result is %s, expected %s", a, is_free ? "an array" : b);
+    return wrong_module(c, "result is %s, expected %s", a, is_free ? "an array" : b);
 }
 
 static bool has_dynamic_operand(const struct hlo_infer *f)
@@ -72,8 +73,8 @@ static int match_inputs(struct check *c, const struct hlo_infer *f)
     if (f->inputs == 1 && s->type != HLO_TUPLE)
         return match_array(c, f, s, f->operands[0]->type);
     if (s->type != HLO_TUPLE || s->part_count != f->inputs)
-        return wrong(c, "result of %u arrays, expected %u as there are inputs",
-                     s->type == HLO_TUPLE ? s->part_count : 1, f->inputs);
+        return wrong_module(c, "result of %u arrays, expected %u as there are inputs",
+                            s->type == HLO_TUPLE ? s->part_count : 1, f->inputs);
     for (uint32_t n = 0; n < f->inputs; n++) {
         if (match_array(c, f, &c->m->shapes[s->parts[n]], f->operands[n]->type))
             return c->e->code;
@@ -95,7 +96,7 @@ static int check_result(struct check *c)
     f.declared = hlo_shape(c->m, c->id);
     f.e = &e;
     if (hlo_infer(&f))
-        return wrong(c, "%s", e.what);
+        return wrong_module(c, "%s", e.what);
     /* Dynamic dims: operands were checked; what becomes of their bounds is XLA's affair. */
     if (f.claim == HLO_INFER_NOTHING || has_dynamic_operand(&f))
         return 0;
@@ -125,9 +126,11 @@ static int check_element(struct check *c)
     uint32_t index = hlo_at(c->m, c->id)->number;
 
     if (s->type != HLO_TUPLE || index >= s->part_count)
-        return wrong(c, "index is %u, expected one of a tuple's %u elements", index, s->part_count);
+        return wrong_module(c, "index is %u, expected one of a tuple's %u elements", index,
+                            s->part_count);
     if (c->m->shapes[s->parts[index]].bare != bare(c, c->id))
-        return wrong(c, "result has another shape than element %u, expected the same", index);
+        return wrong_module(c, "result has another shape than element %u, expected the same",
+                            index);
     return 0;
 }
 
@@ -137,11 +140,12 @@ static int check_tuple(struct check *c)
     const struct hlo_shape *s = hlo_shape(c->m, c->id);
 
     if (s->type != HLO_TUPLE || s->part_count != i->operand_count)
-        return wrong(c, "%u operands for a result of %u elements, expected as many",
-                     i->operand_count, s->part_count);
+        return wrong_module(c, "%u operands for a result of %u elements, expected as many",
+                            i->operand_count, s->part_count);
     for (uint32_t n = 0; n < i->operand_count; n++) {
         if (c->m->shapes[s->parts[n]].bare != bare(c, hlo_operand(c->m, c->id, n)))
-            return wrong(c, "element %u has another shape than its operand, expected the same", n);
+            return wrong_module(
+                c, "element %u has another shape than its operand, expected the same", n);
     }
     return 0;
 }
@@ -149,7 +153,7 @@ static int check_tuple(struct check *c)
 static int check_same(struct check *c)
 {
     if (bare(c, hlo_operand(c->m, c->id, 0)) != bare(c, c->id))
-        return wrong(c, "result has another shape than the operand, expected the same");
+        return wrong_module(c, "result has another shape than the operand, expected the same");
     return 0;
 }
 
@@ -163,8 +167,8 @@ static const char *callee_name(const struct check *c, hlo_comp callee)
 static int need_computations(struct check *c, uint32_t count, const char *names)
 {
     if (hlo_at(c->m, c->id)->called_count != count)
-        return wrong(c, "%u computations, expected %u (%s)", hlo_at(c->m, c->id)->called_count,
-                     count, names);
+        return wrong_module(c, "%u computations, expected %u (%s)",
+                            hlo_at(c->m, c->id)->called_count, count, names);
     return 0;
 }
 
@@ -173,8 +177,8 @@ static int need_params(struct check *c, hlo_comp callee, uint32_t count)
     uint32_t has = c->m->computations[callee].param_count;
 
     return has == count ? 0
-                        : wrong(c, "computation \"%.100s\" has %u parameters, expected %u",
-                                callee_name(c, callee), has, count);
+                        : wrong_module(c, "computation \"%.100s\" has %u parameters, expected %u",
+                                       callee_name(c, callee), has, count);
 }
 
 /* Parameters of `callee` are the operands from..from + count. */
@@ -185,10 +189,11 @@ static int check_arguments(struct check *c, hlo_comp callee, uint32_t from, uint
     for (uint32_t n = 0; n < count; n++) {
         if (bare(c, c->m->computations[callee].params[n]) !=
             bare(c, hlo_operand(c->m, c->id, from + n)))
-            return wrong(c,
-                         "parameter %u of \"%.100s\" has another shape than what it is given, "
-                         "expected the same",
-                         n, callee_name(c, callee));
+            return wrong_module(
+                c,
+                "parameter %u of \"%.100s\" has another shape than what it is given, "
+                "expected the same",
+                n, callee_name(c, callee));
     }
     return 0;
 }
@@ -196,8 +201,9 @@ static int check_arguments(struct check *c, hlo_comp callee, uint32_t from, uint
 static int check_returned(struct check *c, hlo_comp callee)
 {
     if (bare(c, c->m->computations[callee].root) != bare(c, c->id))
-        return wrong(c, "\"%.100s\" returns another shape than the result, expected the same",
-                     callee_name(c, callee));
+        return wrong_module(c,
+                            "\"%.100s\" returns another shape than the result, expected the same",
+                            callee_name(c, callee));
     return 0;
 }
 
@@ -207,8 +213,8 @@ static int returns_pred(struct check *c, hlo_comp callee)
 
     return s->type == HLO_PRED && !s->rank
                ? 0
-               : wrong(c, "\"%.100s\" does not return pred[], expected a condition",
-                       callee_name(c, callee));
+               : wrong_module(c, "\"%.100s\" does not return pred[], expected a condition",
+                              callee_name(c, callee));
 }
 
 static int check_call(struct check *c)
@@ -236,12 +242,12 @@ static int check_conditional(struct check *c)
     const struct hlo_instruction *i = hlo_at(c->m, c->id);
 
     if (!i->called_count || i->called_count + 1 != i->operand_count)
-        return wrong(c,
-                     "%u branches for %u operands, expected a selector and one operand per branch",
-                     i->called_count, i->operand_count);
+        return wrong_module(
+            c, "%u branches for %u operands, expected a selector and one operand per branch",
+            i->called_count, i->operand_count);
     const struct hlo_shape *s = hlo_shape(c->m, hlo_operand(c->m, c->id, 0));
     if (s->rank || !(s->type == HLO_S32 || (s->type == HLO_PRED && i->called_count == 2)))
-        return wrong(
+        return wrong_module(
             c, "selector is neither pred[] with two branches nor s32[], expected one of them");
     for (uint32_t n = 0; n < i->called_count; n++) {
         if (check_arguments(c, hlo_called(c->m, c->id, n), n + 1, 1) ||
@@ -260,13 +266,13 @@ static int check_applied(struct check *c, hlo_comp callee, uint32_t params, uint
         return c->e->code;
     for (uint32_t n = 0; n < params; n++) {
         if (hlo_shape(c->m, comp->params[n])->rank)
-            return wrong(c, "parameter %u of \"%.100s\" is not a scalar, expected one", n,
-                         comp->name);
+            return wrong_module(c, "parameter %u of \"%.100s\" is not a scalar, expected one", n,
+                                comp->name);
     }
     const struct hlo_shape *s = hlo_shape(c->m, comp->root);
     if (s->leaf_count != results || s->rank)
-        return wrong(c, "\"%.100s\" returns %u values, expected %u scalars", comp->name,
-                     s->leaf_count, results);
+        return wrong_module(c, "\"%.100s\" returns %u values, expected %u scalars", comp->name,
+                            s->leaf_count, results);
     return 0;
 }
 

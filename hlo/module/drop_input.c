@@ -41,7 +41,7 @@ static bool has_room(struct keeping *k, size_t size)
     return !k->failed;
 }
 
-static const char *keep(struct keeping *k, const char *text, size_t size)
+static const char *keep_text(struct keeping *k, const char *text, size_t size)
 {
     if (!is_of_input(k->b, text) || !has_room(k, size + 1))
         return text;
@@ -54,10 +54,10 @@ static const char *keep(struct keeping *k, const char *text, size_t size)
 static const char *keep_attr(struct keeping *k, const struct hlo_attr *a, uint32_t meta)
 {
     if (a->key != HLO_ATTR_METADATA)
-        return keep(k, a->text, a->size);
+        return keep_text(k, a->text, a->size);
     struct hlo_text *seen = &k->metadata[meta];
     if (seen->text != a->text || seen->size != a->size) {
-        k->copies[meta] = keep(k, a->text, a->size);
+        k->copies[meta] = keep_text(k, a->text, a->size);
         *seen = (struct hlo_text){a->text, a->size};
     }
     return k->copies[meta];
@@ -76,11 +76,11 @@ static void keep_all(struct keeping *k)
             attrs[n].text = keep_attr(k, &attrs[n], i->meta);
         struct hlo_text *literal = &literals[i->literal];
         if (i->literal)
-            literal->text = keep(k, literal->text, literal->size);
+            literal->text = keep_text(k, literal->text, literal->size);
     }
     for (uint32_t n = 0; n < m->header_count; n++)
-        header[n].text = keep(k, header[n].text, header[n].size);
-    m->tables.text = keep(k, m->tables.text, m->tables.size);
+        header[n].text = keep_text(k, header[n].text, header[n].size);
+    m->tables.text = keep_text(k, m->tables.text, m->tables.size);
 }
 
 void hlo_build_drop_input(struct hlo_builder *b)

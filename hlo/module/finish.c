@@ -612,7 +612,7 @@ out:
     return rc;
 }
 
-static int finish(struct hlo_builder *b, hlo_comp entry, struct err *e)
+static int finish_module(struct hlo_builder *b, hlo_comp entry, struct err *e)
 {
     int rc = 0;
 
@@ -638,7 +638,7 @@ int hlo_builder_finish(struct hlo_builder *b, hlo_comp entry, struct hlo_module 
                        struct err *e)
 {
     hlo_id bad = HLO_NONE;
-    int rc = finish(b, entry, e);
+    int rc = finish_module(b, entry, e);
 
     if (rc)
         goto out;

@@ -44,8 +44,8 @@ static bool add_computing(const struct hlo_module *m, hlo_id id, struct edges *l
     return true;
 }
 
-static int collect(const struct hlo_module *m, struct hlo_graph *g, struct edges *list,
-                   struct err *e)
+static int collect_edges(const struct hlo_module *m, struct hlo_graph *g, struct edges *list,
+                         struct err *e)
 {
     struct hlo_flows flows = {0};
     int code = 0;
@@ -164,7 +164,7 @@ int hlo_graph_new(const struct hlo_module *m, struct hlo_graph *out, struct err 
     if (!code)
         code = set_order(out, e);
     if (!code)
-        code = collect(m, out, &list, e);
+        code = collect_edges(m, out, &list, e);
     if (!code && list.count > UINT32_MAX / 2)
         code = err_set(e, ERR_LIMIT, "more than %u uses of values", (unsigned)(UINT32_MAX / 2));
     if (!code && (!sort_edges(&list, m->value_count, true, &out->pred_first, &out->preds) ||

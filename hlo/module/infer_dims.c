@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static void claim(struct hlo_infer *f, enum hlo_type type)
+static void claim_type(struct hlo_infer *f, enum hlo_type type)
 {
     f->claim = HLO_INFER_ARRAY;
     f->type = (uint8_t)type;
@@ -30,7 +30,7 @@ int hlo_infer_broadcast(struct hlo_infer *f)
     if (to.count != s->rank)
         return hlo_infer_bad(f, "%zu dimensions for an operand of %d dims, expected one each",
                              to.count, s->rank);
-    claim(f, s->type);
+    claim_type(f, s->type);
     f->rank = result->rank;
     if (result->rank)
         memcpy(f->dims, result->dims, result->rank * sizeof *f->dims);
@@ -51,7 +51,7 @@ int hlo_infer_transpose(struct hlo_infer *f)
         return f->e->code;
     if (order.count != s->rank)
         return hlo_infer_bad(f, "dimensions names %zu dims, expected all %d", order.count, s->rank);
-    claim(f, s->type);
+    claim_type(f, s->type);
     f->rank = s->rank;
     for (uint8_t d = 0; d < s->rank; d++)
         f->dims[d] = s->dims[order.dims[d]];
@@ -79,7 +79,7 @@ int hlo_infer_reshape(struct hlo_infer *f)
         return hlo_infer_bad(f, "%s of %lld elements from %s of %lld, expected the same number", b,
                              (long long)result->elements, a, (long long)s->elements);
     }
-    claim(f, s->type);
+    claim_type(f, s->type);
     f->rank = result->rank;
     if (result->rank)
         memcpy(f->dims, result->dims, result->rank * sizeof *f->dims);
@@ -134,7 +134,7 @@ int hlo_infer_slice(struct hlo_infer *f)
     if (!hlo_parse_slices(a->text, a->size, ranges, HLO_RANK_MAX, &count) || count != s->rank)
         return hlo_infer_bad(
             f, "slice has another number of ranges than the operand dims, expected %d", s->rank);
-    claim(f, s->type);
+    claim_type(f, s->type);
     f->rank = s->rank;
     for (uint8_t d = 0; d < s->rank; d++) {
         int64_t start = ranges[d][0], limit = ranges[d][1], stride = ranges[d][2];
@@ -179,7 +179,7 @@ int hlo_infer_dynamic_slice(struct hlo_infer *f)
     if (sizes.count != s->rank)
         return hlo_infer_bad(f, "%zu slice sizes for %d dims, expected one each", sizes.count,
                              s->rank);
-    claim(f, s->type);
+    claim_type(f, s->type);
     f->rank = s->rank;
     for (uint8_t d = 0; d < s->rank; d++) {
         if (sizes.dims[d] < 0 || (sizes.dims[d] > s->dims[d] && !is_dynamic(s, d)))
@@ -220,7 +220,7 @@ int hlo_infer_pad(struct hlo_infer *f)
                              count, s->rank);
     if (f->operands[1]->rank)
         return hlo_infer_bad(f, "a padding value that is not a scalar, expected one");
-    claim(f, s->type);
+    claim_type(f, s->type);
     f->rank = s->rank;
     for (uint8_t d = 0; d < s->rank; d++) {
         int64_t inside = 0, size = s->dims[d];

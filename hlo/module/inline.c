@@ -259,7 +259,8 @@ static int new_computation(struct inliner *in, hlo_comp from, hlo_comp *to, stru
     return code;
 }
 
-static int enqueue(struct inliner *in, hlo_comp from, uint32_t prefix, hlo_comp *to, struct err *e)
+static int enqueue_computation(struct inliner *in, hlo_comp from, uint32_t prefix, hlo_comp *to,
+                               struct err *e)
 {
     if (!mem_grow(&in->queue, &in->queue_room, in->queued, 1))
         return err_no_memory(e, MEMORY_FOR);
@@ -285,7 +286,7 @@ static int copy_called(struct inliner *in, hlo_id id, uint32_t prefix, struct er
             in->comps[n] = in->shared[from];
             continue;
         }
-        int code = enqueue(in, from, is_copied ? inner : 0, &to, e);
+        int code = enqueue_computation(in, from, is_copied ? inner : 0, &to, e);
         if (code)
             return code;
         if (!is_copied)
@@ -356,7 +357,7 @@ static void define(struct inliner *in, const struct frame *f, hlo_id id, hlo_id 
 }
 
 /* One instruction of the top frame. A call pushes a frame and is defined when that one ends. */
-static int step(struct inliner *in, hlo_comp to, struct err *e)
+static int inline_next(struct inliner *in, hlo_comp to, struct err *e)
 {
     struct frame *f = &in->frames[in->frame_count - 1];
     const struct hlo_computation *c = &in->m->computations[f->from];
@@ -392,7 +393,7 @@ static int run_instance(struct inliner *in, struct instance it, struct err *e)
         struct frame *f = &in->frames[in->frame_count - 1];
         const struct hlo_computation *c = &in->m->computations[f->from];
         if (f->at < c->count) {
-            code = step(in, it.to, e);
+            code = inline_next(in, it.to, e);
             continue;
         }
         root = in->maps[f->map + (c->root - c->first)];
@@ -464,7 +465,7 @@ static int copy_header(struct inliner *in, struct err *e)
     return 0;
 }
 
-static int prepare(struct inliner *in, struct err *e)
+static int prepare_inliner(struct inliner *in, struct err *e)
 {
     const struct hlo_module *m = in->m;
     const struct hlo_computation *entry = &m->computations[m->entry];
@@ -487,7 +488,7 @@ static int prepare(struct inliner *in, struct err *e)
     return copy_header(in, e);
 }
 
-static void release(struct inliner *in)
+static void release_inliner(struct inliner *in)
 {
     hlo_builder_free(in->b);
     free(in->metas);
@@ -541,9 +542,9 @@ int hlo_inline_mapped(const struct hlo_module *m, bool fresh_names, struct hlo_m
     int code = check_growth(m, e);
 
     if (!code)
-        code = prepare(&in, e);
+        code = prepare_inliner(&in, e);
     if (!code)
-        code = enqueue(&in, m->entry, 0, &entry, e);
+        code = enqueue_computation(&in, m->entry, 0, &entry, e);
     for (size_t n = 0; !code && n < in.queued; n++)
         code = run_instance(&in, in.queue[n], e);
     if (!code) {
@@ -562,7 +563,7 @@ int hlo_inline_mapped(const struct hlo_module *m, bool fresh_names, struct hlo_m
         to = NULL;
     }
     *out = to;
-    release(&in);
+    release_inliner(&in);
     return code;
 }
 

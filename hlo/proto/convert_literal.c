@@ -41,7 +41,7 @@ static bool is_complex(enum hlo_type type)
 }
 
 /* Product of dims, or -1 past CONVERT_LITERAL_MAX. */
-static int64_t product(const int64_t *dims, size_t rank)
+static int64_t product_of_dims(const int64_t *dims, size_t rank)
 {
     int64_t count = 1;
     bool large = false;
@@ -165,7 +165,7 @@ static bool print_array(const Xla__LiteralProto *p, enum hlo_type type, struct s
         return false;
     l.rank = p->shape->n_dimensions;
     l.dims = p->shape->dimensions;
-    int64_t needed = product(l.dims, l.rank);
+    int64_t needed = product_of_dims(l.dims, l.rank);
     l.count = hlo_reflect_count(l.m, l.f);
     if (l.f->type == PROTOBUF_C_TYPE_BYTES)
         l.count = ((const ProtobufCBinaryData *)hlo_reflect_at(l.m, l.f, 0))->len / bytes_of(type);
@@ -251,7 +251,8 @@ static bool take_integer(struct scan *s, enum hlo_type type, uint64_t *bits)
     return true;
 }
 
-static bool put(struct arena *a, struct elements *l, ProtobufCMessage *m, size_t n, uint64_t bits)
+static bool put_element(struct arena *a, struct elements *l, ProtobufCMessage *m, size_t n,
+                        uint64_t bits)
 {
     if (l->f->type == PROTOBUF_C_TYPE_BYTES) {
         ProtobufCBinaryData *data = hlo_reflect_at(m, l->f, 0);
@@ -274,15 +275,15 @@ static bool take_element(struct arena *a, struct scan *s, struct elements *l, Pr
 
     if (is_complex(l->type)) {
         if (!hlo_scan_char(s, '('))
-            return hlo_take_float(s, part, &bits) && put(a, l, m, 2 * n, bits) &&
-                   put(a, l, m, 2 * n + 1, 0);
+            return hlo_take_float(s, part, &bits) && put_element(a, l, m, 2 * n, bits) &&
+                   put_element(a, l, m, 2 * n + 1, 0);
         return hlo_take_float(s, part, &bits) && hlo_scan_char(s, ',') &&
                hlo_take_float(s, part, &imaginary) && hlo_scan_char(s, ')') &&
-               put(a, l, m, 2 * n, bits) && put(a, l, m, 2 * n + 1, imaginary);
+               put_element(a, l, m, 2 * n, bits) && put_element(a, l, m, 2 * n + 1, imaginary);
     }
     bool done = hlo_type_info[l->type].class == 'F' ? hlo_take_float(s, l->type, &bits)
                                                     : take_integer(s, l->type, &bits);
-    return done && put(a, l, m, n, bits);
+    return done && put_element(a, l, m, n, bits);
 }
 
 static bool make_room(struct arena *a, struct elements *l, ProtobufCMessage *m, size_t count)
@@ -347,7 +348,7 @@ static bool take_array(struct arena *a, struct scan *s, Xla__LiteralProto *p, en
         return true;
     l.rank = p->shape->n_dimensions;
     l.dims = p->shape->dimensions;
-    int64_t count = product(l.dims, l.rank);
+    int64_t count = product_of_dims(l.dims, l.rank);
     bool is_splat = l.rank && !hlo_scan_peek(s, '{');
     if (count < 0 || (!is_splat && count && (size_t)count > (size_t)(s->end - s->at)) ||
         !make_room(a, &l, &p->base, (size_t)count))

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-static void blank(struct scan *s)
+static void skip_blank(struct scan *s)
 {
     while (s->at < s->end) {
         const char *at = s->at;
@@ -25,7 +25,7 @@ static void blank(struct scan *s)
 
 bool hlo_scan_peek(struct scan *s, char c)
 {
-    blank(s);
+    skip_blank(s);
     return s->at < s->end && *s->at == c;
 }
 
@@ -39,7 +39,7 @@ bool hlo_scan_char(struct scan *s, char c)
 
 bool hlo_scan_end(struct scan *s)
 {
-    blank(s);
+    skip_blank(s);
     return s->at == s->end;
 }
 
@@ -47,7 +47,7 @@ bool hlo_scan_text(struct scan *s, const char *text)
 {
     size_t size = strlen(text);
 
-    blank(s);
+    skip_blank(s);
     if ((size_t)(s->end - s->at) < size || memcmp(s->at, text, size))
         return false;
     s->at += size;
@@ -73,7 +73,7 @@ bool hlo_scan_int(struct scan *s, int64_t *out)
 {
     uint64_t value = 0;
 
-    blank(s);
+    skip_blank(s);
     const char *at = s->at;
     bool minus = at < s->end && *at == '-';
     at += minus;
@@ -95,7 +95,7 @@ bool hlo_scan_real(struct scan *s, double *out)
     char copy[64], *end;
     size_t size = 0;
 
-    blank(s);
+    skip_blank(s);
     while (s->at + size < s->end && size + 1 < sizeof copy &&
            (is_digit(s->at[size]) || (s->at[size] && strchr("+-.aefint", s->at[size] | 32))))
         size++;
@@ -114,7 +114,7 @@ bool hlo_scan_bool(struct scan *s, bool *out)
 
 bool hlo_scan_word(struct scan *s, struct scan *out)
 {
-    blank(s);
+    skip_blank(s);
     const char *at = s->at;
     while (at < s->end && (is_digit(*at) || (*at >= 'a' && *at <= 'z') ||
                            (*at >= 'A' && *at <= 'Z') || *at == '_' || *at == '.' || *at == '-'))
@@ -138,7 +138,7 @@ static bool scan_group(struct scan *s, struct scan *out)
 {
     int depth = 0;
 
-    blank(s);
+    skip_blank(s);
     for (const char *at = s->at; at < s->end;) {
         if (*at == '"') {
             at = string_end(at, s->end);

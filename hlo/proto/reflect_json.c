@@ -21,7 +21,7 @@ struct json {
     struct err *e;
 };
 
-static int fail(struct json *j, const struct reflect_step *s, const char *what)
+static int fail_in_json(struct json *j, const struct reflect_step *s, const char *what)
 {
     char path[200];
 
@@ -136,10 +136,10 @@ static int read_item(struct json *j, const struct reflect_step *s, const cJSON *
     if (f->type == PROTOBUF_C_TYPE_MESSAGE) {
         ProtobufCMessage *child = hlo_reflect_child(j->arena, m, f);
         return child ? read_object(j, s, item, child)
-                     : fail(j, s, "needs more memory than the limit for this file");
+                     : fail_in_json(j, s, "needs more memory than the limit for this file");
     }
     const char *wrong = store_scalar(j, m, f, item);
-    return wrong ? fail(j, s, wrong) : 0;
+    return wrong ? fail_in_json(j, s, wrong) : 0;
 }
 
 static int read_map(struct json *j, const struct reflect_step *s, const cJSON *object,
@@ -149,15 +149,15 @@ static int read_map(struct json *j, const struct reflect_step *s, const cJSON *o
     const cJSON *item;
 
     if (!cJSON_IsObject(object))
-        return fail(j, s, "is not an object, expected one for a map");
+        return fail_in_json(j, s, "is not an object, expected one for a map");
     cJSON_ArrayForEach(item, object)
     {
         ProtobufCMessage *entry = hlo_reflect_child(j->arena, m, f);
         if (!entry)
-            return fail(j, s, "needs more memory than the limit for this file");
+            return fail_in_json(j, s, "needs more memory than the limit for this file");
         const char *wrong = store_string(j, entry, &d->fields[0], item->string);
         if (wrong)
-            return fail(j, s, wrong);
+            return fail_in_json(j, s, wrong);
         int rc = read_item(j, s, item, entry, &d->fields[1]);
         if (rc)
             return rc;
@@ -177,7 +177,7 @@ static int read_member(struct json *j, const struct reflect_step *s, const cJSON
     if (!hlo_reflect_is_repeated(f))
         return read_item(j, &step, item, m, f);
     if (!cJSON_IsArray(item))
-        return fail(j, &step, "is not an array");
+        return fail_in_json(j, &step, "is not an array");
     const cJSON *element;
     step.index = 0;
     cJSON_ArrayForEach(element, item)
@@ -196,9 +196,9 @@ static int read_object(struct json *j, const struct reflect_step *s, const cJSON
     const cJSON *item;
 
     if (!cJSON_IsObject(object))
-        return fail(j, s, "is not an object");
+        return fail_in_json(j, s, "is not an object");
     if (s && s->depth > HLO_NESTING_MAX)
-        return fail(j, s, "objects are nested too deeply");
+        return fail_in_json(j, s, "objects are nested too deeply");
     cJSON_ArrayForEach(item, object)
     {
         const ProtobufCFieldDescriptor *f =
@@ -219,8 +219,8 @@ static size_t count_nodes(const char *text, size_t size)
     return count;
 }
 
-static const ProtobufCMessageDescriptor *choose(const ProtobufCMessageDescriptor *const *choices,
-                                                const cJSON *root)
+static const ProtobufCMessageDescriptor *
+choose_message(const ProtobufCMessageDescriptor *const *choices, const cJSON *root)
 {
     const ProtobufCMessageDescriptor *best = choices[0];
     size_t most = 0;
@@ -255,7 +255,7 @@ int hlo_reflect_from_json(const ProtobufCMessageDescriptor *const *choices, cons
                 "no valid JSON from here on, expected a JSON value, ',' or a bracket");
         return err_at(e, text, size, end ? (size_t)(end - text) : 0);
     }
-    ProtobufCMessage *m = hlo_reflect_new(a, choose(choices, root));
+    ProtobufCMessage *m = hlo_reflect_new(a, choose_message(choices, root));
     int rc = m ? read_object(&j, NULL, root, m) : err_no_memory(e, "to read the module");
     cJSON_Delete(root);
     if (rc)

@@ -23,12 +23,12 @@ static int fail_at(struct text *t, const char *at, const struct reflect_step *s,
     return err_at(t->e, t->begin, (size_t)(t->end - t->begin), (size_t)(at - t->begin));
 }
 
-static int fail(struct text *t, const struct reflect_step *s, const char *what)
+static int fail_in_text(struct text *t, const struct reflect_step *s, const char *what)
 {
     return fail_at(t, t->at, s, what);
 }
 
-static void blank(struct text *t)
+static void skip_blank(struct text *t)
 {
     while (t->at < t->end) {
         if (*t->at == '#') {
@@ -42,9 +42,9 @@ static void blank(struct text *t)
     }
 }
 
-static bool take(struct text *t, char c)
+static bool take_char(struct text *t, char c)
 {
-    blank(t);
+    skip_blank(t);
     if (t->at == t->end || *t->at != c)
         return false;
     t->at++;
@@ -58,7 +58,7 @@ static bool is_word_char(char c)
 
 static size_t take_word(struct text *t, const char **word)
 {
-    blank(t);
+    skip_blank(t);
     *word = t->at;
     while (t->at < t->end && is_word_char(*t->at))
         t->at++;
@@ -107,7 +107,7 @@ static int take_string(struct text *t, const struct reflect_step *s, struct refl
     size_t done = 0;
     *v = (struct reflect_value){.kind = REFLECT_TEXT};
     for (;;) {
-        blank(t);
+        skip_blank(t);
         if (t->at == t->end || (*t->at != '"' && *t->at != '\''))
             break;
         char quote = *t->at++;
@@ -115,11 +115,11 @@ static int take_string(struct text *t, const struct reflect_step *s, struct refl
         while (close < t->end && *close != quote && *close != '\n')
             close += *close == '\\' && close + 1 < t->end ? 2 : 1;
         if (close >= t->end || *close != quote)
-            return fail(t, s, "this string does not end on its line");
+            return fail_in_text(t, s, "this string does not end on its line");
         size_t room = done + (size_t)(close - t->at) + 1;
         char *more = arena_get(t->arena, room, 1);
         if (!more)
-            return fail(t, s, "needs more memory than the limit for this file");
+            return fail_in_text(t, s, "needs more memory than the limit for this file");
         if (done)
             memcpy(more, out, done);
         out = more;
@@ -132,7 +132,7 @@ static int take_string(struct text *t, const struct reflect_step *s, struct refl
             t->at++;
             char *next = take_escape(t, to);
             if (!next)
-                return fail(t, s, "unknown escape");
+                return fail_in_text(t, s, "unknown escape");
             to = next;
         }
         t->at = close + 1;
@@ -160,10 +160,10 @@ static int take_number(struct text *t, const struct reflect_step *s, struct refl
 {
     char copy[64];
     size_t size = 0;
-    bool minus = take(t, '-'), is_real = false;
+    bool minus = take_char(t, '-'), is_real = false;
     const char *from = t->at;
 
-    blank(t);
+    skip_blank(t);
     while (t->at < t->end && size + 1 < sizeof copy &&
            (is_word_char(*t->at) || *t->at == '.' ||
             ((*t->at == '-' || *t->at == '+') && size && (copy[size - 1] | 32) == 'e' &&
@@ -201,12 +201,12 @@ static int take_scalar(struct text *t, const struct reflect_step *s, ProtobufCMe
     const char *at, *word;
     int rc = 0;
 
-    blank(t);
+    skip_blank(t);
     at = t->at;
     bool is_word = at < t->end && is_word_char(*at) && !(*at >= '0' && *at <= '9');
     if (at < t->end && (*at == '"' || *at == '\'')) {
         if (f && f->type == PROTOBUF_C_TYPE_ENUM)
-            return fail(t, s, "a string, expected the name of an enum without quotes");
+            return fail_in_text(t, s, "a string, expected the name of an enum without quotes");
         rc = take_string(t, s, &v);
     } else if (is_word &&
                (!f || f->type == PROTOBUF_C_TYPE_ENUM || f->type == PROTOBUF_C_TYPE_BOOL)) {
@@ -238,27 +238,27 @@ static int take_fields(struct text *t, const struct reflect_step *s, ProtobufCMe
 static int take_value(struct text *t, const struct reflect_step *s, ProtobufCMessage *m,
                       const ProtobufCFieldDescriptor *f)
 {
-    char close = take(t, '{') ? '}' : take(t, '<') ? '>' : 0;
+    char close = take_char(t, '{') ? '}' : take_char(t, '<') ? '>' : 0;
 
     if (!close) {
         if (f && f->type == PROTOBUF_C_TYPE_MESSAGE)
-            return fail(t, s, "expected '{' for a message");
+            return fail_in_text(t, s, "expected '{' for a message");
         return take_scalar(t, s, m, f);
     }
     if (f && f->type != PROTOBUF_C_TYPE_MESSAGE)
-        return fail(t, s, "a message, expected a single value");
+        return fail_in_text(t, s, "a message, expected a single value");
     ProtobufCMessage *child = f ? hlo_reflect_child(t->arena, m, f) : NULL;
     if (f && !child)
-        return fail(t, s, "needs more memory than the limit for this file");
+        return fail_in_text(t, s, "needs more memory than the limit for this file");
     return take_fields(t, s, child, close);
 }
 
 static int take_values(struct text *t, struct reflect_step *s, ProtobufCMessage *m,
                        const ProtobufCFieldDescriptor *f)
 {
-    if (!take(t, '['))
+    if (!take_char(t, '['))
         return take_value(t, s, m, f);
-    if (take(t, ']'))
+    if (take_char(t, ']'))
         return 0;
     do {
         if (f && hlo_reflect_is_repeated(f))
@@ -266,8 +266,8 @@ static int take_values(struct text *t, struct reflect_step *s, ProtobufCMessage 
         int rc = take_value(t, s, m, f);
         if (rc)
             return rc;
-    } while (take(t, ','));
-    return take(t, ']') ? 0 : fail(t, s, "expected ',' or ']'");
+    } while (take_char(t, ','));
+    return take_char(t, ']') ? 0 : fail_in_text(t, s, "expected ',' or ']'");
 }
 
 static int take_field(struct text *t, const struct reflect_step *s, ProtobufCMessage *m)
@@ -276,15 +276,15 @@ static int take_field(struct text *t, const struct reflect_step *s, ProtobufCMes
     const ProtobufCFieldDescriptor *f = NULL;
     struct reflect_step step = {s, "", SIZE_MAX, s ? s->depth + 1 : 1};
 
-    if (take(t, '[')) { /* an extension or Any: not ours */
+    if (take_char(t, '[')) { /* an extension or Any: not ours */
         while (t->at < t->end && *t->at != ']' && *t->at != '\n')
             t->at++;
-        if (!take(t, ']'))
-            return fail(t, s, "expected ']'");
+        if (!take_char(t, ']'))
+            return fail_in_text(t, s, "expected ']'");
     } else {
         size_t size = take_word(t, &name);
         if (!size)
-            return fail(t, s, "expected the name of a field");
+            return fail_in_text(t, s, "expected the name of a field");
         f = m ? hlo_reflect_field(m->descriptor, name, size) : NULL;
     }
     if (f) {
@@ -292,11 +292,11 @@ static int take_field(struct text *t, const struct reflect_step *s, ProtobufCMes
         step.index = hlo_reflect_is_repeated(f) ? hlo_reflect_count(m, f) : SIZE_MAX;
     }
     if (step.depth > HLO_NESTING_MAX)
-        return fail(t, s, "messages are nested too deeply");
-    bool colon = take(t, ':');
-    blank(t);
+        return fail_in_text(t, s, "messages are nested too deeply");
+    bool colon = take_char(t, ':');
+    skip_blank(t);
     if (!colon && (t->at == t->end || (*t->at != '{' && *t->at != '<')))
-        return fail(t, s, "expected ':' or '{' after the name of a field");
+        return fail_in_text(t, s, "expected ':' or '{' after the name of a field");
     return take_values(t, &step, m, f);
 }
 
@@ -304,23 +304,23 @@ static int take_fields(struct text *t, const struct reflect_step *s, ProtobufCMe
                        char close)
 {
     for (;;) {
-        blank(t);
-        if (close ? take(t, close) : t->at == t->end)
+        skip_blank(t);
+        if (close ? take_char(t, close) : t->at == t->end)
             return 0;
         if (t->at == t->end)
-            return fail(t, s, "the file ends inside a message");
+            return fail_in_text(t, s, "the file ends inside a message");
         int rc = take_field(t, s, m);
         if (rc)
             return rc;
-        if (!take(t, ','))
-            take(t, ';');
+        if (!take_char(t, ','))
+            take_char(t, ';');
     }
 }
 
 enum { CHOICES_MAX = 4 };
 
 /* Goes over the file once without keeping anything, up to its end or first mistake. */
-static size_t choose(struct text t, const ProtobufCMessageDescriptor *const *choices)
+static size_t choose_message(struct text t, const ProtobufCMessageDescriptor *const *choices)
 {
     size_t known[CHOICES_MAX] = {0}, best = 0;
     struct arena passing = {.limit = t.arena->limit};
@@ -328,7 +328,7 @@ static size_t choose(struct text t, const ProtobufCMessageDescriptor *const *cho
 
     t.arena = &passing;
     t.e = &ignored;
-    for (blank(&t); t.at < t.end; blank(&t)) {
+    for (skip_blank(&t); t.at < t.end; skip_blank(&t)) {
         struct text ahead = t;
         const char *name;
         size_t size = take_word(&ahead, &name);
@@ -336,8 +336,8 @@ static size_t choose(struct text t, const ProtobufCMessageDescriptor *const *cho
             known[n] += size && hlo_reflect_field(choices[n], name, size);
         if (take_field(&t, NULL, NULL))
             break;
-        if (!take(&t, ','))
-            take(&t, ';');
+        if (!take_char(&t, ','))
+            take_char(&t, ';');
     }
     arena_release(&passing);
     for (size_t n = 1; n < CHOICES_MAX && choices[n]; n++) {
@@ -351,7 +351,7 @@ int hlo_reflect_from_text(const ProtobufCMessageDescriptor *const *choices, cons
                           size_t size, struct arena *a, ProtobufCMessage **out, struct err *e)
 {
     struct text t = {text, text, text + size, a, e};
-    ProtobufCMessage *m = hlo_reflect_new(a, choices[choose(t, choices)]);
+    ProtobufCMessage *m = hlo_reflect_new(a, choices[choose_message(t, choices)]);
 
     if (!m)
         return err_no_memory(e, "to read the module");

@@ -14,7 +14,8 @@ struct wire {
 
 enum wire_type { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };
 
-static int fail(struct wire *w, const struct reflect_step *s, const uint8_t *at, const char *what)
+static int fail_in_wire(struct wire *w, const struct reflect_step *s, const uint8_t *at,
+                        const char *what)
 {
     char path[200];
 
@@ -32,7 +33,7 @@ static int read_varint(struct wire *w, const struct reflect_step *s, const uint8
 
     for (unsigned shift = 0; shift < 70; shift += 7) {
         if (w->at == end)
-            return fail(w, s, w->at, "the message ends inside a number");
+            return fail_in_wire(w, s, w->at, "the message ends inside a number");
         uint8_t byte = *w->at++;
         value |= shift < 64 ? (uint64_t)(byte & 127) << shift : 0;
         if (byte < 128) {
@@ -40,7 +41,7 @@ static int read_varint(struct wire *w, const struct reflect_step *s, const uint8
             return 0;
         }
     }
-    return fail(w, s, w->at, "a number of more than 10 bytes");
+    return fail_in_wire(w, s, w->at, "a number of more than 10 bytes");
 }
 
 static int read_size(struct wire *w, const struct reflect_step *s, const uint8_t *end, size_t *out)
@@ -50,7 +51,7 @@ static int read_size(struct wire *w, const struct reflect_step *s, const uint8_t
     if (read_varint(w, s, end, &size))
         return ERR_INPUT;
     if (size > (uint64_t)(end - w->at))
-        return fail(w, s, w->at, "a length that reaches past the end of its message");
+        return fail_in_wire(w, s, w->at, "a length that reaches past the end of its message");
     *out = (size_t)size;
     return 0;
 }
@@ -65,9 +66,10 @@ static int skip(struct wire *w, const struct reflect_step *s, const uint8_t *end
     if (type == WIRE_BYTES && read_size(w, s, end, &size))
         return ERR_INPUT;
     if (type != WIRE_BYTES && type != WIRE_64 && type != WIRE_32)
-        return fail(w, s, w->at, "a wire type that proto3 does not have, expected 0, 1, 2 or 5");
+        return fail_in_wire(w, s, w->at,
+                            "a wire type that proto3 does not have, expected 0, 1, 2 or 5");
     if (size > (size_t)(end - w->at))
-        return fail(w, s, w->at, "the message ends inside a value");
+        return fail_in_wire(w, s, w->at, "the message ends inside a value");
     w->at += size;
     return 0;
 }
@@ -102,7 +104,7 @@ static int read_number(struct wire *w, const struct reflect_step *s, const uint8
 
     if (on_wire != WIRE_VARINT) {
         if ((size_t)(end - w->at) < size)
-            return fail(w, s, w->at, "the message ends inside a value");
+            return fail_in_wire(w, s, w->at, "the message ends inside a value");
         memcpy(slot, w->at, size);
         w->at += size;
         return 0;
@@ -122,7 +124,7 @@ static int read_number(struct wire *w, const struct reflect_step *s, const uint8
 
 static int past_limit(struct wire *w, const struct reflect_step *s)
 {
-    fail(w, s, w->at, "the file needs more memory than the limit for its size");
+    fail_in_wire(w, s, w->at, "the file needs more memory than the limit for its size");
     return w->e->code = ERR_LIMIT;
 }
 
@@ -148,7 +150,7 @@ static int read_bytes(struct wire *w, const struct reflect_step *s, ProtobufCMes
         return past_limit(w, s);
     const char *wrong = hlo_reflect_store(w->arena, m, f, &v);
     if (wrong)
-        return fail(w, s, w->at, wrong);
+        return fail_in_wire(w, s, w->at, wrong);
     w->at += size;
     return 0;
 }
@@ -182,14 +184,14 @@ static int hlo_read_message(struct wire *w, const struct reflect_step *s, const 
     const ProtobufCMessageDescriptor *d = m->descriptor;
 
     if (s && s->depth > HLO_NESTING_MAX)
-        return fail(w, s, w->at, "messages are nested too deeply");
+        return fail_in_wire(w, s, w->at, "messages are nested too deeply");
     while (w->at < end) {
         const uint8_t *at = w->at;
         uint64_t tag;
         if (read_varint(w, s, end, &tag))
             return ERR_INPUT;
         if (!(tag >> 3) || tag >> 3 > 536870911)
-            return fail(w, s, at, "a field number outside 1..536870911");
+            return fail_in_wire(w, s, at, "a field number outside 1..536870911");
         unsigned type = (unsigned)(tag & 7);
         const ProtobufCFieldDescriptor *f =
             protobuf_c_message_descriptor_get_field(d, (unsigned)(tag >> 3));

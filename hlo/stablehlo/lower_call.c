@@ -309,7 +309,7 @@ static uint8_t type_made(uint16_t opcode, uint8_t argument)
     return argument == HLO_C64 ? HLO_F32 : HLO_F64;
 }
 
-static int expand(struct lower *l, const struct expansion *x, hlo_id argument)
+static int expand_call(struct lower *l, const struct expansion *x, hlo_id argument)
 {
     struct hlo_shape part = *hlo_lower_shape_of(l, argument); /* their list moves as it grows */
     uint8_t type = part.type;
@@ -366,7 +366,7 @@ int hlo_lower_CHLO(struct lower *l)
     if (hlo_lower_operand(l, 0, &id))
         return l->e->code;
     const struct expansion *x = expansion_of(l, id);
-    return x ? expand(l, x, id) : hlo_lower_WHOLE(l);
+    return x ? expand_call(l, x, id) : hlo_lower_WHOLE(l);
 }
 
 /* One instruction; of complex numbers, which XLA expands, what XLA makes of it. */
@@ -380,5 +380,5 @@ int hlo_lower_FUNCTION(struct lower *l)
         return l->e->code;
     if (!is_plain)
         x = expansion_of(l, id);
-    return x ? expand(l, x, id) : hlo_lower_PLAIN(l);
+    return x ? expand_call(l, x, id) : hlo_lower_PLAIN(l);
 }

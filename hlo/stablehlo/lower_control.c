@@ -32,7 +32,7 @@ bool hlo_lower_needs(const struct lower *l, mlir_op_id id, uint32_t n)
     return true;
 }
 
-static bool runs(const struct lower *l, mlir_op_id id)
+static bool runs_operation(const struct lower *l, mlir_op_id id)
 {
     const struct mlir_region *region = &l->m->regions[l->m->ops[id].region];
 
@@ -47,7 +47,7 @@ int hlo_lower_captures(struct lower *l, mlir_region_id region, mlir_op_id first,
     l->stamp++;
     for (mlir_op_id id = first; id < end; id++) {
         const struct mlir_op *op = &m->ops[id];
-        if (!runs(l, id))
+        if (!runs_operation(l, id))
             continue;
         for (uint32_t n = 0; n < op->operand_count; n++) {
             mlir_value v = lower_same(l, mlir_operand(m, op, n));

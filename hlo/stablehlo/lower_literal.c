@@ -138,7 +138,7 @@ static const char *real_end(const char *p)
 }
 
 /* An element of this type at p, to l->text. Past it, or NULL. */
-static const char *element(struct lower *l, uint8_t type, const char *p)
+static const char *lower_element(struct lower *l, uint8_t type, const char *p)
 {
     const struct hlo_type_info *t = &hlo_type_info[type];
     uint64_t bits;
@@ -148,11 +148,11 @@ static const char *element(struct lower *l, uint8_t type, const char *p)
         if (*p != '(')
             return NULL;
         str_add_char(&l->text, '(');
-        p = element(l, part, lex_skip(p + 1));
+        p = lower_element(l, part, lex_skip(p + 1));
         if (!p || *(p = lex_skip(p)) != ',')
             return NULL;
         str_add(&l->text, ", ");
-        p = element(l, part, lex_skip(p + 1));
+        p = lower_element(l, part, lex_skip(p + 1));
         if (!p || *(p = lex_skip(p)) != ')')
             return NULL;
         str_add_char(&l->text, ')');
@@ -180,10 +180,11 @@ static const char *element(struct lower *l, uint8_t type, const char *p)
 
 /* ---- arrays ---- */
 
-static const char *list(struct lower *l, const struct hlo_shape *s, uint8_t dim, const char *p)
+static const char *lower_list(struct lower *l, const struct hlo_shape *s, uint8_t dim,
+                              const char *p)
 {
     if (dim == s->rank)
-        return element(l, s->type, p);
+        return lower_element(l, s->type, p);
     if (*p != '[')
         return NULL;
     p = lex_skip(p + 1);
@@ -195,7 +196,7 @@ static const char *list(struct lower *l, const struct hlo_shape *s, uint8_t dim,
             p = lex_skip(p + 1);
             str_add(&l->text, ", ");
         }
-        p = list(l, s, (uint8_t)(dim + 1), p);
+        p = lower_list(l, s, (uint8_t)(dim + 1), p);
         if (!p)
             return NULL;
         p = lex_skip(p);
@@ -375,7 +376,8 @@ static int write_literal(struct lower *l, const struct mlir_op *op, const struct
         str_add(&l->text, "{...}");
         return 0;
     }
-    const char *end = is_splat(l, op) ? element(l, s->type, in.text) : list(l, s, 0, in.text);
+    const char *end =
+        is_splat(l, op) ? lower_element(l, s->type, in.text) : lower_list(l, s, 0, in.text);
     if (!end || lex_skip(end) < in.text + in.size)
         return hlo_lower_fail(l, "\"%.*s\" is not a value of its type",
                               in.size < 60 ? (int)in.size : 60, in.text);

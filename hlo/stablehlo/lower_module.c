@@ -295,7 +295,7 @@ static void set_counts(struct lower *l)
         out->replica_count = n;
 }
 
-static void release(struct lower *l)
+static void release_lower(struct lower *l)
 {
     hlo_mlir_simplified_release(&l->s);
     hlo_mlir_names_release(&l->bases);
@@ -312,7 +312,7 @@ static void release(struct lower *l)
     str_release(&l->text);
 }
 
-static int prepare(struct lower *l)
+static int prepare_lower(struct lower *l)
 {
     const struct mlir_module *m = l->m;
 
@@ -352,7 +352,7 @@ int hlo_lower_module(struct lower *l, hlo_comp *entry)
     rc = hlo_mlir_simplify(l->m, l->m->funcs[main].body, l->as_is, &l->s);
     if (rc)
         goto out;
-    rc = prepare(l);
+    rc = prepare_lower(l);
     if (rc)
         goto out;
     rc = lower_functions(l, main);
@@ -364,6 +364,6 @@ int hlo_lower_module(struct lower *l, hlo_comp *entry)
     *entry = l->func_comp[main];
     set_counts(l);
 out:
-    release(l);
+    release_lower(l);
     return rc;
 }

@@ -36,7 +36,7 @@ struct sharding {
 
 /* ---- reading; p is inside a text that ends with NUL ---- */
 
-static bool eat(const char **p, const char *what)
+static bool eat_text(const char **p, const char *what)
 {
     const char *at = lex_skip(*p);
     size_t size = strlen(what);
@@ -73,17 +73,17 @@ static bool read_mesh(const char *p, struct sharding *s)
 {
     int64_t devices = 1;
 
-    if (!eat(&p, "<") || !eat(&p, "["))
+    if (!eat_text(&p, "<") || !eat_text(&p, "["))
         return false;
-    while (!eat(&p, "]")) {
+    while (!eat_text(&p, "]")) {
         struct axis *a = &s->axes[s->axis_count];
-        if (s->axis_count == AXES_MAX || !eat_name(&p, &a->name) || !eat(&p, "=") ||
+        if (s->axis_count == AXES_MAX || !eat_name(&p, &a->name) || !eat_text(&p, "=") ||
             !eat_int(&p, &a->size) || (devices *= a->size) > DEVICES_MAX)
             return false;
         s->axis_count++;
-        eat(&p, ",");
+        eat_text(&p, ",");
     }
-    return eat(&p, ">"); /* else an order of devices of its own */
+    return eat_text(&p, ">"); /* else an order of devices of its own */
 }
 
 static bool same_text(struct mlir_span a, struct mlir_span b)
@@ -105,29 +105,29 @@ static bool read_part(const char **p, struct sharding *s)
         return false;
     part->size = s->axes[part->axis].size;
     s->part_count++;
-    if (!eat(p, ":"))
+    if (!eat_text(p, ":"))
         return true;
-    return eat(p, "(") && eat_int(p, &part->pre) && eat(p, ")") && eat_int(p, &part->size) &&
-           !(s->axes[part->axis].size % (part->pre * part->size));
+    return eat_text(p, "(") && eat_int(p, &part->pre) && eat_text(p, ")") &&
+           eat_int(p, &part->size) && !(s->axes[part->axis].size % (part->pre * part->size));
 }
 
 /* `[{"x"}, {}, {"y", ?}p1]` */
 static bool read_dims(const char **p, struct sharding *s)
 {
-    if (!eat(p, "["))
+    if (!eat_text(p, "["))
         return false;
-    while (!eat(p, "]")) {
-        if (!eat(p, "{"))
+    while (!eat_text(p, "]")) {
+        if (!eat_text(p, "{"))
             return false;
-        while (!eat(p, "}")) {
-            if (!eat(p, "?") && !read_part(p, s))
+        while (!eat_text(p, "}")) {
+            if (!eat_text(p, "?") && !read_part(p, s))
                 return false;
-            eat(p, ",");
+            eat_text(p, ",");
         }
         if (**p == 'p')
             *p = hlo_mlir_name_end(*p);
         s->dims++;
-        eat(p, ",");
+        eat_text(p, ",");
     }
     return true;
 }
@@ -153,11 +153,11 @@ static bool read_sharding(const struct mlir_module *m, struct mlir_span text, st
         const char *end = hlo_mlir_name_end(p + 1);
         mesh = mesh_named(m, p + 1, (size_t)(end - p - 1));
         p = end;
-    } else if (eat(&p, "mesh")) {
+    } else if (eat_text(&p, "mesh")) {
         mesh = p;
         p = hlo_mlir_group_end(p);
     }
-    return mesh && p && read_mesh(mesh, s) && eat(&p, ",") && read_dims(&p, s);
+    return mesh && p && read_mesh(mesh, s) && eat_text(&p, ",") && read_dims(&p, s);
 }
 
 /* ---- writing ---- */

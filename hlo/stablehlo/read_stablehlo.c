@@ -72,7 +72,7 @@ static bool has_text(char *from, char *end)
     return false;
 }
 
-static void blank(char *from, char *end)
+static void blank_comment(char *from, char *end)
 {
     for (; from < end; from++)
         *from = *from == '\n' ? '\n' : ' ';
@@ -101,8 +101,8 @@ static int pick_module(struct mlir_module *m, char *input, int32_t wanted)
                        wanted, count, count);
     if (count < 2)
         return 0;
-    blank(input, picked);
-    blank(picked_end, end);
+    blank_comment(input, picked);
+    blank_comment(picked_end, end);
     hlo_build_warning(m->b, (size_t)(picked - input),
                       "the file holds %d modules: this is number %d, counted from 0", count,
                       number);

@@ -314,7 +314,7 @@ static void find_same(struct simplifier *z)
 
 /* ---- what somebody needs ---- */
 
-static bool push(struct simplifier *z, mlir_value v)
+static bool push_value(struct simplifier *z, mlir_value v)
 {
     if (z->s->is_live[v])
         return true;
@@ -328,7 +328,7 @@ static bool push(struct simplifier *z, mlir_value v)
 static bool push_all(struct simplifier *z, const struct mlir_op *op)
 {
     for (uint32_t n = 0; n < op->operand_count; n++) {
-        if (!push(z, operand_of(z, op, n)))
+        if (!push_value(z, operand_of(z, op, n)))
             return false;
     }
     return true;
@@ -466,7 +466,7 @@ static bool make_live(struct simplifier *z, mlir_op_id id)
         return ok && push_returned(z, op->regions);
     }
     if ((op->row == MLIR_OP_CASE || op->row == MLIR_OP_IF) && op->operand_count)
-        return ok && push(z, operand_of(z, op, 0));
+        return ok && push_value(z, operand_of(z, op, 0));
     for (mlir_region_id r = op->regions; ok && r != MLIR_NONE; r = m->regions[r].next)
         ok = push_returned(z, r);
     for (uint32_t n = 0, f; ok && hlo_mlir_called(z->m, op, n, &f); n++)
@@ -486,11 +486,11 @@ static bool carry(struct simplifier *z, mlir_op_id id, uint32_t n)
         n >= body->arg_count || body->last == MLIR_NONE || n >= m->ops[body->last].operand_count)
         return true; /* refused when it is lowered */
     z->s->is_live[op->results + n] = true;
-    return push(z, operand_of(z, op, n)) && push(z, mlir_returned(m, cond->next, n)) &&
-           push(z, cond->first_arg + n) && push(z, body->first_arg + n);
+    return push_value(z, operand_of(z, op, n)) && push_value(z, mlir_returned(m, cond->next, n)) &&
+           push_value(z, cond->first_arg + n) && push_value(z, body->first_arg + n);
 }
 
-static bool follow(struct simplifier *z, mlir_value v)
+static bool follow_value(struct simplifier *z, mlir_value v)
 {
     const struct mlir_module *m = z->m;
     const struct mlir_value_info *info = &m->values[v];
@@ -512,7 +512,7 @@ static bool follow(struct simplifier *z, mlir_value v)
     for (mlir_region_id r = op->regions; r != MLIR_NONE; r = m->regions[r].next) {
         mlir_op_id last = m->regions[r].last;
         if (last != MLIR_NONE && info->number < m->ops[last].operand_count &&
-            !push(z, mlir_returned(m, r, info->number)))
+            !push_value(z, mlir_returned(m, r, info->number)))
             return false;
     }
     return true;
@@ -524,7 +524,7 @@ static bool find_live(struct simplifier *z, mlir_region_id entry)
 
     while (ok && (z->work_count || z->func_count)) {
         if (z->work_count) {
-            ok = follow(z, z->work[--z->work_count]);
+            ok = follow_value(z, z->work[--z->work_count]);
         } else {
             mlir_region_id body = z->m->funcs[z->funcs[--z->func_count]].body;
             ok = push_returned(z, body) && run_region(z, body);

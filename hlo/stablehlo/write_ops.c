@@ -15,7 +15,7 @@ static const struct hlo_shape *operand_shape(const struct mlir_writer *w, hlo_id
 }
 
 /* `"name"(%1, %2`, without the closing bracket. */
-static void begin(struct mlir_writer *w, hlo_id id, const char *name, uint32_t operands)
+static void begin_operation(struct mlir_writer *w, hlo_id id, const char *name, uint32_t operands)
 {
     bool is_first = true;
 
@@ -32,7 +32,7 @@ static void begin(struct mlir_writer *w, hlo_id id, const char *name, uint32_t o
     str_add_char(w->out, ')');
 }
 
-static int finish(struct mlir_writer *w, hlo_id id)
+static int finish_operation(struct mlir_writer *w, hlo_id id)
 {
     hlo_mlir_write_signature(w, id, hlo_at(w->m, id)->operand_count);
     return 0;
@@ -43,7 +43,7 @@ static int write_plain(struct mlir_writer *w, hlo_id id, const struct mlir_op_in
 {
     const struct hlo_instruction *i = hlo_at(w->m, id);
 
-    begin(w, id, info->name, i->operand_count);
+    begin_operation(w, id, info->name, i->operand_count);
     hlo_mlir_write_attrs_begin(w);
     if (hlo_mlir_write_table(w, id, info))
         return w->e->code;
@@ -54,17 +54,17 @@ static int write_plain(struct mlir_writer *w, hlo_id id, const struct mlir_op_in
             return w->e->code;
     }
     str_add(w->out, i->called_count ? ")" : "");
-    return finish(w, id);
+    return finish_operation(w, id);
 }
 
 static int write_constant(struct mlir_writer *w, hlo_id id)
 {
-    begin(w, id, "stablehlo.constant", 0);
+    begin_operation(w, id, "stablehlo.constant", 0);
     str_add(w->out, " <{value = ");
     if (hlo_mlir_write_literal(w, id))
         return w->e->code;
     str_add(w->out, "}>");
-    return finish(w, id);
+    return finish_operation(w, id);
 }
 
 static int write_broadcast(struct mlir_writer *w, hlo_id id)
@@ -72,24 +72,24 @@ static int write_broadcast(struct mlir_writer *w, hlo_id id)
     int64_t dims[HLO_RANK_MAX];
     size_t count = hlo_attr_ints(w->m, id, HLO_ATTR_DIMENSIONS, dims);
 
-    begin(w, id, "stablehlo.broadcast_in_dim", 1);
+    begin_operation(w, id, "stablehlo.broadcast_in_dim", 1);
     hlo_mlir_write_attrs_begin(w);
     hlo_mlir_write_array(w, "broadcast_dimensions", dims, count);
     hlo_mlir_write_attrs_end(w);
-    return finish(w, id);
+    return finish_operation(w, id);
 }
 
 static int write_compare(struct mlir_writer *w, hlo_id id)
 {
     const struct hlo_attr *a = hlo_attr(w->m, id, HLO_ATTR_DIRECTION);
 
-    begin(w, id, "stablehlo.compare", 2);
+    begin_operation(w, id, "stablehlo.compare", 2);
     str_format(w->out, " <{comparison_direction = #stablehlo<comparison_direction %.*s>",
                (int)a->size, a->text);
     if (hlo_attr_is(w->m, id, HLO_ATTR_TYPE, "TOTALORDER"))
         str_add(w->out, ", compare_type = #stablehlo<comparison_type TOTALORDER>");
     str_add(w->out, "}>");
-    return finish(w, id);
+    return finish_operation(w, id);
 }
 
 static void write_dims(struct mlir_writer *w, hlo_id id, const char *name, enum hlo_attr_key key)
@@ -104,7 +104,7 @@ static void write_dims(struct mlir_writer *w, hlo_id id, const char *name, enum 
 
 static int write_dot(struct mlir_writer *w, hlo_id id)
 {
-    begin(w, id, "stablehlo.dot_general", 2);
+    begin_operation(w, id, "stablehlo.dot_general", 2);
     hlo_mlir_write_attrs_begin(w);
     hlo_mlir_write_attr(w, "dot_dimension_numbers");
     str_add(w->out, "#stablehlo.dot<");
@@ -116,18 +116,18 @@ static int write_dot(struct mlir_writer *w, hlo_id id)
     if (hlo_mlir_write_table(w, id, &hlo_mlir_op_info[MLIR_OP_DOT_GENERAL]))
         return w->e->code;
     hlo_mlir_write_attrs_end(w);
-    return finish(w, id);
+    return finish_operation(w, id);
 }
 
 static int write_convolution(struct mlir_writer *w, hlo_id id)
 {
-    begin(w, id, "stablehlo.convolution", 2);
+    begin_operation(w, id, "stablehlo.convolution", 2);
     hlo_mlir_write_attrs_begin(w);
     if (hlo_mlir_write_convolution(w, id) ||
         hlo_mlir_write_table(w, id, &hlo_mlir_op_info[MLIR_OP_CONVOLUTION]))
         return w->e->code;
     hlo_mlir_write_attrs_end(w);
-    return finish(w, id);
+    return finish_operation(w, id);
 }
 
 /* Three numbers a dim: one array of each. */
@@ -143,7 +143,7 @@ static int write_triples(struct mlir_writer *w, hlo_id id, const int64_t (*parts
         hlo_mlir_write_array(w, names[k], row, count);
     }
     hlo_mlir_write_attrs_end(w);
-    return finish(w, id);
+    return finish_operation(w, id);
 }
 
 static int write_slice(struct mlir_writer *w, hlo_id id)
@@ -155,7 +155,7 @@ static int write_slice(struct mlir_writer *w, hlo_id id)
 
     if (!hlo_parse_slices(a->text, a->size, parts, HLO_RANK_MAX, &count))
         return hlo_mlir_write_fail(w, id, "its slices cannot be read");
-    begin(w, id, "stablehlo.slice", 1);
+    begin_operation(w, id, "stablehlo.slice", 1);
     return write_triples(w, id, (const int64_t(*)[3])parts, count, names);
 }
 
@@ -169,7 +169,7 @@ static int write_pad(struct mlir_writer *w, hlo_id id)
 
     if (!hlo_parse_padding(a->text, a->size, parts, HLO_RANK_MAX, &count))
         return hlo_mlir_write_fail(w, id, "its padding cannot be read");
-    begin(w, id, "stablehlo.pad", 2);
+    begin_operation(w, id, "stablehlo.pad", 2);
     return write_triples(w, id, (const int64_t(*)[3])parts, count, names);
 }
 
@@ -177,8 +177,8 @@ static int write_windowed(struct mlir_writer *w, hlo_id id)
 {
     bool is_scatter = hlo_at(w->m, id)->opcode == HLO_OP_SELECT_AND_SCATTER;
 
-    begin(w, id, is_scatter ? "stablehlo.select_and_scatter" : "stablehlo.reduce_window",
-          hlo_at(w->m, id)->operand_count);
+    begin_operation(w, id, is_scatter ? "stablehlo.select_and_scatter" : "stablehlo.reduce_window",
+                    hlo_at(w->m, id)->operand_count);
     hlo_mlir_write_attrs_begin(w);
     if (hlo_mlir_write_window(w, id, operand_shape(w, id, 0)->rank))
         return w->e->code;
@@ -189,30 +189,30 @@ static int write_windowed(struct mlir_writer *w, hlo_id id)
             return w->e->code;
     }
     str_add_char(w->out, ')');
-    return finish(w, id);
+    return finish_operation(w, id);
 }
 
 static int write_reduce_precision(struct mlir_writer *w, hlo_id id)
 {
-    begin(w, id, "stablehlo.reduce_precision", 1);
+    begin_operation(w, id, "stablehlo.reduce_precision", 1);
     hlo_mlir_write_attrs_begin(w);
     hlo_mlir_write_int(w, "exponent_bits", hlo_attr_int(w->m, id, HLO_ATTR_EXPONENT_BITS, 0),
                        "i32");
     hlo_mlir_write_int(w, "mantissa_bits", hlo_attr_int(w->m, id, HLO_ATTR_MANTISSA_BITS, 0),
                        "i32");
     hlo_mlir_write_attrs_end(w);
-    return finish(w, id);
+    return finish_operation(w, id);
 }
 
 static int write_topk(struct mlir_writer *w, hlo_id id)
 {
     if (!hlo_attr_bool(w->m, id, HLO_ATTR_LARGEST, true))
         return hlo_mlir_write_fail(w, id, "the smallest values have no form");
-    begin(w, id, "chlo.top_k", 1);
+    begin_operation(w, id, "chlo.top_k", 1);
     hlo_mlir_write_attrs_begin(w);
     hlo_mlir_write_int(w, "k", hlo_attr_int(w->m, id, HLO_ATTR_K, 0), "i64");
     hlo_mlir_write_attrs_end(w);
-    return finish(w, id);
+    return finish_operation(w, id);
 }
 
 /* The operation has the shape of its result as an operand. */
@@ -228,7 +228,7 @@ static int write_rng(struct mlir_writer *w, hlo_id id)
     hlo_mlir_write_ints_list(w, s->dims, s->rank);
     str_format(w->out, "%s> : tensor<%uxi64>}> : () -> tensor<%uxi64>\n", s->rank ? "]" : "",
                s->rank, s->rank);
-    begin(w, id, "stablehlo.rng", 2);
+    begin_operation(w, id, "stablehlo.rng", 2);
     w->out->size--;
     str_format(w->out, ", %%%u)", shape);
     hlo_mlir_write_attrs_begin(w);
@@ -265,10 +265,10 @@ static int write_custom_call(struct mlir_writer *w, hlo_id id)
 
     if (is_whole && a->size < sizeof name) {
         snprintf(name, sizeof name, "%.*s", (int)a->size - 2, a->text + 1);
-        begin(w, id, name, hlo_at(w->m, id)->operand_count);
-        return finish(w, id);
+        begin_operation(w, id, name, hlo_at(w->m, id)->operand_count);
+        return finish_operation(w, id);
     }
-    begin(w, id, "stablehlo.custom_call", hlo_at(w->m, id)->operand_count);
+    begin_operation(w, id, "stablehlo.custom_call", hlo_at(w->m, id)->operand_count);
     str_format(w->out, " <{call_target_name = %.*s", (int)a->size, a->text);
     if (hlo_attr_bool(w->m, id, HLO_ATTR_CUSTOM_CALL_HAS_SIDE_EFFECT, false))
         str_add(w->out, ", has_side_effect = true");
@@ -288,20 +288,20 @@ static int write_custom_call(struct mlir_writer *w, hlo_id id)
         hlo_mlir_write_users_sharding(w, id);
         str_add_char(w->out, '}');
     }
-    return finish(w, id);
+    return finish_operation(w, id);
 }
 
 static int write_call(struct mlir_writer *w, hlo_id id)
 {
-    begin(w, id, "func.call", hlo_at(w->m, id)->operand_count);
+    begin_operation(w, id, "func.call", hlo_at(w->m, id)->operand_count);
     str_format(w->out, " <{callee = @\"%s\"}>", w->m->computations[hlo_called(w->m, id, 0)].name);
-    return finish(w, id);
+    return finish_operation(w, id);
 }
 
 /* HLO has body, condition; the operation condition, body. */
 static int write_while(struct mlir_writer *w, hlo_id id)
 {
-    begin(w, id, "stablehlo.while", 1);
+    begin_operation(w, id, "stablehlo.while", 1);
     str_add(w->out, " (");
     if (hlo_mlir_write_region(w, hlo_called(w->m, id, 1)))
         return w->e->code;
@@ -309,7 +309,7 @@ static int write_while(struct mlir_writer *w, hlo_id id)
     if (hlo_mlir_write_region(w, hlo_called(w->m, id, 0)))
         return w->e->code;
     str_add_char(w->out, ')');
-    return finish(w, id);
+    return finish_operation(w, id);
 }
 
 /* Branches have no arguments: what they get is seen from outside. */
@@ -318,7 +318,7 @@ static int write_conditional(struct mlir_writer *w, hlo_id id)
     const struct hlo_module *m = w->m;
     bool is_if = operand_shape(w, id, 0)->type == HLO_PRED;
 
-    begin(w, id, is_if ? "stablehlo.if" : "stablehlo.case", 1);
+    begin_operation(w, id, is_if ? "stablehlo.if" : "stablehlo.case", 1);
     for (uint32_t n = 0; n < hlo_at(m, id)->called_count; n++) {
         hlo_comp c = hlo_called(m, id, n);
         hlo_id from = hlo_operand(m, id, n + 1), param = m->computations[c].params[0];
@@ -340,8 +340,8 @@ static int write_conditional(struct mlir_writer *w, hlo_id id)
 /* Operands that are tuples in HLO are flat here, so the plain form does. */
 static int write_barrier(struct mlir_writer *w, hlo_id id)
 {
-    begin(w, id, "stablehlo.optimization_barrier", 1);
-    return finish(w, id);
+    begin_operation(w, id, "stablehlo.optimization_barrier", 1);
+    return finish_operation(w, id);
 }
 
 static const struct {

@@ -12,7 +12,7 @@
 /* ---- tables: `N "text"` or `N {key=I key=I}`, N counting from 1 ---- */
 
 /* The number after `key=` within [at, end); 0 when absent. */
-static uint32_t field(const char *at, const char *end, const char *key)
+static uint32_t table_field(const char *at, const char *end, const char *key)
 {
     size_t size = strlen(key);
 
@@ -52,7 +52,7 @@ static int location_row(struct parser *p, const char *text, const char *end)
     if (!mem_grow(&f->locations, &f->location_room, f->location_count, 1))
         return hlo_parse_memory(p);
     f->locations[f->location_count++] = (struct parse_location){
-        field(text + 1, end, "file_name_id="), field(text + 1, end, "line=")};
+        table_field(text + 1, end, "file_name_id="), table_field(text + 1, end, "line=")};
     return 0;
 }
 
@@ -64,7 +64,7 @@ static int frame_row(struct parser *p, const char *text, const char *end)
         return hlo_parse_fail(p, text, "expected a frame such as {file_location_id=1}");
     if (!mem_grow(&f->frames, &f->frame_room, f->frame_count, 1))
         return hlo_parse_memory(p);
-    f->frames[f->frame_count++] = field(text + 1, end, "file_location_id=");
+    f->frames[f->frame_count++] = table_field(text + 1, end, "file_location_id=");
     return 0;
 }
 

@@ -19,7 +19,7 @@ struct writer {
     struct str *out;
 };
 
-static void add(struct writer *w, const char *text)
+static void write_words(struct writer *w, const char *text)
 {
     str_add(w->out, text);
 }
@@ -128,7 +128,7 @@ static void add_name(struct writer *w, const char *name)
 {
     if (is_reserved(name))
         str_add_char(w->out, '%');
-    add(w, name);
+    write_words(w, name);
 }
 
 static void add_computation(struct writer *w, hlo_comp c)
@@ -142,7 +142,7 @@ static void add_called_list(struct writer *w, const struct hlo_instruction *i)
 {
     for (uint32_t n = 0; n < i->called_count; n++) {
         if (n)
-            add(w, ", ");
+            write_words(w, ", ");
         add_computation(w, w->m->called_pool[i->called + n]);
     }
 }
@@ -151,8 +151,8 @@ static void add_called_pair(struct writer *w, const struct hlo_instruction *i,
                             const char *const names[2], const int order[2])
 {
     for (int n = 0; n < 2; n++) {
-        add(w, ", ");
-        add(w, names[n]);
+        write_words(w, ", ");
+        write_words(w, names[n]);
         str_add_char(w->out, '=');
         add_computation(w, w->m->called_pool[i->called + (uint32_t)order[n]]);
     }
@@ -196,10 +196,10 @@ static void add_called(struct writer *w, const struct hlo_instruction *i)
     }
     bool is_list =
         i->opcode == HLO_OP_CONDITIONAL || i->opcode == HLO_OP_CUSTOM_CALL || i->called_count > 1;
-    add(w, i->opcode == HLO_OP_CONDITIONAL ? ", branch_computations="
-           : is_list                       ? ", called_computations="
-           : is_fused(i->opcode)           ? ", calls="
-                                           : ", to_apply=");
+    write_words(w, i->opcode == HLO_OP_CONDITIONAL ? ", branch_computations="
+                   : is_list                       ? ", called_computations="
+                   : is_fused(i->opcode)           ? ", calls="
+                                                   : ", to_apply=");
     if (is_list)
         str_add_char(w->out, '{');
     add_called_list(w, i);
@@ -223,7 +223,7 @@ static void add_value(struct writer *w, const char *text, size_t size)
         bool joins =
             (size_t)(end - word) >= sizeof module - 1 && !memcmp(word, module, sizeof module - 1);
         add_text(w, text, (size_t)(line - text));
-        add(w, joins ? " " : "\n");
+        write_words(w, joins ? " " : "\n");
         text = joins ? word : line + 1;
     }
     add_text(w, text, (size_t)(end - text));
@@ -231,9 +231,9 @@ static void add_value(struct writer *w, const char *text, size_t size)
 
 static void add_attr(struct writer *w, const struct hlo_attr *a)
 {
-    add(w, ", ");
+    write_words(w, ", ");
     if (a->key < HLO_ATTR_UNKNOWN) {
-        add(w, hlo_attr_info[a->key].name);
+        write_words(w, hlo_attr_info[a->key].name);
         str_add_char(w->out, '=');
     }
     add_value(w, a->text, a->size);
@@ -248,7 +248,7 @@ static void add_metadata(struct writer *w, hlo_id id, const struct hlo_attr *a)
     }
     const struct hlo_meta *meta = hlo_meta(w->m, id);
     if (hlo_meta_is_known(meta)) {
-        add(w, ", metadata=");
+        write_words(w, ", metadata=");
         hlo_meta_write(meta, w->out);
     }
 }
@@ -257,10 +257,10 @@ static void add_controls(struct writer *w, const struct hlo_instruction *i)
 {
     if (!i->control_count)
         return;
-    add(w, ", control-predecessors={");
+    write_words(w, ", control-predecessors={");
     for (uint32_t n = 0; n < i->control_count; n++) {
         if (n)
-            add(w, ", ");
+            write_words(w, ", ");
         add_name(w, hlo_name(w->m, w->m->operand_pool[i->controls + n]));
     }
     str_add_char(w->out, '}');
@@ -271,8 +271,8 @@ static void add_sharding(struct writer *w, hlo_id id)
     const char *text = w->o->sharding(w->o->context, id);
 
     if (text) {
-        add(w, ", sharding=");
-        add(w, text);
+        write_words(w, ", sharding=");
+        write_words(w, text);
     }
 }
 
@@ -324,7 +324,7 @@ static void add_attrs(struct writer *w, hlo_id id)
     const struct hlo_attr *attrs = w->m->attr_pool + i->attrs, *composite = NULL;
 
     if (i->opcode == HLO_OP_GET_TUPLE_ELEMENT) {
-        add(w, ", index=");
+        write_words(w, ", index=");
         str_add_int(w->out, i->number);
     }
     uint32_t n = add_own_attrs(w, i, &composite);
@@ -358,13 +358,13 @@ static void add_splat(struct writer *w, const struct hlo_shape *s, const struct 
         add_text(w, value->text, value->size);
         return;
     }
-    add(w, "{ ");
+    write_words(w, "{ ");
     for (int64_t n = 0; n < s->dims[dim]; n++) {
         if (n)
-            add(w, ", ");
+            write_words(w, ", ");
         add_splat(w, s, value, (uint8_t)(dim + 1));
     }
-    add(w, " }");
+    write_words(w, " }");
 }
 
 /* One value for all elements is spelt out while it is short: XLA before 2026 does not read it. */
@@ -392,7 +392,7 @@ static void add_operands(struct writer *w, hlo_id id)
     } else {
         for (uint32_t n = 0; n < i->operand_count; n++) {
             if (n)
-                add(w, ", ");
+                write_words(w, ", ");
             const char *other = w->o->operand ? w->o->operand(w->o->context, id, n) : NULL;
             add_name(w, other ? other : hlo_name(m, m->operand_pool[i->operands + n]));
         }
@@ -406,16 +406,16 @@ static void add_instruction(struct writer *w, hlo_id id)
     const char *before = w->o->before ? w->o->before(w->o->context, id) : NULL;
 
     if (before)
-        add(w, before);
-    add(w, i->is_root ? "  ROOT " : "  ");
+        write_words(w, before);
+    write_words(w, i->is_root ? "  ROOT " : "  ");
     add_name(w, hlo_name(m, id));
-    add(w, " = ");
+    write_words(w, " = ");
     hlo_write_shape(m, i->shape, true, w->out);
     str_add_char(w->out, ' ');
     if (i->opcode == HLO_OP_UNKNOWN)
         add_text(w, m->literals[i->literal].text, m->literals[i->literal].size);
     else
-        add(w, hlo_op_info[i->opcode].name);
+        write_words(w, hlo_op_info[i->opcode].name);
     str_add_char(w->out, '(');
     add_operands(w, id);
     str_add_char(w->out, ')');
@@ -427,15 +427,15 @@ static void add_body(struct writer *w, hlo_comp c)
 {
     const struct hlo_computation *comp = &w->m->computations[c];
 
-    add(w, c == w->m->entry ? "\nENTRY " : "\n");
+    write_words(w, c == w->m->entry ? "\nENTRY " : "\n");
     add_name(w, comp->name);
-    add(w, " {\n");
+    write_words(w, " {\n");
     for (uint32_t n = 0; n < comp->count; n++)
         add_instruction(w, comp->first + n);
     str_add_char(w->out, '}');
     if (comp->thread) {
-        add(w, ", execution_thread=\"");
-        add(w, comp->thread);
+        write_words(w, ", execution_thread=\"");
+        write_words(w, comp->thread);
         str_add_char(w->out, '"');
     }
     str_add_char(w->out, '\n');
@@ -457,7 +457,7 @@ static void add_index(struct writer *w, hlo_shape_id id, uint32_t leaf)
             leaf -= m->shapes[s->parts[n++]].leaf_count;
         if (!s->part_count)
             break;
-        add(w, first ? "" : ", ");
+        write_words(w, first ? "" : ", ");
         str_add_int(w->out, n);
         id = s->parts[n];
         first = false;
@@ -473,21 +473,21 @@ static void add_aliases(struct writer *w, const struct hlo_alias *list, uint32_t
 
     if (!count)
         return;
-    add(w, is_donor ? ", buffer_donor={ " : ", input_output_alias={ ");
+    write_words(w, is_donor ? ", buffer_donor={ " : ", input_output_alias={ ");
     for (uint32_t n = 0; n < count; n++) {
         const struct hlo_alias *a = &list[n];
-        add(w, n ? ", " : "");
+        write_words(w, n ? ", " : "");
         if (!is_donor) {
             add_index(w, hlo_at(m, entry->root)->shape, a->out);
-            add(w, ": ");
+            write_words(w, ": ");
         }
         str_add_char(w->out, '(');
         str_add_int(w->out, a->param);
-        add(w, ", ");
+        write_words(w, ", ");
         add_index(w, hlo_at(m, entry->params[a->param])->shape, a->param_leaf);
-        add(w, is_donor ? ")" : a->must ? ", must-alias)" : ", may-alias)");
+        write_words(w, is_donor ? ")" : a->must ? ", must-alias)" : ", may-alias)");
     }
-    add(w, " }");
+    write_words(w, " }");
 }
 
 /* Header attributes kept as text, in XLA's order; what is not here comes last. */
@@ -515,7 +515,7 @@ static size_t header_rank(const struct hlo_text *t)
 static void add_count(struct writer *w, const char *name, int64_t count)
 {
     if (count != 1) {
-        add(w, name);
+        write_words(w, name);
         str_add_int(w->out, count);
     }
 }
@@ -531,9 +531,9 @@ static void add_header(struct writer *w)
 {
     const struct hlo_module *m = w->m;
 
-    add(w, "HloModule ");
+    write_words(w, "HloModule ");
     add_module_name(w);
-    add(w, m->is_scheduled ? ", is_scheduled=true" : "");
+    write_words(w, m->is_scheduled ? ", is_scheduled=true" : "");
     add_aliases(w, m->aliases, m->alias_count, false);
     add_aliases(w, m->donors, m->donor_count, true);
     for (size_t rank = 0; rank <= HEADER_ORDER; rank++) {
@@ -543,16 +543,16 @@ static void add_header(struct writer *w)
         }
         for (uint32_t n = 0; n < m->header_count; n++) {
             if (header_rank(&m->header[n]) == rank) {
-                add(w, ", ");
+                write_words(w, ", ");
                 add_text(w, m->header[n].text, m->header[n].size);
             }
         }
     }
-    add(w, "\n");
+    write_words(w, "\n");
     if (m->tables.size && !w->o->no_metadata) {
-        add(w, "\n");
+        write_words(w, "\n");
         add_text(w, m->tables.text, m->tables.size);
-        add(w, "\n\n");
+        write_words(w, "\n\n");
     }
 }
 
@@ -565,6 +565,6 @@ int hlo_write_text(const struct hlo_module *m, const struct hlo_write_options *o
     add_header(&w);
     for (hlo_comp c = 0; c < m->computation_count; c++)
         add_body(&w, c);
-    add(&w, "\n");
+    write_words(&w, "\n");
     return out->failed ? err_no_memory(e, "to write the module") : 0;
 }

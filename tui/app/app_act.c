@@ -88,7 +88,7 @@ static void resize_split(struct app *a, int step)
         a->split += step;
 }
 
-static void move(struct app *a, int how)
+static void move_cursor(struct app *a, int how)
 {
     struct panel *p = app_top(a);
 
@@ -117,7 +117,7 @@ static bool find_wide(struct app *a, const struct match *m, int step)
 }
 
 /* "//words": in all of the screen; "/words": in the panel with the keys. */
-static void find(struct app *a, int step)
+static void find_step(struct app *a, int step)
 {
     struct panel *p = app_top(a);
     bool wide = a->pattern[0] == '/';
@@ -263,8 +263,8 @@ static const struct handler handlers[ACT_COUNT] = {
     [ACT_REDO] = {.act_with = app_steer, .argument = ACT_REDO},
     [ACT_WHY] = {.view = &view_why, .about = ABOUT_PANEL},
     [ACT_SEARCH] = {.act_with = open_prompt, .argument = PROMPT_SEARCH},
-    [ACT_SEARCH_NEXT] = {.act_with = find, .argument = 1},
-    [ACT_SEARCH_LAST] = {.act_with = find, .argument = -1},
+    [ACT_SEARCH_NEXT] = {.act_with = find_step, .argument = 1},
+    [ACT_SEARCH_LAST] = {.act_with = find_step, .argument = -1},
     [ACT_GO_BACK] = {.act = app_go_back},
     [ACT_FILTER] = {.act = ask_filter},
     [ACT_JUMP] = {.act = app_jump_begin},
@@ -305,14 +305,14 @@ static const struct handler handlers[ACT_COUNT] = {
     [ACT_WIDER] = {.act_with = resize_split, .argument = 2},
     [ACT_MOUSE] = {.act = toggle_mouse},
     [ACT_REDRAW] = {.act_with = make_wish, .argument = APP_REDRAW},
-    [ACT_DOWN] = {.act_with = move, .argument = LIST_DOWN},
-    [ACT_UP] = {.act_with = move, .argument = LIST_UP},
-    [ACT_PAGE_DOWN] = {.act_with = move, .argument = LIST_PAGE_DOWN},
-    [ACT_PAGE_UP] = {.act_with = move, .argument = LIST_PAGE_UP},
-    [ACT_HALF_DOWN] = {.act_with = move, .argument = LIST_HALF_DOWN},
-    [ACT_HALF_UP] = {.act_with = move, .argument = LIST_HALF_UP},
-    [ACT_FIRST] = {.act_with = move, .argument = LIST_FIRST},
-    [ACT_LAST] = {.act_with = move, .argument = LIST_LAST},
+    [ACT_DOWN] = {.act_with = move_cursor, .argument = LIST_DOWN},
+    [ACT_UP] = {.act_with = move_cursor, .argument = LIST_UP},
+    [ACT_PAGE_DOWN] = {.act_with = move_cursor, .argument = LIST_PAGE_DOWN},
+    [ACT_PAGE_UP] = {.act_with = move_cursor, .argument = LIST_PAGE_UP},
+    [ACT_HALF_DOWN] = {.act_with = move_cursor, .argument = LIST_HALF_DOWN},
+    [ACT_HALF_UP] = {.act_with = move_cursor, .argument = LIST_HALF_UP},
+    [ACT_FIRST] = {.act_with = move_cursor, .argument = LIST_FIRST},
+    [ACT_LAST] = {.act_with = move_cursor, .argument = LIST_LAST},
     [ACT_COMMAND] = {.act_with = open_prompt, .argument = PROMPT_COMMAND},
     [ACT_FIND] = {.view = &view_find},
     [ACT_TOURS] = {.act = app_tours},

@@ -33,7 +33,7 @@ static void answer_quit(struct app *a, uint32_t key)
         app_act(a, &common_keys, ACT_EXPORT);
 }
 
-static void run(struct app *a)
+static void run_prompt(struct app *a)
 {
     enum prompt kind = a->prompt;
     char text[EDIT_ROOM];
@@ -58,7 +58,7 @@ static void run(struct app *a)
 }
 
 /* Tab: as far as all commands that begin so agree; the row above lists them. */
-static void complete(struct app *a)
+static void complete_prompt(struct app *a)
 {
     char most[EDIT_ROOM] = "";
     int count = colon_complete(a, a->line.text, most, sizeof most);
@@ -81,9 +81,9 @@ void app_prompt_key(struct app *a, uint32_t key)
         a->prompt = PROMPT_NONE;
         edit_set(&a->line, "");
     } else if (key == KEYC_ENTER) {
-        run(a);
+        run_prompt(a);
     } else if (key == KEYC_TAB && a->prompt == PROMPT_COMMAND) {
-        complete(a);
+        complete_prompt(a);
     } else if (key == KEYC_UP || key == KEYC_DOWN) {
         const char *line = history_step(h, key == KEYC_UP ? -1 : 1);
         if (line)

@@ -354,7 +354,7 @@ out:
     str_release(&html);
 }
 
-static void record(struct app *a, const char *path, bool overwrite)
+static void record_cast(struct app *a, const char *path, bool overwrite)
 {
     struct err e = {0};
 
@@ -370,12 +370,12 @@ static void record(struct app *a, const char *path, bool overwrite)
 
 static void run_record(struct app *a, const char *args)
 {
-    record(a, args, false);
+    record_cast(a, args, false);
 }
 
 static void run_record_over(struct app *a, const char *args)
 {
-    record(a, args, true);
+    record_cast(a, args, true);
 }
 
 static void run_page(struct app *a, const char *args)
@@ -479,7 +479,7 @@ static const struct colon_command colon_commands[] = {
     {0},
 };
 
-static const struct colon_command *find(const char *name, size_t size)
+static const struct colon_command *find_colon(const char *name, size_t size)
 {
     for (const struct colon_command *c = colon_commands; c->name; c++) {
         if (strlen(c->name) == size && !memcmp(c->name, name, size))
@@ -536,7 +536,7 @@ bool app_command(struct app *a, const char *line)
 {
     line += strspn(line, " ");
     size_t size = strcspn(line, " ");
-    const struct colon_command *c = find(line, size);
+    const struct colon_command *c = find_colon(line, size);
 
     if (c) {
         char args[EDIT_ROOM];
@@ -585,7 +585,7 @@ static bool action_line(struct app *a, int *i, struct colon_line *line)
         for (int k = 0; tables[t] && k < tables[t]->count; k++) {
             const struct action *action = &tables[t]->actions[k];
             words = action->words ? action->words : words;
-            if (find(action->name, strlen(action->name)) || (*i)-- != 0)
+            if (find_colon(action->name, strlen(action->name)) || (*i)-- != 0)
                 continue;
             const char *keys = keymap_keys(a->keymap, tables[t], k, 0);
             *line = (struct colon_line){.words = words,
@@ -606,7 +606,7 @@ bool colon_line(struct app *a, int i, struct colon_line *line)
 /* The last word of a line as a path: "open exam" -> "open examples/". How many there are. */
 static int complete_file(struct app *a, const char *text, char *most, size_t most_room)
 {
-    const struct colon_command *c = find(text, strcspn(text, " "));
+    const struct colon_command *c = find_colon(text, strcspn(text, " "));
     const char *space = strrchr(text, ' ');
     char path[EDIT_ROOM];
     struct str names = {0};

@@ -37,7 +37,7 @@ struct row {
     int count;
 };
 
-static void add(struct row *r, int wanted, int gap, unsigned style, const char *text)
+static void add_words(struct row *r, int wanted, int gap, unsigned style, const char *text)
 {
     if (r->count == PIECES_MOST || !*text)
         return;
@@ -87,15 +87,15 @@ static void add_model(struct row *r, const struct scene *s)
     char count[UNITS_ROOM], text[96], devices[64];
     uint32_t variables = 0, dims = 0;
 
-    add(r, 0, 0, ROLE_TITLE | BOLD, s->model_name);
+    add_words(r, 0, 0, ROLE_TITLE | BOLD, s->model_name);
     if (s->graph_words)
-        add(r, 1, 2, ROLE_TEXT, s->graph_words);
+        add_words(r, 1, 2, ROLE_TEXT, s->graph_words);
     if (!s->problem)
         return;
     const struct problem *p = s->problem;
     units_count(count, p->file->count);
     snprintf(text, sizeof text, "%s instr", count);
-    add(r, 3, 2, ROLE_DIM, text);
+    add_words(r, 3, 2, ROLE_DIM, text);
     for (uint32_t n = 0; n < p->roles.param_count; n++) {
         if (p->roles.params[n].role != HLO_ROLE_VARIABLE)
             continue;
@@ -103,14 +103,14 @@ static void add_model(struct row *r, const struct scene *s)
         dims += hlo_value_shape(p->m, p->roles.params[n].value)->rank;
     }
     snprintf(text, sizeof text, "%u variables, %u dims", variables, dims);
-    add(r, 7, 2, ROLE_DIM, text);
-    add(r, 1, 3, ROLE_TITLE | BOLD, p->cluster.name);
+    add_words(r, 7, 2, ROLE_DIM, text);
+    add_words(r, 1, 3, ROLE_TITLE | BOLD, p->cluster.name);
     cluster_label(&p->cluster, devices, sizeof devices);
-    add(r, 2, 2, ROLE_DIM, text_times(text, sizeof text, devices));
+    add_words(r, 2, 2, ROLE_DIM, text_times(text, sizeof text, devices));
     if (p->mesh.axes > 1) {
         mesh_format(&p->mesh, devices, sizeof devices);
         snprintf(text, sizeof text, "mesh %s", devices);
-        add(r, 2, 2, ROLE_DIM, text);
+        add_words(r, 2, 2, ROLE_DIM, text);
     }
 }
 
@@ -126,21 +126,21 @@ static void add_search(struct row *r, const struct watch *w)
     const struct search_options *o = &w->shot->options;
     char text[96];
 
-    add(r, 4, 3, ROLE_DIM, names[o->algorithm]);
+    add_words(r, 4, 3, ROLE_DIM, names[o->algorithm]);
     if (search_is_continuous(o))
-        add(r, 5, 1, ROLE_DIM,
-            w->shot->stage[0].episodes < SEARCH_LED && !w->shot->stage[1].episodes
-                ? "led by the shipped policy"
-                : "once led by the shipped policy");
+        add_words(r, 5, 1, ROLE_DIM,
+                  w->shot->stage[0].episodes < SEARCH_LED && !w->shot->stage[1].episodes
+                      ? "led by the shipped policy"
+                      : "once led by the shipped policy");
     else if (o->algorithm == SEARCH_DQN)
-        add(r, 5, 1, ROLE_DIM, o->paper ? "of the paper, from scratch" : "from scratch");
+        add_words(r, 5, 1, ROLE_DIM, o->paper ? "of the paper, from scratch" : "from scratch");
     snprintf(text, sizeof text, "· %s reward · strict",
              o->game.reward == GAME_REWARD_PAPER ? "paper" : "cost");
-    add(r, 6, 1, ROLE_DIM, text);
+    add_words(r, 6, 1, ROLE_DIM, text);
     snprintf(text, sizeof text, "· full propagation · seed %llu", (unsigned long long)o->seed);
     if (o->game.weak)
         snprintf(text, sizeof text, "· weak propagation · seed %llu", (unsigned long long)o->seed);
-    add(r, 8, 1, ROLE_DIM, text);
+    add_words(r, 8, 1, ROLE_DIM, text);
 }
 
 static void add_state(struct row *r, const struct watch *w, bool wide)
@@ -156,7 +156,7 @@ static void add_state(struct row *r, const struct watch *w, bool wide)
     const struct snapshot *s = w->shot;
     char text[96], count[UNITS_ROOM];
 
-    add(r, 0, 3, states[s->state].style, states[s->state].sign);
+    add_words(r, 0, 3, states[s->state].style, states[s->state].sign);
     if (s->state != LIVE_RUNNING)
         snprintf(text, sizeof text, "%s", states[s->state].word);
     else if (s->pace > 0 && s->pace <= CALM_PER_SECOND)
@@ -166,9 +166,9 @@ static void add_state(struct row *r, const struct watch *w, bool wide)
                  units_count(count, (int64_t)(s->episodes_per_s + 0.5)));
     else
         snprintf(text, sizeof text, "%.1f ep/s", s->episodes_per_s);
-    add(r, 0, 1, s->state == LIVE_FAILED ? ROLE_ERR : ROLE_TEXT, text);
-    add(r, 1, 3, ROLE_DIM, wide ? "episode" : "ep");
-    add(r, 1, 1, ROLE_TEXT, units_count(count, (int64_t)s->episodes));
+    add_words(r, 0, 1, s->state == LIVE_FAILED ? ROLE_ERR : ROLE_TEXT, text);
+    add_words(r, 1, 3, ROLE_DIM, wide ? "episode" : "ep");
+    add_words(r, 1, 1, ROLE_TEXT, units_count(count, (int64_t)s->episodes));
 }
 
 void header_title(const struct scene *s, const struct pane *p)
@@ -197,14 +197,14 @@ static void add_no_fit(struct row *r, const struct watch *w)
 
     snprintf(text, sizeof text, w->exact->proven ? "no split of %s fits" : "none of %s found fits",
              spaces[w->shot->options.game.kind]);
-    add(r, 0, 3, ROLE_ERR, text);
-    add(r, 2, 1, ROLE_DIM, w->exact->proven ? "proven by exact" : "by exact");
+    add_words(r, 0, 3, ROLE_ERR, text);
+    add_words(r, 2, 1, ROLE_DIM, w->exact->proven ? "proven by exact" : "by exact");
     for (uint32_t n = 0; n < count; n++) {
         if (plans[n] == w->best || plans[n] == w->exact || !plans[n]->fits)
             continue;
         snprintf(text, sizeof text, "%s does, %s", plans[n]->found_by,
                  units_plain_ms(ms, plans[n]->cost.step_ms));
-        add(r, 1, 3, ROLE_TEXT, text);
+        add_words(r, 1, 3, ROLE_TEXT, text);
         return;
     }
 }
@@ -221,7 +221,7 @@ static void add_gap(struct row *r, const struct watch *w)
     char text[96];
 
     if (!exact) {
-        add(r, 0, 3, ROLE_DIM, "no optimum yet");
+        add_words(r, 0, 3, ROLE_DIM, "no optimum yet");
         return;
     }
     if (!exact->fits) {
@@ -231,30 +231,30 @@ static void add_gap(struct row *r, const struct watch *w)
     bool paper = w->shot->options.game.reward == GAME_REWARD_PAPER;
     const char *what = exact->proven ? "optimum" : "best of exact";
     if (isnan(gap)) {
-        add(r, 0, 3, ROLE_DIM, what);
+        add_words(r, 0, 3, ROLE_DIM, what);
     } else if (gap < 1e-9) {
-        add(r, 0, 3, ROLE_OK, "0.0 %");
-        add(r, 0, 1, ROLE_TEXT, "over");
-        add(r, 0, 1, ROLE_TEXT, what);
+        add_words(r, 0, 3, ROLE_OK, "0.0 %");
+        add_words(r, 0, 1, ROLE_TEXT, "over");
+        add_words(r, 0, 1, ROLE_TEXT, what);
     } else {
         snprintf(text, sizeof text, "%s %%", units_change(ms, (paper ? -gap : gap) * 100, 1));
-        add(r, 0, 3, ROLE_WARN, text);
-        add(r, 0, 1, ROLE_TEXT, paper ? "of reward" : "over");
-        add(r, 0, 1, ROLE_TEXT, what);
+        add_words(r, 0, 3, ROLE_WARN, text);
+        add_words(r, 0, 1, ROLE_TEXT, paper ? "of reward" : "over");
+        add_words(r, 0, 1, ROLE_TEXT, what);
     }
-    add(r, fewer_found(w) ? 2 : 1, 1, ROLE_DIM, optimum_of[w->shot->options.game.kind]);
+    add_words(r, fewer_found(w) ? 2 : 1, 1, ROLE_DIM, optimum_of[w->shot->options.game.kind]);
     units_number(text, exact->score, 1);
     if (!paper)
         snprintf(text, sizeof text, "%s", units_plain_ms(ms, exact->cost.step_ms));
-    add(r, 0, 1, exact->proven ? ROLE_OK : ROLE_TEXT, text);
+    add_words(r, 0, 1, exact->proven ? ROLE_OK : ROLE_TEXT, text);
     if (!exact->proven)
         return;
-    add(r, 2, 1, ROLE_DIM, "proven"); /* an optimum is: "best of exact" is none */
-    add(r, 5, 1, ROLE_DIM, "by exact");
+    add_words(r, 2, 1, ROLE_DIM, "proven"); /* an optimum is: "best of exact" is none */
+    add_words(r, 5, 1, ROLE_DIM, "by exact");
     snprintf(text, sizeof text, "%s %s", units_count(ms, (int64_t)exact->nodes),
              exact->nodes == 1 ? "case" : "cases");
     if (exact->nodes)
-        add(r, 7, 2, ROLE_DIM, text);
+        add_words(r, 7, 2, ROLE_DIM, text);
 }
 
 static void add_elsewhere(struct row *r, const struct watch *w)
@@ -267,11 +267,11 @@ static void add_elsewhere(struct row *r, const struct watch *w)
         if (plan == w->shot->best || plan == w->shot->exact)
             continue;
         if (first)
-            add(r, 6, 3, ROLE_DIM, "elsewhere");
+            add_words(r, 6, 3, ROLE_DIM, "elsewhere");
         char ms[UNITS_ROOM];
         snprintf(text, sizeof text, "%s%s %s", first ? "" : "· ",
                  units_plain_ms(ms, plan->cost.step_ms), plan->found_by);
-        add(r, 6, 1, ROLE_TEXT, text);
+        add_words(r, 6, 1, ROLE_TEXT, text);
         first = false;
     }
 }
@@ -285,9 +285,9 @@ static void add_fewer(struct row *r, const struct watch *w)
     if (!f)
         return;
     snprintf(text, sizeof text, "on %u", f->devices);
-    add(r, 1, 3, ROLE_WARN, text);
-    add(r, 2, 1, ROLE_WARN, f->devices == 1 ? "device" : "devices");
-    add(r, 1, 1, ROLE_WARN | BOLD, units_plain_ms(ms, f->step_ms));
+    add_words(r, 1, 3, ROLE_WARN, text);
+    add_words(r, 2, 1, ROLE_WARN, f->devices == 1 ? "device" : "devices");
+    add_words(r, 1, 1, ROLE_WARN | BOLD, units_plain_ms(ms, f->step_ms));
 }
 
 static void add_best(struct row *r, const struct watch *w)
@@ -295,13 +295,13 @@ static void add_best(struct row *r, const struct watch *w)
     char text[UNITS_ROOM];
 
     if (w->best) {
-        add(r, 0, 0, ROLE_TITLE | BOLD, units_ms(text, w->best->cost.step_ms));
-        add(r, 3, 1, ROLE_TEXT, "best");
+        add_words(r, 0, 0, ROLE_TITLE | BOLD, units_ms(text, w->best->cost.step_ms));
+        add_words(r, 3, 1, ROLE_TEXT, "best");
     } else {
-        add(r, 0, 0, ROLE_DIM, "no plan yet");
+        add_words(r, 0, 0, ROLE_DIM, "no plan yet");
     }
-    add(r, w->best ? 4 : 0, 3, ROLE_DIM, "baseline");
-    add(r, w->best ? 4 : 0, 1, ROLE_TEXT, units_plain_ms(text, w->shot->baseline_ms));
+    add_words(r, w->best ? 4 : 0, 3, ROLE_DIM, "baseline");
+    add_words(r, w->best ? 4 : 0, 1, ROLE_TEXT, units_plain_ms(text, w->shot->baseline_ms));
 }
 
 /* "7.6" and " of 16 GB": one unit for both, but for a peak that would be 0.0 of it. */
@@ -390,17 +390,17 @@ void header_line(const struct scene *s, const struct pane *p)
     if (s->watch) {
         const struct watch *w = s->watch;
         double gap = watch_gap(w);
-        add(&left, 0, 0, ROLE_TITLE | BOLD,
-            units_ms(text, w->best ? w->best->cost.step_ms : w->shot->baseline_ms));
+        add_words(&left, 0, 0, ROLE_TITLE | BOLD,
+                  units_ms(text, w->best ? w->best->cost.step_ms : w->shot->baseline_ms));
         snprintf(text, sizeof text, "%s %%", units_change(count, gap * 100, 1));
         if (!isnan(gap))
-            add(&left, 1, 1, gap > 0 ? ROLE_WARN : ROLE_OK, text);
+            add_words(&left, 1, 1, gap > 0 ? ROLE_WARN : ROLE_OK, text);
         snprintf(text, sizeof text, "ep %s", units_count(count, (int64_t)w->shot->episodes));
-        add(&left, 2, 1, ROLE_DIM, text);
+        add_words(&left, 2, 1, ROLE_DIM, text);
     } else {
-        add(&left, 0, 0, ROLE_TITLE | BOLD, s->model_name[0] ? s->model_name : "automap");
+        add_words(&left, 0, 0, ROLE_TITLE | BOLD, s->model_name[0] ? s->model_name : "automap");
     }
-    add(&right, 1, 0, ROLE_KEY, "q");
+    add_words(&right, 1, 0, ROLE_KEY, "q");
     int level = 9;
     while (level > 0 && width_of(&left, level) + 1 + width_of(&right, level) > p->width)
         level--;

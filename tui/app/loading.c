@@ -39,7 +39,7 @@ static void free_loading(struct loading *l)
     free(l);
 }
 
-static void *run(void *context)
+static void *run_loading(void *context)
 {
     struct loading *l = context;
     int runs = LOADING_RUNS;
@@ -50,7 +50,7 @@ static void *run(void *context)
     return NULL;
 }
 
-static int finish(struct app *a, struct opening *g, struct err *e)
+static int finish_loading(struct app *a, struct opening *g, struct err *e)
 {
     if (!g->rc)
         return g->finish(a, g, e);
@@ -65,14 +65,14 @@ int loading_begin(struct app *a, struct opening *g, struct err *e)
 
     if (!a->setup.reads_beside || !is_large) {
         opening_read(g);
-        int rc = finish(a, g, e);
+        int rc = finish_loading(a, g, e);
         opening_free(g);
         return rc;
     }
     struct loading *l = mem_alloc(sizeof *l);
     l->opening = g;
     l->bytes = (double)s.st_size;
-    if (thread_start(&l->thread, run, l, "reading a model", e)) {
+    if (thread_start(&l->thread, run_loading, l, "reading a model", e)) {
         free_loading(l);
         return e->code;
     }
@@ -146,7 +146,7 @@ void app_finish_loading(struct app *a)
         return;
     pthread_join(l->thread, NULL);
     a->loading = NULL;
-    if (finish(a, l->opening, &e)) {
+    if (finish_loading(a, l->opening, &e)) {
         go_back(a, &e);
     } else {
         a->then = l->then;

@@ -96,7 +96,7 @@ struct held {
     atomic_bool left;
 };
 
-static void drop(struct opened *o)
+static void drop_opened(struct opened *o)
 {
     struct held *held = (struct held *)o->problem;
 
@@ -160,7 +160,7 @@ void opening_free(struct opening *g)
 {
     struct opened o = {.problem = g->held ? &g->held->problem : NULL};
 
-    drop(&o);
+    drop_opened(&o);
     doctored_free(g->dump);
     placing_graph_release(g->graph);
     if (g->resumed)
@@ -203,7 +203,7 @@ void app_drop_problem(struct app *a)
     a->scene.graph_words = NULL;
     placing_graph_release(a->graph);
     a->graph = NULL;
-    drop(&o);
+    drop_opened(&o);
 }
 
 static int open_panels(struct app *a, struct err *e)
@@ -215,7 +215,7 @@ static int open_panels(struct app *a, struct err *e)
     return 0;
 }
 
-static void show(struct app *a, struct watch *w)
+static void show_opened(struct app *a, struct watch *w)
 {
     a->watch = w;
     a->scene.problem = w->problem;
@@ -280,7 +280,7 @@ void app_follow_edit(struct app *a)
         memory[i] = p && p->ops->remember ? p->ops->remember(p) : NULL;
         app_drop_placed(a, (enum panel_id)i);
     }
-    show(a, next);
+    show_opened(a, next);
     struct err lost = {0};
     if (plan_load_again(next, old, &lost))
         app_say_err(a, &lost);
@@ -338,7 +338,7 @@ static int replace(struct app *a, struct opening *g, struct err *e)
 
     g->held = NULL;
     if (start_session(a, &o, g, e)) {
-        drop(&o);
+        drop_opened(&o);
         return e->code;
     }
     while (a->depth > 0)
@@ -348,7 +348,7 @@ static int replace(struct app *a, struct opening *g, struct err *e)
     app_drop_problem(a);
     a->problem = o.problem;
     a->session = o.session;
-    show(a, o.watch);
+    show_opened(a, o.watch);
     a->refused = 0;
     a->asked_pace = -1;
     a->saved_acts = 0;

@@ -34,7 +34,7 @@ static void give_up(struct app *a, int why)
 }
 
 /* Lines go to the system at once, so that what was recorded is there after a kill. */
-static void put(struct app *a)
+static void put_frame(struct app *a)
 {
     struct recording *r = a->record;
     bool failed = r->line.failed || fwrite(r->line.text, 1, r->line.size, r->file) < r->line.size ||
@@ -59,7 +59,7 @@ void app_record_frame(struct app *a)
     r->frames++;
     cast_frame(&r->cast, &a->grid, at_ms / 1000, &r->line);
     if (r->line.size)
-        put(a);
+        put_frame(a);
 }
 
 bool app_record_end(struct app *a)
@@ -100,6 +100,6 @@ int app_record_begin(struct app *a, const char *path, bool overwrite, struct err
     cast_begin(&r->cast, a->width, a->height, &a->theme, a->setup.today, a->scene.model_name,
                &r->line);
     a->record = r;
-    put(a);
+    put_frame(a);
     return a->record ? 0 : err_set(e, ERR_IO, "cannot write %.200s", path);
 }

@@ -211,7 +211,7 @@ static int find_values(struct app *a, struct user_commands *u, const char *line,
 /* ---- beside the screen ---- */
 
 /* With a process group of its own, so that all of it can be ended. */
-static int start(struct user_commands *u, char *line, struct err *e)
+static int start_user(struct user_commands *u, char *line, struct err *e)
 {
     char *args[] = {(char[]){"sh"}, (char[]){"-c"}, line, NULL};
     posix_spawn_file_actions_t files;
@@ -334,7 +334,7 @@ void user_commands_act(struct app *a, int action)
         str_release(&line);
         return; /* the plan stays until it has ended */
     }
-    if (!start(u, line.text, &e)) {
+    if (!start_user(u, line.text, &e)) {
         app_say(a, "%s runs", c->name);
         str_release(&line);
         return;

@@ -352,7 +352,7 @@ static void print_targets(const struct figures *f)
     printf("file to proven optimum, one process    %6.0f   <= 150 ms\n", f->process_ms);
 }
 
-static int run(int argc, char **argv)
+static int run_engine(int argc, char **argv)
 {
     struct figures figures[EXAMPLES_MOST] = {{0}};
     const struct figures *largest = NULL;
@@ -384,5 +384,5 @@ const struct command bench_engine = {
     .about =
         "Measures classes, costs and the proven optimum of the shipped models, and one decision.",
     .options = bench_model_options,
-    .run = run,
+    .run = run_engine,
 };

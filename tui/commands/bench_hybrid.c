@@ -85,7 +85,7 @@ static int run_row(const struct row *r, struct tally *t, struct err *e)
     return rc;
 }
 
-static int run(int argc, char **argv)
+static int run_hybrid(int argc, char **argv)
 {
     const struct option_parser parser = {"bench hybrid", bench_hybrid.options, NULL};
     struct text_list asked = {0};
@@ -128,5 +128,5 @@ const struct command bench_hybrid = {
              "that an independent prototype found, the bound, the best plan of every pure kind, "
              "stages S, micro-batches M, chunks v, and seconds on a processor.",
     .options = options,
-    .run = run,
+    .run = run_hybrid,
 };

@@ -200,7 +200,7 @@ static const struct option rows[] = {
 #undef ARG
 static const struct option_set options[] = {{.rows = rows}, {0}};
 
-static int run(int argc, char **argv)
+static int run_iopddl(int argc, char **argv)
 {
     const struct option_parser parser = {"bench iopddl", options, NULL};
     struct request q = {.seconds = 60, .seeds = 1, .seed = 1};
@@ -240,5 +240,5 @@ const struct command bench_iopddl = {
              "between, seconds on a processor to read and to solve, the process's memory, and the "
              "nodes, edges and points of time that were left to decide.",
     .options = options,
-    .run = run,
+    .run = run_iopddl,
 };

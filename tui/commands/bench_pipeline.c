@@ -248,7 +248,7 @@ static int race(const struct pipe_instance *in, const struct figures *f, struct 
 }
 
 /* ---- a model ---- */
-static int measure(struct problem *p, const char *model, struct err *e)
+static int measure_pipeline(struct problem *p, const char *model, struct err *e)
 {
     struct pipe_options o = {.micro_batches = MICRO_BATCHES, .micro_batch = BATCH / MICRO_BATCHES};
     struct pipe_instance all, few;
@@ -302,7 +302,7 @@ static const struct option rows[] = {
 };
 static const struct option_set options[] = {{.rows = rows}, {0}};
 
-static int run(int argc, char **argv)
+static int run_pipeline(int argc, char **argv)
 {
     const struct option_parser parser = {"bench pipeline", options, NULL};
     struct request r = {0};
@@ -330,7 +330,7 @@ static int run(int argc, char **argv)
         code = problem_args_load(&args, p);
         if (code != EXIT_OK)
             break;
-        if (measure(p, models->name[n], &e)) {
+        if (measure_pipeline(p, models->name[n], &e)) {
             err_print(&e, stderr);
             code = exit_code_of(&e);
         }
@@ -350,5 +350,5 @@ const struct command bench_pipeline = {
     .about = "Measures profile, L, schedule, candidates and the proven optimum of pipelines; the "
              "algorithms at equal plans priced.",
     .options = options,
-    .run = run,
+    .run = run_pipeline,
 };

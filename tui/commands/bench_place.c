@@ -32,8 +32,8 @@ static int read_graph(const char *folder, const struct place_published *n, struc
 }
 
 /* Own seconds of one answer. */
-static int answer(const struct place_graph *g, const struct place_job *job, struct placement **p,
-                  double *seconds, struct err *e)
+static int answer_place(const struct place_graph *g, const struct place_job *job,
+                        struct placement **p, double *seconds, struct err *e)
 {
     double began = bench_own();
     int rc = place_solve(g, job, "exact", p, e);
@@ -57,7 +57,7 @@ static int run_contiguous(const char *folder, struct err *e)
         double seconds;
         if (read_graph(folder, n, &g, e))
             return e->code;
-        int rc = answer(g, &job, &p, &seconds, e);
+        int rc = answer_place(g, &job, &p, &seconds, e);
         place_graph_free(g);
         if (rc)
             return rc;
@@ -88,7 +88,7 @@ static int run_any(const char *folder, struct err *e)
         double seconds;
         if (read_graph(folder, n, &g, e))
             return e->code;
-        int rc = answer(g, &job, &p, &seconds, e);
+        int rc = answer_place(g, &job, &p, &seconds, e);
         place_graph_free(g);
         if (rc)
             return rc;
@@ -122,7 +122,7 @@ static int run_latency(const char *folder, struct err *e)
             return e->code;
         uint32_t cores = g->type[g->types - 1].count;
         g->type[g->types - 1].count = cores ? cores : 1;
-        int rc = answer(g, &job, &p, &seconds, e);
+        int rc = answer_place(g, &job, &p, &seconds, e);
         place_graph_free(g);
         if (rc)
             return rc;
@@ -147,7 +147,7 @@ static const struct option rows[] = {
 #undef ARG
 static const struct option_set options[] = {{.rows = rows}, {0}};
 
-static int run(int argc, char **argv)
+static int run_place(int argc, char **argv)
 {
     const struct option_parser parser = {"bench place", options, NULL};
     struct request r = {0};
@@ -185,5 +185,5 @@ const struct command bench_place = {
              "holds throughput-inputs/ and latency-inputs/; default: tests/ref/placement of the "
              "source.",
     .options = options,
-    .run = run,
+    .run = run_place,
 };

@@ -66,8 +66,8 @@ static const struct option rows[] = {
 static const struct option_set options[] = {{.rows = rows}, {0}};
 
 /* Gaps of one player at the counts; the baseline is a plan of everybody. */
-static int play(const struct problem *p, const struct search_options *o, double optimum_ms,
-                double gap[COUNTS], struct err *e)
+static int play_policy(const struct problem *p, const struct search_options *o, double optimum_ms,
+                       double gap[COUNTS], struct err *e)
 {
     struct search_event event;
     struct search *s;
@@ -109,7 +109,7 @@ static int measure_one(const struct problem *p, const struct request *r,
     for (int k = 0; k < PLAYERS && !rc; k++) {
         o.algorithm = player[k].algorithm;
         o.continuous = player[k].continuous;
-        rc = play(p, &o, ms, gap[k], e);
+        rc = play_policy(p, &o, ms, gap[k], e);
     }
     sum->problems++;
     for (int k = 0; k < PLAYERS; k++) {
@@ -120,7 +120,7 @@ static int measure_one(const struct problem *p, const struct request *r,
     return rc;
 }
 
-static void print(const char *name, const struct sum *s)
+static void print_sum(const char *name, const struct sum *s)
 {
     if (!s->problems)
         return;
@@ -151,7 +151,7 @@ static int measure_model(const char *name, const char *path, const struct reques
             rc = kind == GAME_ADP ? 0 : measure_one(&p, r, net, kind, &sum, e);
     }
     problem_release(&p);
-    print(name, &sum);
+    print_sum(name, &sum);
     all->problems += sum.problems;
     for (int k = 0; k < PLAYERS; k++) {
         all->optimal[k] += sum.optimal[k];
@@ -161,7 +161,7 @@ static int measure_model(const char *name, const char *path, const struct reques
     return rc;
 }
 
-static int run(int argc, char **argv)
+static int run_policy(int argc, char **argv)
 {
     const struct option_parser parser = {"bench policy", options, NULL};
     struct request r = {.seed = 1, .clusters = 4};
@@ -189,7 +189,7 @@ static int run(int argc, char **argv)
         }
     }
     if (code == EXIT_OK)
-        print("all", &all);
+        print_sum("all", &all);
     policy_free(&given);
     text_list_release(&r.models);
     return code;
@@ -203,5 +203,5 @@ const struct command bench_policy = {
              "optimum after 1, 10 and 50 episodes. Games in which doing nothing is best are left "
              "out.",
     .options = options,
-    .run = run,
+    .run = run_policy,
 };

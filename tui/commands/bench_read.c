@@ -271,7 +271,7 @@ static const struct option rows[] = {
 #undef ARG
 static const struct option_set options[] = {{.rows = rows}, {0}};
 
-static int run(int argc, char **argv)
+static int run_read(int argc, char **argv)
 {
     const struct option_parser parser = {"bench read", options, NULL};
     struct options o = {.seconds = 1, .python = "python3"};
@@ -303,5 +303,5 @@ const struct command bench_read = {
     .summary = "reading HLO text against XLA's own parser, and the memory of a module",
     .about = "Measures reading HLO text against XLA's own parser, and the memory of a module.",
     .options = options,
-    .run = run,
+    .run = run_read,
 };

@@ -79,8 +79,8 @@ static char *data_parallel_ms(char out[static 32], const struct problem *p)
     return out;
 }
 
-static int solve(const struct problem *p, enum relaxed_folding folding, struct relaxed_plan *plan,
-                 double *ms, struct err *e)
+static int solve_timed(const struct problem *p, enum relaxed_folding folding,
+                       struct relaxed_plan *plan, double *ms, struct err *e)
 {
     struct relaxed_options o = {.folding = folding};
     struct relaxed *r;
@@ -104,9 +104,9 @@ static int one_case(const char *model, const char *path, size_t at, struct err *
     int rc = open_problem(path, cases[at].cluster, cases[at].mesh, p, e);
 
     if (!rc) {
-        rc = solve(p, RELAXED_FOLD_OFF, &whole, &whole_ms, e);
+        rc = solve_timed(p, RELAXED_FOLD_OFF, &whole, &whole_ms, e);
         if (!rc)
-            rc = solve(p, RELAXED_FOLD_ON, &tied, &tied_ms, e);
+            rc = solve_timed(p, RELAXED_FOLD_ON, &tied, &tied_ms, e);
         if (!rc)
             printf("%-13.13s %-7s |%10s %10.2f |%10.2f %10.2f %6.2f %% %7.0f |%10.2f %10.2f "
                    "%6.2f %% %7.0f\n",
@@ -215,7 +215,7 @@ int bench_relaxed_speed(const char *model)
     return EXIT_OK;
 }
 
-static int run(int argc, char **argv)
+static int run_relaxed(int argc, char **argv)
 {
     struct bench_models *models = mem_alloc(sizeof *models);
     int code = bench_models_read(models, "bench relaxed", argc, argv), rc = 0;
@@ -253,5 +253,5 @@ const struct command bench_relaxed = {
     .about =
         "Measures relaxed plans with their bounds, beside the strict optimum and data parallelism.",
     .options = bench_model_options,
-    .run = run,
+    .run = run_relaxed,
 };

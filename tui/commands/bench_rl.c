@@ -120,7 +120,7 @@ static int fill_replay(struct rl_agent *a, const struct shape *s)
     return code;
 }
 
-static int prepare(struct subject *to, const struct shape *s)
+static int prepare_subject(struct subject *to, const struct shape *s)
 {
     struct rl_settings settings = *rl_preset("paper-opp");
     struct rl_shape shape = {s->observation, s->actions, 0};
@@ -147,7 +147,7 @@ static void keep_least(double *least, double seconds)
 
 /* Rounds of updates and rounds of products by turns, so that both meet the same machine; short, so
  * that the best of them was not interrupted. */
-static int measure(struct subject *to, double seconds)
+static int measure_subject(struct subject *to, double seconds)
 {
     enum { ROUND = 5 };
     double end = bench_now() + 2 * seconds;
@@ -290,7 +290,7 @@ static const struct option rows[] = {
 #undef ARG
 static const struct option_set options[] = {{.rows = rows}, {0}};
 
-static int run(int argc, char **argv)
+static int run_rl(int argc, char **argv)
 {
     const struct option_parser parser = {"bench rl", options, NULL};
     struct options o = {.seconds = 1, .python = "python3"};
@@ -303,9 +303,9 @@ static int run(int argc, char **argv)
     if (o.no_torch)
         o.python = NULL;
     for (int i = 0; i < SHAPES && code >= 0; i++) {
-        code = prepare(&subjects[i], &shapes[i]);
+        code = prepare_subject(&subjects[i], &shapes[i]);
         if (code >= 0)
-            code = measure(&subjects[i], o.seconds);
+            code = measure_subject(&subjects[i], o.seconds);
     }
     if (code >= 0) {
         bool torch = o.python && ask_torch(&o, subjects, version);
@@ -332,5 +332,5 @@ const struct command bench_rl = {
     .about =
         "Measures updates of the learner against PyTorch and the speed of the matrix products.",
     .options = options,
-    .run = run,
+    .run = run_rl,
 };

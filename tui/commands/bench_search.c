@@ -109,7 +109,7 @@ static int time_learning(const struct problem *p, const struct game_options *o, 
     return 0;
 }
 
-static int measure(const struct problem *p, bool no_folding, struct err *e)
+static int measure_search(const struct problem *p, bool no_folding, struct err *e)
 {
     struct game_options o = {.kind = GAME_ALL, .no_folding = no_folding};
     struct rates r = {0};
@@ -132,7 +132,7 @@ static int measure(const struct problem *p, bool no_folding, struct err *e)
     return rc;
 }
 
-static int run(int argc, char **argv)
+static int run_search(int argc, char **argv)
 {
     struct problem_args args = {.devices = 8};
     struct problem *p = mem_alloc(sizeof *p);
@@ -149,7 +149,7 @@ static int run(int argc, char **argv)
         if (code != EXIT_OK)
             break;
         printf("%s\n", models->name[n]);
-        if (measure(p, false, &e) || measure(p, true, &e)) {
+        if (measure_search(p, false, &e) || measure_search(p, true, &e)) {
             err_print(&e, stderr);
             code = EXIT_INPUT;
         }
@@ -169,5 +169,5 @@ const struct command bench_search = {
     .about = "Measures decisions, propagations, priced plans and learning episodes a second on 8 "
              "devices.",
     .options = bench_model_options,
-    .run = run,
+    .run = run_search,
 };

@@ -52,7 +52,7 @@ static const struct grid *frame(struct bench *b)
     return g;
 }
 
-static void nap(double seconds)
+static void sleep_seconds(double seconds)
 {
     struct timespec t = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
     nanosleep(&t, NULL);
@@ -102,7 +102,7 @@ static void time_placement(struct bench *b)
 
     app_key(b->app, 'V');
     app_key(b->app, 'l');
-    nap(1); /* there is a plan */
+    sleep_seconds(1); /* there is a plan */
     time_keys(b, "placement", keys, sizeof keys / sizeof *keys);
     app_key(b->app, KEYC_ESC);
 }
@@ -111,7 +111,7 @@ static void time_placement(struct bench *b)
 
 /* Processor seconds that the search takes for `count` decisions, with one frame halfway or none.
  */
-static double slice(struct bench *b, double count, double halfway, bool watched)
+static double run_slice(struct bench *b, double count, double halfway, bool watched)
 {
     double start = other_seconds();
     char decide[48];
@@ -172,7 +172,7 @@ static int time_search(struct bench *from, const char *model, double seconds, st
         double took[2];
         for (int k = 0; k < 2; k++) {
             int is_watched = k ^ (n & 1);
-            took[is_watched] = slice(&twin[is_watched], count, FRAME_SECONDS / 2, is_watched);
+            took[is_watched] = run_slice(&twin[is_watched], count, FRAME_SECONDS / 2, is_watched);
         }
         if (n >= 0)
             ratio[n] = took[1] / took[0];
@@ -200,7 +200,7 @@ static void time_writing(struct bench *b, double seconds)
 
     b->written = 0;
     while (bench_now() - start < seconds) {
-        nap(FRAME_SECONDS);
+        sleep_seconds(FRAME_SECONDS);
         app_woken(b->app);
         frame(b);
     }
@@ -216,20 +216,20 @@ static void time_idle(struct bench *b)
         return;
     for (int calm = 0, n = 0; calm < 50 && n < 500; n++) { /* what still moves comes to rest */
         b->written = 0;
-        nap(0.01);
+        sleep_seconds(0.01);
         frame(b);
         calm = b->written ? 0 : calm + 1;
     }
     b->written = 0;
     for (int n = 0; n < 100; n++) {
-        nap(0.01);
+        sleep_seconds(0.01);
         frame(b);
     }
     printf("bytes written    %6zu when nothing happens, target 0: %s\n", b->written,
            b->written ? "missed" : "met");
 }
 
-static int run(struct bench *b, const char *model, double seconds, struct err *e)
+static int run_tui(struct bench *b, const char *model, double seconds, struct err *e)
 {
     double start = bench_now(), start_own = bench_own();
 
@@ -273,7 +273,7 @@ static int run_generated(struct bench *b, uint32_t instructions, double seconds,
         rc = file_write(path, text.text, text.size, true, e);
     str_release(&text);
     if (!rc)
-        rc = run(b, path, seconds, e);
+        rc = run_tui(b, path, seconds, e);
     unlink(path);
     return rc;
 }
@@ -317,7 +317,7 @@ static int run_bench(int argc, char **argv)
         goto out;
     paint_init(&b.paint, &setup.theme, DEPTH_TRUE, false);
     rc = r.instructions ? run_generated(&b, r.instructions, r.seconds, &e)
-                        : run(&b, r.model ? r.model : "t5-11b", r.seconds, &e);
+                        : run_tui(&b, r.model ? r.model : "t5-11b", r.seconds, &e);
     paint_release(&b.paint);
 out:
     if (rc)

@@ -284,7 +284,7 @@ out:
     return rc;
 }
 
-static int run(int argc, char **argv)
+static int run_calibrate(int argc, char **argv)
 {
     const struct option_parser parser = {"calibrate", options, NULL};
     struct request r = {0};
@@ -320,5 +320,5 @@ const struct command command_calibrate = {
         "made of runs on it, and prints what is left: measured, as the file has it, fitted. "
         "With --collectives the link, too.",
     .options = options,
-    .run = run,
+    .run = run_calibrate,
 };

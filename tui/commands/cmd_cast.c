@@ -64,7 +64,7 @@ static int copy_journal(const char *journal, const char *copy, struct err *e)
 }
 
 /* Every so many episodes a frame; the last one stays for a while. */
-static int play(struct app *a, const struct request *r, struct err *e)
+static int play_session(struct app *a, const struct request *r, struct err *e)
 {
     uint64_t episodes = app_watch(a)->shot->episodes, shown = 0;
     const uint64_t frames = r->frames ? r->frames : 300;
@@ -87,7 +87,7 @@ static int play(struct app *a, const struct request *r, struct err *e)
     return app_record_end(a) ? 0 : err_set(e, ERR_IO, "%.200s could not be written whole", r->out);
 }
 
-static int show(const struct request *r, const char *journal, struct err *e)
+static int show_cast(const struct request *r, const char *journal, struct err *e)
 {
     struct app_setup setup = {.today = (int64_t)time(NULL)};
     struct app *a = NULL;
@@ -110,7 +110,7 @@ static int show(const struct request *r, const char *journal, struct err *e)
     rc = app_resume(a, copy, e);
     if (rc)
         goto out;
-    rc = play(a, r, e);
+    rc = play_session(a, r, e);
 out:
     app_free(a);
     unlink(copy);
@@ -142,7 +142,7 @@ static int run_cast(int argc, char **argv)
     code = overwrite_check(r.out, r.force);
     if (code)
         return code;
-    if (!show(&r, journal, &e)) {
+    if (!show_cast(&r, journal, &e)) {
         printf("%s\n", r.out);
         return EXIT_OK;
     }

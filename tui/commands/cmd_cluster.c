@@ -379,7 +379,7 @@ static int print_json(const struct cluster *c, const struct cluster_mesh *m, dou
     return EXIT_OK;
 }
 
-static int show(const struct request *r)
+static int show_cluster(const struct request *r)
 {
     struct cluster c;
     struct cluster_mesh m;
@@ -398,7 +398,7 @@ static int show(const struct request *r)
     return EXIT_OK;
 }
 
-static int run(int argc, char **argv)
+static int run_cluster(int argc, char **argv)
 {
     const struct option_parser parser = {"cluster", options, NULL};
     struct request r = {.bytes = 256e6, .explain = COLLECTIVE_COUNT};
@@ -407,7 +407,7 @@ static int run(int argc, char **argv)
     if (code == EXIT_OK && r.file && r.devices)
         code = options_complain("cluster", "a file or --devices, not both: \"%s\"", r.file);
     if (code == EXIT_OK)
-        code = show(&r);
+        code = show_cluster(&r);
     text_list_release(&r.set);
     return code;
 }
@@ -418,5 +418,5 @@ const struct command command_cluster = {
     .summary = "show a cluster and what collectives cost on it",
     .about = "Prints a cluster file, or the default cluster, and what collectives cost on it.",
     .options = options,
-    .run = run,
+    .run = run_cluster,
 };

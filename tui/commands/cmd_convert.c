@@ -76,7 +76,7 @@ static void print_functions(const struct hlo_module *m, const char *out)
                 count, hlo_name(m, first));
 }
 
-static int run(int argc, char **argv)
+static int run_convert(int argc, char **argv)
 {
     const struct option_parser parser = {"convert", options, NULL};
     struct request r = {.load = {0, -1}};
@@ -113,5 +113,5 @@ const struct command command_convert = {
         ".json, .pb (HloProto), .mlir (StableHLO), "
         "each also with .gz. OUT may be - for text on standard output.",
     .options = options,
-    .run = run,
+    .run = run_convert,
 };

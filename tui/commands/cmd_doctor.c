@@ -310,7 +310,7 @@ static void print_json(const struct doctor *d)
     cJSON_Delete(o);
 }
 
-static int explain(const struct request *r, struct err *e)
+static int explain_finding(const struct request *r, struct err *e)
 {
     struct hlo_module *m[2] = {NULL, NULL},
                       *before[2] = {NULL, NULL}; /* one to look at, one to plan */
@@ -368,7 +368,7 @@ static int cmd_doctor(int argc, char **argv)
         return code;
     if (!r.file)
         return options_complain("doctor", "a dump is needed");
-    if (!explain(&r, &e))
+    if (!explain_finding(&r, &e))
         return EXIT_OK;
     err_print(&e, stderr);
     return exit_code_of(&e);

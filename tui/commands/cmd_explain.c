@@ -153,8 +153,8 @@ static int explain_relaxed(const struct explain_args *a, const struct plan *plan
     return rc;
 }
 
-static int explain(const struct explain_args *a, const struct plan *plan, struct str *out,
-                   struct err *e)
+static int explain_plan(const struct explain_args *a, const struct plan *plan, struct str *out,
+                        struct err *e)
 {
     dim_id d[2] = {0};
     int rc = 0;
@@ -260,7 +260,7 @@ static int explain_place(const struct place_input *in, const struct place_saved 
     return rc;
 }
 
-static int run(int argc, char **argv)
+static int run_explain(int argc, char **argv)
 {
     struct explain_args a = {0};
     struct problem *p = mem_alloc(sizeof *p);
@@ -284,7 +284,7 @@ static int run(int argc, char **argv)
     if (parsed && !is_pipeline && code == EXIT_OK) {
         int rc = make_plan(&a, p, &plan, &e);
         if (!rc)
-            rc = explain(&a, &plan, &out, &e);
+            rc = explain_plan(&a, &plan, &out, &e);
         if (rc) {
             err_print(&e, stderr);
             code = exit_code_of(&e);
@@ -314,5 +314,5 @@ const struct command command_explain = {
         "it there; without WHAT what limits, and the heaviest transfers.\n\n"
         "Of a relaxed plan its reshards: without --reshard the longest, with their numbers.",
     .options = options,
-    .run = run,
+    .run = run_explain,
 };

@@ -303,7 +303,7 @@ static int export_plan(struct export_args *a, const struct export_form *form, st
     return rc ? exit_code_of(&e) : EXIT_OK;
 }
 
-static int run(int argc, char **argv)
+static int run_export(int argc, char **argv)
 {
     struct export_args *a = mem_alloc(sizeof *a);
     struct problem *p = mem_alloc(sizeof *p);
@@ -338,5 +338,5 @@ const struct command command_export = {
     .options = options,
     .notes = "Mesh, options and, for N default devices, the cluster are taken from the plan when "
              "not given.",
-    .run = run,
+    .run = run_export,
 };

@@ -118,7 +118,7 @@ static int find_all(struct inspection *in, const struct request *r, struct err *
     return rc;
 }
 
-static int show(const struct inspection *in, bool is_json, struct err *e)
+static int show_inspection(const struct inspection *in, bool is_json, struct err *e)
 {
     struct str out = {0};
     int rc = 0;
@@ -135,7 +135,7 @@ static int show(const struct inspection *in, bool is_json, struct err *e)
     return rc;
 }
 
-static int run(int argc, char **argv)
+static int run_inspect(int argc, char **argv)
 {
     const struct option_parser parser = {"inspect", options, NULL};
     struct inspection in = {0};
@@ -164,7 +164,7 @@ static int run(int argc, char **argv)
     rc = find_all(&in, &r, &e);
     if (rc)
         goto out;
-    rc = show(&in, r.is_json, &e);
+    rc = show_inspection(&in, r.is_json, &e);
 out:
     hlo_roles_release(&in.roles);
     hlo_costs_release(&in.costs);
@@ -188,5 +188,5 @@ const struct command command_inspect = {
              "what each parameter is for. FILE may be text, JSON or proto, gzipped or not; - is "
              "standard input.",
     .options = options,
-    .run = run,
+    .run = run_inspect,
 };

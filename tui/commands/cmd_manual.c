@@ -162,7 +162,7 @@ static const char *const kinds[] = {"man", "bash", "zsh", "fish"};
 static const struct option rows[] = {{"KIND", NAMES(kinds)}, {0}};
 static const struct option_set options[] = {{.rows = rows}, {0}};
 
-static int run(int argc, char **argv)
+static int run_manual(int argc, char **argv)
 {
     static const char *const scripts[] = {bash_script, zsh_script, fish_script};
     const char *kind = argc > 1 ? argv[1] : "";
@@ -192,5 +192,5 @@ const struct command command_manual = {
              "their values: it asks automap manual complete -- WORD ..., which prints what may "
              "stand in place of the last word.",
     .options = options,
-    .run = run,
+    .run = run_manual,
 };

@@ -467,7 +467,7 @@ static int write_files(const struct request *r, const struct place_document *d,
     return pipeline_file_save(&l->pipeline, &l->plan, r->pipeline, e);
 }
 
-static int show(const struct request *r, struct placement *p, struct err *e)
+static int show_placement(const struct request *r, struct placement *p, struct err *e)
 {
     const struct place_graph *g = r->in.graph;
     struct place_load *load = mem_try((size_t)p->devices + 1, sizeof *load);
@@ -536,7 +536,7 @@ static int score(struct request *r, struct err *e)
     rc = r->job.latency ? score_latency(r, p, e) : score_stream(r, p, e);
     if (rc)
         goto out;
-    rc = show(r, p, e);
+    rc = show_placement(r, p, e);
 out:
     placement_free(p);
     return rc;
@@ -570,7 +570,7 @@ out:
 
 /* ---- the command ---- */
 
-static int answer(struct request *r)
+static int answer_request(struct request *r)
 {
     const struct place_graph *g = r->in.graph;
     struct placement *p;
@@ -596,12 +596,12 @@ static int answer(struct request *r)
         }
         return stopped ? EXIT_STOPPED : rc;
     }
-    rc = show(r, p, &e) ? complain(&e) : EXIT_OK;
+    rc = show_placement(r, p, &e) ? complain(&e) : EXIT_OK;
     placement_free(p);
     return stopped ? EXIT_STOPPED : rc;
 }
 
-static int run(int argc, char **argv)
+static int run_place(int argc, char **argv)
 {
     struct request r = {.algo = "exact", .accelerators = UINT32_MAX, .cores = UINT32_MAX};
     struct err e = {0};
@@ -618,7 +618,7 @@ static int run(int argc, char **argv)
     if (read_input(&r, &r.in, &e))
         return complain(&e);
     set_devices(&r, r.in.graph);
-    rc = set_pins(&r, r.in.graph, &e) ? complain(&e) : answer(&r);
+    rc = set_pins(&r, r.in.graph, &e) ? complain(&e) : answer_request(&r);
     place_input_release(&r.in);
     return rc;
 }
@@ -633,5 +633,5 @@ const struct command command_place = {
         "gzipped; - is a graph on standard input. Cores work where the cluster has a host entry.",
     .options = options,
     .notes = "Exit code 4: nothing fits; the message says what would.",
-    .run = run,
+    .run = run_place,
 };

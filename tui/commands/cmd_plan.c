@@ -522,8 +522,8 @@ out:
 }
 
 /* What was asked for of a plan, as text or JSON. */
-static int tell(struct plan_args *a, struct problem *p, const struct plan *plan, struct str *text,
-                struct err *e)
+static int tell_plan(struct plan_args *a, struct problem *p, const struct plan *plan,
+                     struct str *text, struct err *e)
 {
     int rc = 0;
 
@@ -570,8 +570,8 @@ static int add_file_pins(struct plan_args *a, const struct problem *p, struct er
     return rc;
 }
 
-static int make(struct plan_args *a, struct problem *p, struct batch_and_zero_result *batchings,
-                struct plan *plan, struct err *e)
+static int make_asked(struct plan_args *a, struct problem *p,
+                      struct batch_and_zero_result *batchings, struct plan *plan, struct err *e)
 {
     int rc = a->pins_from_file ? add_file_pins(a, p, e) : 0;
 
@@ -582,7 +582,7 @@ static int make(struct plan_args *a, struct problem *p, struct batch_and_zero_re
                          : make_plan(a, p, plan, e);
 }
 
-static int run(int argc, char **argv)
+static int run_plan(int argc, char **argv)
 {
     struct plan_args *a = mem_alloc(sizeof *a);
     struct problem *p = mem_alloc(sizeof *p);
@@ -610,7 +610,7 @@ static int run(int argc, char **argv)
         code = problem_args_load(&a->problem, p);
     if (parsed && !a->is_pipeline && code == EXIT_OK) {
         p->stop = stopping_begin();
-        int rc = make(a, p, batchings, &plan, &e);
+        int rc = make_asked(a, p, batchings, &plan, &e);
         bool none = !rc && a->limit.on && !a->recompute && !batchings->fits;
         if (!rc && a->out && !none)
             rc = plan_file_save(&plan, a->out, &e);
@@ -623,7 +623,7 @@ static int run(int argc, char **argv)
             code = EXIT_INFEASIBLE;
             rc = a->json ? plan_limit_json(&a->limit, p, batchings, &text, &e) : 0;
         } else if (!rc) {
-            rc = tell(a, p, &plan, &text, &e);
+            rc = tell_plan(a, p, &plan, &text, &e);
         }
         if (rc) {
             err_print(&e, stderr);
@@ -655,5 +655,5 @@ const struct command command_plan = {
     .about =
         "Makes one plan from given decisions, completed by propagation, or the proven best plan.",
     .options = options,
-    .run = run,
+    .run = run_plan,
 };

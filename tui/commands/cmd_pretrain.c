@@ -67,7 +67,7 @@ static const struct option rows[] = {
 #undef ARG
 static const struct option_set options[] = {{.rows = rows}, {0}};
 
-static void tell(void *self, const struct pretrain_progress *p)
+static void tell_progress(void *self, const struct pretrain_progress *p)
 {
     const struct request *r = self;
     char bar[BAR + 1];
@@ -85,7 +85,7 @@ static void tell(void *self, const struct pretrain_progress *p)
             r->terminal ? "" : "\n");
 }
 
-static int measure(const struct pipe_net *net, uint32_t count, struct err *e)
+static int measure_net(const struct pipe_net *net, uint32_t count, struct err *e)
 {
     struct pretrain_gaps g[ENVIRONMENT_RANGES];
 
@@ -107,7 +107,7 @@ static int measure(const struct pipe_net *net, uint32_t count, struct err *e)
     return 0;
 }
 
-static int train(struct request *r, struct pipe_net *net, struct err *e)
+static int train_net(struct request *r, struct pipe_net *net, struct err *e)
 {
     struct pipe_net from = {0};
     char state[PATH_MAX];
@@ -124,7 +124,7 @@ static int train(struct request *r, struct pipe_net *net, struct err *e)
         remove(state);
     r->options.range = r->range;
     r->options.families = r->family ? 1u << (r->family - 1) : 0;
-    int rc = pretrain_pipelines(&r->options, tell, r, net, e);
+    int rc = pretrain_pipelines(&r->options, tell_progress, r, net, e);
     if (r->terminal)
         fputc('\n', stderr);
     pipe_net_free(&from);
@@ -154,11 +154,11 @@ static int run_pretrain(int argc, char **argv)
         rc =
             err_set(&e, ERR_USAGE, "--processes is for one rank; mpirun started %u", r.ranks.count);
     if (!rc)
-        rc = train(&r, &net, &e);
+        rc = train_net(&r, &net, &e);
     if (!rc && !r.ranks.self) {
         rc = pipe_net_save(&net, r.out, &e);
         if (!rc && r.measure)
-            rc = measure(&net, r.measure, &e);
+            rc = measure_net(&net, r.measure, &e);
     }
     if (!rc)
         pipe_net_free(&net);
@@ -375,7 +375,7 @@ static int run_show(int argc, char **argv)
         print_recipe(&net);
         if (r.measure)
             printf("\n");
-        rc = r.measure ? measure(&net, r.measure, &e) : 0;
+        rc = r.measure ? measure_net(&net, r.measure, &e) : 0;
         pipe_net_free(&net);
     }
     if (rc)

@@ -62,7 +62,7 @@ static int load_all(const struct request *r, struct trace *t, struct hlo_module 
     return rc;
 }
 
-static int run(int argc, char **argv)
+static int run_profile(int argc, char **argv)
 {
     const struct option_parser parser = {"profile", options, NULL};
     struct request r = {0};
@@ -118,5 +118,5 @@ const struct command command_profile = {
         "much of the trace was found. Of several runs of a trace the median counts; a table's "
         "totals are divided by --steps.",
     .options = options,
-    .run = run,
+    .run = run_profile,
 };

@@ -256,7 +256,7 @@ static void print_json(const struct search_pool *pool, const struct seed_end *en
 }
 
 /* --mode relaxed: the best relaxed plan that keeps what the search decided, in place of its own. */
-static int complete(struct plan *best, struct err *e)
+static int complete_plan(struct plan *best, struct err *e)
 {
     struct plan_relaxed_args a = {.on = true, .limit = best->memory_limit};
     struct plan done;
@@ -321,7 +321,7 @@ static int conclude(struct search_pool *pool, const struct seed_end *ends, struc
     struct comparison *kinds = NULL;
     struct err e;
     bool fits = true;
-    int rc = a->relaxed ? complete(best, &e) : 0;
+    int rc = a->relaxed ? complete_plan(best, &e) : 0;
 
     if (!rc && search_args_compare(a) && !stop_asked(pool->problem->stop)) {
         kinds = mem_alloc(sizeof *kinds);

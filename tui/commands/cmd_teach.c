@@ -252,7 +252,7 @@ static int try_out(struct rl_agent *a, const struct lesson *l, double epsilon, d
 }
 
 /* The decisions of one seed, a line for every 1/LINES of them. */
-static int train(const struct lesson *l, struct rl_run *run, double low, struct mark *mark)
+static int train_lesson(const struct lesson *l, struct rl_run *run, double low, struct mark *mark)
 {
     struct record r = {.sum = 0};
     uint32_t every = l->decisions / LINES ? l->decisions / LINES : 1;
@@ -319,7 +319,7 @@ static int teach_one(const struct lesson *l, uint64_t seed, struct mark *mark)
     if (!code) {
         printf("%s, seed %llu; random play earns %.2f, the best about %g\n", l->game->name,
                (unsigned long long)seed, low, l->game->best_reward);
-        code = train(l, &run, low, mark);
+        code = train_lesson(l, &run, low, mark);
     }
     if (!code)
         printf("seed %llu: last %d training episodes %.2f, %d greedy episodes %.2f\n",
@@ -349,7 +349,7 @@ static void print_marks(const struct mark *marks, uint32_t count)
            sqrt(fmax(0, squares / count - mean * mean)), least, most);
 }
 
-static int run(int argc, char **argv)
+static int run_teach(int argc, char **argv)
 {
     const struct option_parser parser = {"teach", options, NULL};
     struct lesson l = {.seeds = 1, .seed = 1};
@@ -382,5 +382,5 @@ const struct command command_teach = {
     .about = "Trains on a game with a known answer, and shows every seed.",
     .options = options,
     .print_more = print_tables,
-    .run = run,
+    .run = run_teach,
 };

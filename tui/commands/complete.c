@@ -21,7 +21,7 @@ struct asked {
     int before_size;
 };
 
-static void offer(const struct asked *a, const char *value, const char *words)
+static void offer_value(const struct asked *a, const char *value, const char *words)
 {
     if (strncmp(value, a->typed, strlen(a->typed)) != 0)
         return;
@@ -42,7 +42,7 @@ static void offer_models(const struct asked *a, const char *data)
     if (data && examples_models(list, &count, data, &e))
         count = 0;
     for (int n = 0; n < count; n++)
-        offer(a, list[n].name, list[n].about);
+        offer_value(a, list[n].name, list[n].about);
 }
 
 static void offer_clusters(const struct asked *a, const char *data)
@@ -51,7 +51,7 @@ static void offer_clusters(const struct asked *a, const char *data)
     int count = data ? examples_clusters(list, data) : 0;
 
     for (int n = 0; n < count; n++)
-        offer(a, list[n].name, list[n].label);
+        offer_value(a, list[n].name, list[n].label);
 }
 
 static void offer_tours(const struct asked *a, const char *data)
@@ -60,7 +60,7 @@ static void offer_tours(const struct asked *a, const char *data)
     int count = tour_names(names, data);
 
     for (int n = 0; n < count; n++)
-        offer(a, names[n].name, NULL);
+        offer_value(a, names[n].name, NULL);
 }
 
 static void offer_journals(const struct asked *a, const char *data)
@@ -70,16 +70,16 @@ static void offer_journals(const struct asked *a, const char *data)
     int count = file_state_dir(dir, sizeof dir, false) ? session_names(names, dir) : 0;
 
     (void)data;
-    offer(a, "last", "the newest");
+    offer_value(a, "last", "the newest");
     for (int n = 0; n < count; n++)
-        offer(a, names[n].text, NULL);
+        offer_value(a, names[n].text, NULL);
 }
 
 static void offer_themes(const struct asked *a, const char *data)
 {
     (void)data;
     for (size_t n = 0; theme_builtin(n); n++)
-        offer(a, theme_builtin(n), NULL);
+        offer_value(a, theme_builtin(n), NULL);
 }
 
 static void offer_settings(const struct asked *a, const char *data)
@@ -89,7 +89,7 @@ static void offer_settings(const struct asked *a, const char *data)
     (void)data;
     for (const struct rl_setting *s = rl_setting_table; s->name; s++) {
         snprintf(name, sizeof name, "%s=", s->name);
-        offer(a, name, s->summary);
+        offer_value(a, name, s->summary);
     }
 }
 
@@ -113,9 +113,9 @@ static void offer_values(const struct asked *a, const struct option *o)
     bool there = file_data_dir(data, sizeof data);
 
     for (size_t n = 0; n < o->name_count; n++)
-        offer(a, o->names[n], NULL);
+        offer_value(a, o->names[n], NULL);
     for (size_t n = 0; o->value_at && o->value_at(n); n++)
-        offer(a, o->value_at(n), NULL);
+        offer_value(a, o->value_at(n), NULL);
     if (sources[o->values].offer)
         sources[o->values].offer(a, there ? data : NULL);
     if (sources[o->values].files || o->kind == OPTION_FILE)
@@ -168,9 +168,9 @@ static void offer_options(const struct command *c, const struct asked *a)
         size_t first = 0;
         option_spelling(&o, name);
         if (!is_argument(&o) && find_row(c, name, &first, &(struct option){0}) && first == i + 1)
-            offer(a, name, o.help);
+            offer_value(a, name, o.help);
     }
-    offer(a, "--help", "what the command takes");
+    offer_value(a, "--help", "what the command takes");
 }
 
 /* Values of the argument that comes behind `count` others; a list takes all that are left. */
@@ -190,7 +190,7 @@ static void offer_argument(const struct command *c, int count, const struct aske
 static void offer_commands(const struct command *const *list, const struct asked *a)
 {
     for (; *list; list++)
-        offer(a, command_word(*list), (*list)->summary);
+        offer_value(a, command_word(*list), (*list)->summary);
 }
 
 static void complete_arguments(const struct command *c, int count, char **words)

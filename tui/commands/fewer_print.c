@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 /* Servers are told by their numbers in the file, which a part of a cluster has not. */
-static bool find(const struct problem *p, const struct fewer_question *q, struct fewer *out)
+static bool find_fewer(const struct problem *p, const struct fewer_question *q, struct fewer *out)
 {
     struct err e;
 
@@ -18,7 +18,7 @@ void fewer_print(const struct problem *p, const struct fewer_question *q)
     struct str text = {0};
     struct fewer f;
 
-    if (!find(p, q, &f))
+    if (!find_fewer(p, q, &f))
         return;
     fewer_write(&f, &text);
     if (!text.failed)
@@ -45,7 +45,7 @@ static cJSON *as_json(const struct fewer *f)
 void fewer_add_json(const struct problem *p, const struct fewer_question *q, cJSON *out)
 {
     struct fewer f;
-    bool found = find(p, q, &f);
+    bool found = find_fewer(p, q, &f);
 
     cJSON_AddItemToObject(out, "fewer_devices", found ? as_json(&f) : cJSON_CreateNull());
 }

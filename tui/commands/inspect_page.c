@@ -276,7 +276,7 @@ static void read_name(struct group *g, const char *name, uint64_t seed)
     }
 }
 
-static void join(struct group *g, const struct group *one)
+static void join_groups(struct group *g, const struct group *one)
 {
     g->count += one->count;
     g->low = one->low < g->low ? one->low : g->low;
@@ -335,7 +335,7 @@ static int by_first(const void *a, const void *b)
 }
 
 /* Joins equal hashes; keeps the order of the first of each. */
-static uint32_t fold(struct group *list, uint32_t count)
+static uint32_t fold_groups(struct group *list, uint32_t count)
 {
     uint32_t kept = 0;
 
@@ -343,7 +343,7 @@ static uint32_t fold(struct group *list, uint32_t count)
         qsort(list, count, sizeof *list, by_hash);
     for (uint32_t n = 0; n < count; n++) {
         if (kept && list[kept - 1].hash == list[n].hash)
-            join(&list[kept - 1], &list[n]);
+            join_groups(&list[kept - 1], &list[n]);
         else
             list[kept++] = list[n];
     }
@@ -368,7 +368,7 @@ static uint32_t collect_params(const struct inspection *in, enum hlo_role role, 
         if (in->show_all)
             g->hash = p;
     }
-    return fold(list, count);
+    return fold_groups(list, count);
 }
 
 static void add_params(const struct inspection *in, enum hlo_role role, const char *title,
@@ -418,7 +418,7 @@ static void add_layers(const struct inspection *in, struct str *out)
         if (in->show_all)
             list[n].hash = n;
     }
-    uint32_t count = list ? fold(list, layers) : 0;
+    uint32_t count = list ? fold_groups(list, layers) : 0;
     for (uint32_t n = 0; n < count; n++) {
         str_add(out, "           ");
         add_folded(out, &list[n]);

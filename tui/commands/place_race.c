@@ -41,7 +41,7 @@ static void print_lane(const struct place_race *r, const struct place_lane *l)
            remark(l));
 }
 
-static bool counts(const struct place_lane *l)
+static bool counts_lane(const struct place_lane *l)
 {
     return l->p && l->tally.priced > 1;
 }
@@ -51,19 +51,19 @@ static void print_curves(const struct place_race *r)
     bool any = false;
 
     for (uint32_t i = 0; i < r->lanes; i++)
-        any |= counts(&r->lane[i]);
+        any |= counts_lane(&r->lane[i]);
     if (!any)
         return;
     printf("\nbest plan after so many priced\n%-10s", "");
     for (uint32_t i = 0; i < r->lanes; i++) {
-        if (counts(&r->lane[i]))
+        if (counts_lane(&r->lane[i]))
             printf(" %10s", r->lane[i].name);
     }
     for (uint32_t k = 0; k < PLACE_LEVELS && place_levels[k] <= r->plans; k++) {
         printf("\n%-10llu", (unsigned long long)place_levels[k]);
         for (uint32_t i = 0; i < r->lanes; i++) {
             double ms = r->lane[i].tally.curve[k];
-            if (counts(&r->lane[i]))
+            if (counts_lane(&r->lane[i]))
                 isfinite(ms) ? printf(" %10.6g", ms) : printf(" %10s", "-");
         }
     }

@@ -148,7 +148,7 @@ static void print_json(const struct search_args *a, const struct hybrid *h)
     cJSON_Delete(o);
 }
 
-static void print(const struct search_args *a, const struct hybrid *h, double seconds)
+static void print_hybrid(const struct search_args *a, const struct hybrid *h, double seconds)
 {
     struct fewer_question q = fewer_than(a, h);
 
@@ -178,7 +178,7 @@ int search_hybrid(const struct search_args *a, const struct problem *p)
         if (a->json)
             print_json(a, h);
         else
-            print(a, h, clock_thread_seconds() - start);
+            print_hybrid(a, h, clock_thread_seconds() - start);
         rc = !a->json && o.pin_count ? print_prices(h, &e) : 0;
         rc = rc || !a->price_limits || a->json ? rc : print_limit_prices(h, &e);
         rc = rc ? rc : a->plan ? hybrid_file_save(h, a->plan, &e) : 0;

@@ -114,8 +114,8 @@ static int find_reference(const struct pipeline *l, const struct run *answer, st
 
 /* The found plan, the optimum of L, the best candidate and the closed form's, each made shorter by
  * simulation. */
-static int choose(const struct search_args *a, const struct pipeline *l, const struct reference *r,
-                  struct run *run, struct err *e)
+static int choose_plan(const struct search_args *a, const struct pipeline *l,
+                       const struct reference *r, struct run *run, struct err *e)
 {
     struct pipeline_start start[4];
     struct pipe_plan instant;
@@ -284,7 +284,7 @@ static int search_seeds(const struct search_args *a, const struct pipeline *l, s
     if (!rc)
         rc = find_reference(l, by_network ? &runs[0] : NULL, &r, e);
     for (uint32_t n = 0; n < a->seeds && !rc; n++) {
-        rc = choose(a, l, &r, &runs[n], e);
+        rc = choose_plan(a, l, &r, &runs[n], e);
         runs[n].plan.seed = a->search.seed + n;
         if (!rc && pipeline_step_ms(l, &runs[n].plan) < pipeline_step_ms(l, &best->plan))
             best = &runs[n];

@@ -25,7 +25,7 @@ static double baseline_of(const struct race *r)
 
 /* What a score is in the figure people read: a step time, or the paper's reward. NAN: of a plan
  * over the memory limit, or of none. */
-static double shown(const struct search_args *a, const struct race *r, double score)
+static double shown_score(const struct search_args *a, const struct race *r, double score)
 {
     if (!isfinite(score) || !game_score_fits(search_game(r->runner[0].search), score))
         return NAN;
@@ -35,7 +35,7 @@ static double shown(const struct search_args *a, const struct race *r, double sc
 /* A figure of 12 columns, "-" where there is none. */
 static void print_shown(const struct search_args *a, const struct race *r, double score)
 {
-    double x = shown(a, r, score);
+    double x = shown_score(a, r, score);
     char number[UNITS_ROOM];
 
     printf(" %12s", isnan(x) ? "-" : units_number(number, x, 3));
@@ -71,11 +71,11 @@ static void conclude(const struct search_args *a, const struct race *r, char *ou
     if (!game_score_fits(search_game(dqn->search), mine))
         snprintf(out, room,
                  "the dqn lost: %s ended at %s, the dqn has nothing within the memory limit",
-                 search_names[first], units_number(their_at, shown(a, r, best), 3));
+                 search_names[first], units_number(their_at, shown_score(a, r, best), 3));
     else if (!reached)
         snprintf(out, room, "the dqn lost: %s ended at %s, the dqn at %s", search_names[first],
-                 units_number(their_at, shown(a, r, best), 3),
-                 units_number(mine_at, shown(a, r, mine), 3));
+                 units_number(their_at, shown_score(a, r, best), 3),
+                 units_number(mine_at, shown_score(a, r, mine), 3));
     else if (!quickest)
         snprintf(out, room,
                  "the dqn reached %s after %s plans; no opponent but the exact solver did", proof,
@@ -152,7 +152,7 @@ static void print_lines(const struct search_args *a, const struct race *r, const
         if (game_score_fits(search_game(r->runner[0].search), r->leads[n].score))
             printf("  from plan %-8s %-10s %s\n", units_count(at, (int64_t)r->leads[n].evaluation),
                    search_names[r->runner[r->leads[n].runner].algorithm],
-                   units_number(number, shown(a, r, r->leads[n].score), 3));
+                   units_number(number, shown_score(a, r, r->leads[n].score), 3));
     printf("\n%s\n", conclusion);
 }
 
@@ -166,7 +166,7 @@ static cJSON *runner_json(const struct search_args *a, const struct race *r, uin
     if (o->algorithm == SEARCH_DQN)
         cJSON_AddNumberToObject(j, "led_episodes", is_led(o) ? SEARCH_LED : 0);
     cJSON_AddNumberToObject(j, "score", b->score); /* null when there is none */
-    cJSON_AddNumberToObject(j, "value", shown(a, r, b->score));
+    cJSON_AddNumberToObject(j, "value", shown_score(a, r, b->score));
     cJSON_AddNumberToObject(j, "best_evaluation", (double)b->evaluation);
     cJSON_AddNumberToObject(j, "evaluations", (double)search_evaluations(o->search));
     cJSON_AddNumberToObject(j, "seconds", o->seconds);
@@ -181,7 +181,7 @@ static cJSON *runner_json(const struct search_args *a, const struct race *r, uin
     }
     cJSON *curve = cJSON_AddArrayToObject(j, "curve");
     for (uint32_t k = 0; k < r->point_count; k++)
-        cJSON_AddItemToArray(curve, cJSON_CreateNumber(shown(a, r, o->curve[k])));
+        cJSON_AddItemToArray(curve, cJSON_CreateNumber(shown_score(a, r, o->curve[k])));
     return j;
 }
 
@@ -203,7 +203,7 @@ static void print_json(const struct search_args *a, const struct race *r, const 
         cJSON *l = cJSON_CreateObject();
         cJSON_AddNumberToObject(l, "from", (double)r->leads[n].evaluation);
         cJSON_AddStringToObject(l, "algo", search_names[r->runner[r->leads[n].runner].algorithm]);
-        cJSON_AddNumberToObject(l, "value", shown(a, r, r->leads[n].score));
+        cJSON_AddNumberToObject(l, "value", shown_score(a, r, r->leads[n].score));
         cJSON_AddItemToArray(leads, l);
     }
     cJSON_AddStringToObject(o, "conclusion", conclusion);

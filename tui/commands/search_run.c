@@ -33,7 +33,7 @@ static double thread_seconds(void *context)
     return clock_thread_seconds();
 }
 
-static void tell(struct search_run *r)
+static void tell_progress(struct search_run *r)
 {
     const struct search_state *c = &r->state;
     struct rl_agent *agent = search_agent(c->search);
@@ -193,7 +193,7 @@ static int keep_journal(const struct search_args *a, struct search_run *r)
     return rc;
 }
 
-static int begin(struct search_pool *pool, uint32_t n, struct script *script)
+static int begin_seed(struct search_pool *pool, uint32_t n, struct script *script)
 {
     struct search_run *r = &pool->runs[n];
     struct search_options o = pool->args->search;
@@ -243,10 +243,10 @@ void search_pool_run_one(struct search_pool *pool, uint32_t n)
     struct script script = {.by_step = &pool->args->by_step, .by_episode = &pool->args->by_episode};
     double start = clock_seconds();
 
-    r->rc = begin(pool, n, &script);
+    r->rc = begin_seed(pool, n, &script);
     for (uint64_t k = 0; !r->rc && !script.quit; k++) {
         if (k % STEPS_BETWEEN_TELLS == 0)
-            tell(r);
+            tell_progress(r);
         if (stop_asked(pool->problem->stop) || pool->args->replay)
             break;
         r->rc = follow_script(&script, &r->state, &r->error);
@@ -257,7 +257,7 @@ void search_pool_run_one(struct search_pool *pool, uint32_t n)
     }
     r->rc = r->rc ? r->rc : check_end(r);
     if (!r->rc)
-        tell(r);
+        tell_progress(r);
     if (r->state.journal) {
         if (journal_trouble(r->state.journal))
             fprintf(stderr, "automap search: %s\n", journal_trouble(r->state.journal));
@@ -266,7 +266,7 @@ void search_pool_run_one(struct search_pool *pool, uint32_t n)
     }
 }
 
-static void *work(void *argument)
+static void *work_on_seeds(void *argument)
 {
     struct search_pool *pool = argument;
     uint32_t n;
@@ -286,10 +286,11 @@ static uint32_t start_threads(struct search_pool *pool, pthread_t *threads)
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     uint32_t most = cores < 1 ? 1 : cores > THREADS_MOST ? THREADS_MOST : (uint32_t)cores, n = 0;
 
-    while (n < most && n < pool->args->seeds && !pthread_create(&threads[n], NULL, work, pool))
+    while (n < most && n < pool->args->seeds &&
+           !pthread_create(&threads[n], NULL, work_on_seeds, pool))
         n++;
     if (!n)
-        work(pool); /* no thread to be had: one after the other, here */
+        work_on_seeds(pool); /* no thread to be had: one after the other, here */
     return n;
 }
 

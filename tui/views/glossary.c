@@ -103,7 +103,7 @@ static bool is_word(char c)
 }
 
 /* Whether the text holds the word, with no letter beside it. */
-static bool holds(const char *text, const char *word)
+static bool holds_word(const char *text, const char *word)
 {
     size_t size = strlen(word);
 
@@ -121,7 +121,7 @@ static int add_words(const char *text, int *out, int count, int room)
         bool known = false;
         for (int k = 0; k < count; k++)
             known |= !strcmp(glossary[out[k]].meaning, glossary[n].meaning);
-        if (!known && holds(text, glossary[n].word))
+        if (!known && holds_word(text, glossary[n].word))
             out[count++] = n;
     }
     return count;

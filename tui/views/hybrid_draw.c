@@ -74,7 +74,7 @@ void hybrid_pin_text(const struct hybrid_held *h, char *out, size_t room)
 
 /* ---- the sentence ---- */
 
-static int add(const struct pane *p, int x, unsigned style, const char *text)
+static int add_words(const struct pane *p, int x, unsigned style, const char *text)
 {
     if (x + utf8_text_columns(text) > p->width)
         return x;
@@ -91,7 +91,7 @@ static int add_bound(const struct hybrid_picture *h, const struct pane *p, int x
     snprintf(text, sizeof text, "   %.1f %% %s bound %s%s", fabs(over),
              over >= 0 ? "over" : "below", units_ms(ms, h->bound_ms),
              h->is_said ? ", as the file says" : "");
-    x = add(p, x, over < 0.05 ? ROLE_OK : ROLE_TEXT, text);
+    x = add_words(p, x, over < 0.05 ? ROLE_OK : ROLE_TEXT, text);
     snprintf(text, sizeof text, " of strict plans%s cut between %u sections",
              h->chunks > 1 ? ", interleaved or not," : " not interleaved,", h->sections);
     if (x + utf8_text_columns(text) + 40 <= p->width)
@@ -105,24 +105,24 @@ void hybrid_draw_sentence(const struct hybrid_shown *s, const struct pane *p)
     char ms[UNITS_ROOM], text[160];
     int x = pane_text(p, 0, 0, ROLE_TITLE | BOLD, units_ms(ms, h->step_ms));
 
-    x = add(p, x, ROLE_TEXT, " simulated");
+    x = add_words(p, x, ROLE_TEXT, " simulated");
     if (!s->seen.done)
-        x = add(p, x, ROLE_WARN, "   searching ..");
+        x = add_words(p, x, ROLE_WARN, "   searching ..");
     if (s->seen.by_hand)
-        x = add(p, x, ROLE_WARN, "   by hand");
+        x = add_words(p, x, ROLE_WARN, "   by hand");
     else
         x = add_bound(h, p, x);
     if (h->length_ms > 0 && x + 40 <= p->width) {
         snprintf(text, sizeof text, "   L %.1f", h->length_ms);
-        x = add(p, x, ROLE_TEXT, text);
+        x = add_words(p, x, ROLE_TEXT, text);
     }
     snprintf(text, sizeof text, "   %u × %u samples   ZeRO %u", h->micro_batches,
              h->batch / (h->micro_batches ? h->micro_batches : 1), h->zero);
-    x = add(p, x, ROLE_TEXT, text);
+    x = add_words(p, x, ROLE_TEXT, text);
     if (s->asked.held_count) {
         snprintf(text, sizeof text, "   %u pin%s", s->asked.held_count,
                  s->asked.held_count == 1 ? "" : "s");
-        add(p, x, ROLE_PIN, text);
+        add_words(p, x, ROLE_PIN, text);
     }
 }
 

@@ -168,7 +168,7 @@ struct kind {
     char what[120];
 };
 
-static void describe(const struct hybrid_rival *r, char *out, size_t room)
+static void describe_rival(const struct hybrid_rival *r, char *out, size_t room)
 {
     int at = snprintf(out, room, "%u stage%s of %u × %u, %u micro-batch%s", r->stages,
                       r->stages == 1 ? "" : "s", r->dp, r->tp, r->micro_batches,
@@ -206,7 +206,7 @@ static int list_kinds(const struct hybrid_shown *s, struct kind *out)
         out[count] = (struct kind){
             .name = names[k], .ms = r->found ? r->step_ms : INFINITY, .bytes = r->memory_bytes};
         if (r->found)
-            describe(r, out[count].what, sizeof out[count].what);
+            describe_rival(r, out[count].what, sizeof out[count].what);
         else
             snprintf(out[count].what, sizeof out[count].what, "none fits");
         count++;

@@ -48,7 +48,7 @@ void place_run_start(struct panel *p)
 }
 
 /* Another job, once the one that was left has ended. */
-static int begin(struct panel *p, struct err *e)
+static int begin_place(struct panel *p, struct err *e)
 {
     struct place_view *v = p->state;
 
@@ -78,7 +78,7 @@ static int take_graph(struct panel *p, const struct place_opening *o, struct err
     if (v->shown.published && v->shown.published->latency)
         v->asked.objective = PLACING_LATENCY;
     place_run_start(p);
-    int rc = begin(p, e);
+    int rc = begin_place(p, e);
     if (rc)
         v->graph = NULL; /* the caller's again */
     return rc;
@@ -100,7 +100,7 @@ int place_run_open(struct panel *p, const void *arg, struct err *e)
         return 0;
     }
     place_run_start(p);
-    return begin(p, e);
+    return begin_place(p, e);
 }
 
 void place_run_close(struct panel *p)
@@ -235,7 +235,7 @@ static bool refresh_once(struct panel *p)
     struct place_view *v = p->state;
     struct err e;
 
-    if (begin(p, &e))
+    if (begin_place(p, &e))
         host_say_err(p->scene, &e);
     if (!v->job || v->starts)
         return false;

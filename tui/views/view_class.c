@@ -109,7 +109,7 @@ static enum class_part last_part(const struct rl_lesson *l)
 }
 
 /* A decision not seen yet begins at its first part, or is shown whole. */
-static void follow(struct panel *p)
+static void follow_decision(struct panel *p)
 {
     struct classroom *v = p->state;
 
@@ -123,7 +123,7 @@ static void follow(struct panel *p)
     list_fit(&v->row, l->rows, v->row.rows ? v->row.rows : 1);
 }
 
-static struct class_shown shown(const struct panel *p)
+static struct class_shown shown_class(const struct panel *p)
 {
     static const char *const answers[] = {"whole", "split"};
     const struct classroom *v = p->state;
@@ -163,7 +163,7 @@ static int begin_game(struct panel *p, const struct rl_game *game, struct err *e
     v->game = next;
     v->decision = 0;
     v->part = CLASS_LOOK;
-    follow(p);
+    follow_decision(p);
     return 0;
 }
 
@@ -192,13 +192,13 @@ static int open_class(struct panel *p, const void *arg, struct err *e)
         close_class(p);
         return e->code;
     }
-    follow(p);
+    follow_decision(p);
     return 0;
 }
 
 static void read_class(struct panel *p)
 {
-    follow(p);
+    follow_decision(p);
 }
 
 /* ---- drawing: the curves ---- */
@@ -412,7 +412,7 @@ static void draw_class(struct panel *p, const struct pane *pane)
     const struct classroom *v = p->state;
     char note[128];
 
-    follow(p);
+    follow_decision(p);
     draw_note(p, note, sizeof note);
     bool wide = pane->width >= 100 && pane->height >= 29;
     if (!wide) {
@@ -420,7 +420,7 @@ static void draw_class(struct panel *p, const struct pane *pane)
         snprintf(note + size, sizeof note - size, " · page %d of %d", v->page + 1, PAGES);
     }
     pane_head(pane, 0, &(struct head){0, "Classroom", note, true});
-    struct class_shown s = shown(p);
+    struct class_shown s = shown_class(p);
     class_draw_parts(&s, pane, 1);
     if (wide)
         draw_wide(p, pane, &s);
@@ -433,7 +433,7 @@ static void draw_class(struct panel *p, const struct pane *pane)
 /* Decisions to be made until an update is due. */
 static uint32_t until_update(const struct panel *p)
 {
-    const struct class_shown s = shown(p);
+    const struct class_shown s = shown_class(p);
     uint64_t made = s.lesson ? s.lesson->decision : 0, next = made + 1;
 
     next = next < s.settings->learn_start ? s.settings->learn_start : next;
@@ -449,7 +449,7 @@ static void make_decisions(struct panel *p, uint32_t count)
         game_job_step(v->game, count);
     else
         watch_send(p->scene->watch, "decide %u", count);
-    follow(p);
+    follow_decision(p);
 }
 
 static void next_part(struct panel *p)
@@ -513,7 +513,7 @@ static void flip_switch(struct panel *p, int n)
         game_job_step(v->game, (uint32_t)(so_far < 100000 ? so_far : 100000));
     host_say(p->scene, "%s %s: the same seed from its start", class_switches[n].name, value);
     v->decision = 0;
-    follow(p);
+    follow_decision(p);
 }
 
 static void change_pace(struct panel *p, double by)
@@ -557,7 +557,7 @@ static bool by_hand(struct panel *p, bool last)
     }
     game_job_force(v->game, last ? v->look.actions - 1 : 0);
     v->by_part = false;
-    follow(p);
+    follow_decision(p);
     return true;
 }
 
@@ -612,7 +612,7 @@ static bool act_class(struct panel *p, int action)
         game_job_free(v->game);
         v->game = NULL;
         v->decision = 0;
-        follow(p);
+        follow_decision(p);
         return true;
     case CLASS_HAND_LEFT:
     case CLASS_HAND_RIGHT:
@@ -656,7 +656,7 @@ static bool is_live_class(const struct panel *p)
 
 static void message_class(const struct panel *p, char *out, size_t room)
 {
-    struct class_shown s = shown(p);
+    struct class_shown s = shown_class(p);
     class_sentence(&s, out, room);
 }
 

@@ -67,7 +67,7 @@ static void add_up(struct cost *v)
     }
 }
 
-static void group(struct panel *p)
+static void group_rows(struct panel *p)
 {
     struct cost *v = p->state;
     struct err e;
@@ -99,7 +99,7 @@ static void read_cost(struct panel *p)
 }
 
 /* Taken apart when it is looked at, not before: other panels may hide this one for ever. */
-static void make(struct panel *p)
+static void make_rows(struct panel *p)
 {
     struct cost *v = p->state;
     struct err e;
@@ -109,7 +109,7 @@ static void make(struct panel *p)
     if (cost_split_read(&v->split, p->scene->watch, &e))
         host_say_err(p->scene, &e);
     else
-        group(p);
+        group_rows(p);
 }
 
 static int open_cost(struct panel *p, const void *arg, struct err *e)
@@ -398,7 +398,7 @@ static void draw_cost(struct panel *p, const struct pane *pane)
 
     if (!p->scene->watch)
         return;
-    make(p);
+    make_rows(p);
     if (is_table(p) && pane->width >= BESIDE) {
         struct pane left = pane_part(pane, 0, 0, TABLE, pane->height),
                     right = pane_part(pane, TABLE + 4, 0, pane->width - TABLE - 4, pane->height);
@@ -456,7 +456,7 @@ static void open_part(struct panel *p)
     v->cursors[v->depth++] = v->list.cursor;
     v->key = next_key(v, v->key, g);
     v->list = (struct list){.rows = v->list.rows};
-    group(p);
+    group_rows(p);
     if (v->group_count == 1 && v->key != COST_BY_INSTRUCTION && v->depth < DEPTH)
         open_part(p); /* a single part says nothing new */
 }
@@ -467,12 +467,12 @@ static void close_part(struct panel *p)
 
     if (!v->depth) {
         v->key = COST_BY_PHASE;
-        group(p);
+        group_rows(p);
         return;
     }
     v->depth--;
     v->key = v->filters[v->depth].key;
-    group(p);
+    group_rows(p);
     list_go(&v->list, v->cursors[v->depth]);
 }
 
@@ -482,7 +482,7 @@ static bool act_cost(struct panel *p, int action)
 
     if (!p->scene->watch)
         return false;
-    make(p);
+    make_rows(p);
     if (action == COST_OPEN) {
         open_part(p);
     } else if (action == COST_BACK) {
@@ -492,7 +492,7 @@ static bool act_cost(struct panel *p, int action)
             v->key = (enum cost_key)((v->key + 1) % COST_KEY_COUNT);
         while (is_taken(v, v->key));
         v->list = (struct list){.rows = v->list.rows};
-        group(p);
+        group_rows(p);
     }
     return true;
 }

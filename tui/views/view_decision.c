@@ -54,7 +54,7 @@ static void close_decision(struct panel *p)
 }
 
 /* The decision shown. */
-static int shown(const struct watch *w)
+static int shown_move(const struct watch *w)
 {
     if (w->position != MOVE_NONE)
         return w->position;
@@ -247,7 +247,7 @@ static void draw_position(const struct watch *w, const struct pane *p)
     draw_wave_classes(w, p, y);
 }
 
-static const char *answer(uint32_t split, uint32_t of, char out[static 32])
+static const char *answer_bits(uint32_t split, uint32_t of, char out[static 32])
 {
     if (split == 0 || split == of)
         snprintf(out, 32, "%s", split ? "1 split" : "0 whole");
@@ -290,9 +290,10 @@ static void draw_cursor(const struct decision *v, const struct watch *w, const s
     snprintf(text, sizeof text, "%s", m->now < 0 ? "open" : m->now ? "1 split" : "0 whole");
     draw_fact(p, y++, m->pinned ? "pinned" : w->is_slow ? "now" : "last", text);
     if (w->best)
-        draw_fact(p, y++, "best", answer(m->best, m->classes, a));
+        draw_fact(p, y++, "best", answer_bits(m->best, m->classes, a));
     if (w->exact)
-        draw_fact(p, y++, w->exact->proven ? "optimum" : "exact", answer(m->exact, m->classes, a));
+        draw_fact(p, y++, w->exact->proven ? "optimum" : "exact",
+                  answer_bits(m->exact, m->classes, a));
     snprintf(text, sizeof text, p->width >= 44 ? "%s ms if it alone is split" : "%s ms",
              units_change(change, -m->saves_ms, pane_ms_decimals(p)));
     draw_fact(p, y++, "alone", text);
@@ -335,7 +336,7 @@ static void draw_decision(struct panel *p, const struct pane *pane)
 {
     enum { UPPER = 15, WIDE = 100 };
     const struct watch *w = p->scene->watch;
-    int move = w ? shown(w) : MOVE_NONE;
+    int move = w ? shown_move(w) : MOVE_NONE;
     struct pane own = *pane;
 
     if (w && w->shot->lesson && pane->width >= WIDE && pane->height >= UPPER + 8) {
@@ -353,7 +354,7 @@ static void draw_decision(struct panel *p, const struct pane *pane)
 static void head_decision(const struct panel *p, struct head *h, char *note, size_t room)
 {
     const struct watch *w = p->scene->watch;
-    int move = w ? shown(w) : MOVE_NONE;
+    int move = w ? shown_move(w) : MOVE_NONE;
 
     if (move == MOVE_NONE)
         return;
@@ -368,7 +369,7 @@ static void head_decision(const struct panel *p, struct head *h, char *note, siz
 
 static int move_here(const struct panel *p)
 {
-    return p->scene->watch ? shown(p->scene->watch) : MOVE_NONE;
+    return p->scene->watch ? shown_move(p->scene->watch) : MOVE_NONE;
 }
 
 static const char *name_here(const struct panel *p)

@@ -85,7 +85,7 @@ static void tell_classes(struct devices *v, const struct watch *w)
     }
 }
 
-static void make(struct panel *p)
+static void make_devices(struct panel *p)
 {
     struct devices *v = p->state;
     struct err e;
@@ -364,7 +364,7 @@ static void draw_devices(struct panel *p, const struct pane *pane)
 
     if (!p->scene->watch || pane->width < 20)
         return;
-    make(p);
+    make_devices(p);
     v->per_row = per_row(pane);
     walk_servers(p, pane, &k);
     int top = v->top;

@@ -106,7 +106,7 @@ static int take_plan(struct panel *p, struct plan *out, struct err *e)
                    : plan_copy(&v->relaxed, out, e);
 }
 
-static void begin(struct panel *p)
+static void begin_export(struct panel *p)
 {
     struct export_view *v = p->state;
     struct plan plan;
@@ -159,7 +159,7 @@ static int open_export(struct panel *p, const void *arg, struct err *e)
         v->plan = live_plan_share((struct live_plan *)(uintptr_t)plan);
     host_write_command(p->scene, &v->command);
     list_fit(&v->forms, form_count(), form_count());
-    begin(p);
+    begin_export(p);
     return 0;
 }
 
@@ -397,7 +397,7 @@ static void next_plan(struct panel *p)
         return;
     live_plan_release(v->plan);
     v->plan = next < s->plan_count ? live_plan_share(s->plans[next]) : NULL;
-    begin(p);
+    begin_export(p);
 }
 
 static bool act_export(struct panel *p, int action)
@@ -421,7 +421,7 @@ static bool act_export(struct panel *p, int action)
     }
 }
 
-static void complete(struct panel *p)
+static void complete_name(struct panel *p)
 {
     struct export_view *v = p->state;
     char most[EDIT_ROOM];
@@ -451,7 +451,7 @@ static bool key_export(struct panel *p, uint32_t key)
         return true;
     }
     if (key == KEYC_TAB) {
-        complete(p);
+        complete_name(p);
         return true;
     }
     v->is_named = true;
@@ -473,7 +473,7 @@ static bool move_export(struct panel *p, enum list_move move)
         return true;
     }
     if (list_move(&v->forms, move))
-        begin(p);
+        begin_export(p);
     return true;
 }
 
@@ -486,7 +486,7 @@ static void click_export(struct panel *p, int x, int y, bool twice)
         return;
     if (y - first != v->forms.cursor) {
         list_go(&v->forms, y - first);
-        begin(p);
+        begin_export(p);
     } else if (twice) {
         write_file(p);
     }
@@ -511,7 +511,7 @@ static bool find_export(struct panel *p, const struct match *m, int step)
         if (!match_text(m, export_forms[at].name))
             continue;
         list_go(&v->forms, at);
-        begin(p);
+        begin_export(p);
         return true;
     }
     return false;

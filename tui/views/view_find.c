@@ -88,7 +88,7 @@ static void add_tours(struct panel *p)
         find_add(&v->here, FIND_TOUR, (uint32_t)n, NULL, names[n].name, NULL);
 }
 
-static void search(struct panel *p)
+static void search_index(struct panel *p)
 {
     struct find *v = p->state;
     const struct watch *w = p->scene->watch;
@@ -115,7 +115,7 @@ static void list_names(struct panel *p)
         find_index_search(&v->here, w);
     add_lines(p);
     add_tours(p);
-    search(p);
+    search_index(p);
 }
 
 static int open_find(struct panel *p, const void *arg, struct err *e)
@@ -490,7 +490,7 @@ static void open_class(struct panel *p, class_id k)
         host_say_err(scene, &e);
 }
 
-static void run(struct panel *p)
+static void run_found(struct panel *p)
 {
     struct find *v = p->state;
     const struct find_entry *e = entry_at(v, v->list.cursor);
@@ -545,7 +545,7 @@ static void next_kind(struct panel *p, int step)
         else if (v->kind < FIND_ANY)
             v->kind = FIND_KIND_COUNT - 1;
     } while (v->kind != FIND_ANY && !v->found.of_kind[v->kind]);
-    search(p);
+    search_index(p);
 }
 
 static bool key_find(struct panel *p, uint32_t key)
@@ -568,11 +568,11 @@ static bool key_find(struct panel *p, uint32_t key)
     if (key == KEYC_ESC || key == 3)
         host_close(p->scene);
     else if (key == KEYC_ENTER)
-        run(p);
+        run_found(p);
     else if (key == KEYC_TAB || key == KEYC_BACK_TAB)
         next_kind(p, key == KEYC_TAB ? 1 : -1);
     else if (edit_key(&v->line, key))
-        search(p);
+        search_index(p);
     else
         return false;
     return true;

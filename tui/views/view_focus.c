@@ -81,7 +81,7 @@ static const struct key_table focus_keys = {"focus", focus_actions,
 
 /* ---- what is shown ---- */
 
-static void show(struct focus *f, hlo_id id)
+static void show_instruction(struct focus *f, hlo_id id)
 {
     f->centre = f->cursor = id;
     f->skip = 0;
@@ -89,7 +89,7 @@ static void show(struct focus *f, hlo_id id)
 }
 
 /* A step that can be taken back. */
-static void go(struct panel *p, hlo_id id)
+static void go_to_instruction(struct panel *p, hlo_id id)
 {
     struct focus *f = p->state;
 
@@ -102,7 +102,7 @@ static void go(struct panel *p, hlo_id id)
     f->trail[f->at] = f->centre;
     f->trail[++f->at] = id;
     f->trail_count = f->at + 1;
-    show(f, id);
+    show_instruction(f, id);
     p->scene->watch->here = id;
 }
 
@@ -119,7 +119,7 @@ static void read_focus(struct panel *p)
         return;
     f->at = f->trail_count = 0;
     f->trail[f->trail_count++] = w->here;
-    show(f, w->here);
+    show_instruction(f, w->here);
 }
 
 static int open_focus(struct panel *p, const void *arg, struct err *e)
@@ -169,7 +169,7 @@ static void recall_focus(struct panel *p, const void *memory)
     f->at = m->at;
     f->trail_count = m->trail_count;
     memcpy(f->trail, m->trail, sizeof f->trail);
-    show(f, m->centre);
+    show_instruction(f, m->centre);
     f->cursor = m->cursor;
 }
 
@@ -515,7 +515,7 @@ static void head_focus(const struct panel *p, struct head *h, char *note, size_t
 
 /* ---- acts ---- */
 
-static void choose(struct panel *p, int dx, int dy)
+static void choose_box(struct panel *p, int dx, int dy)
 {
     struct focus *f = p->state;
     int from = cursor_node(f), to = layered_neighbour(&f->drawing, from, dx, dy);
@@ -523,7 +523,7 @@ static void choose(struct panel *p, int dx, int dy)
     if (to >= 0)
         f->cursor = f->around.nodes[to].id;
     else if (dy && from) /* beyond what is drawn: it becomes the centre */
-        go(p, f->around.nodes[from].id);
+        go_to_instruction(p, f->around.nodes[from].id);
 }
 
 static void step_to(struct panel *p, bool up)
@@ -534,7 +534,7 @@ static void step_to(struct panel *p, bool up)
                         : around_users(f->tree, f->centre, f->all, 0, &next, 1);
 
     if (count)
-        go(p, next);
+        go_to_instruction(p, next);
     else
         host_say(p->scene, up ? "it has no operands" : "nothing uses it");
 }
@@ -548,7 +548,7 @@ static void travel(struct panel *p, int step)
         return;
     }
     f->at += step;
-    show(f, f->trail[f->at]);
+    show_instruction(f, f->trail[f->at]);
     p->scene->watch->here = f->centre;
 }
 
@@ -562,11 +562,11 @@ static void centre_on(struct panel *p)
         f->cursor = f->centre;
         f->stale = true;
     } else if (node->id == f->centre && f->skip) {
-        show(f, f->centre);
+        show_instruction(f, f->centre);
     } else if (node->id == f->centre) {
         host_go_to(p->scene, f->centre);
     } else {
-        go(p, node->folded > 1 ? node->far : node->id);
+        go_to_instruction(p, node->folded > 1 ? node->far : node->id);
     }
 }
 
@@ -578,7 +578,7 @@ static bool act_focus(struct panel *p, int action)
     if (!p->scene->watch || f->centre == HLO_NONE)
         return false;
     if (action == FOCUS_LEFT || action == FOCUS_RIGHT)
-        choose(p, action == FOCUS_LEFT ? -1 : 1, 0);
+        choose_box(p, action == FOCUS_LEFT ? -1 : 1, 0);
     else if (action == FOCUS_CENTRE)
         centre_on(p);
     else if (action == FOCUS_OPERAND || action == FOCUS_USER)
@@ -603,7 +603,7 @@ static bool move_focus(struct panel *p, enum list_move move)
         return false;
     bool up = move == LIST_UP || move == LIST_PAGE_UP || move == LIST_HALF_UP || move == LIST_FIRST;
     if (move == LIST_UP || move == LIST_DOWN)
-        choose(p, 0, up ? -1 : 1);
+        choose_box(p, 0, up ? -1 : 1);
     else
         step_to(p, up);
     return true;
@@ -647,7 +647,7 @@ static const char *name_here(const struct panel *p)
 
 static void go_to_focus(struct panel *p, hlo_id id)
 {
-    go(p, id);
+    go_to_instruction(p, id);
 }
 
 static void message_focus(const struct panel *p, char *out, size_t room)

@@ -59,7 +59,7 @@ static const struct tree_row *row_at(const struct graph *g, int64_t at)
 }
 
 /* The other views look at what the cursor is on; of a module, at its first telling instruction. */
-static void follow(const struct panel *p)
+static void follow_cursor(const struct panel *p)
 {
     const struct graph *g = p->state;
     const struct tree_row *row = row_at(g, g->list.cursor);
@@ -79,7 +79,7 @@ static void read_graph(struct panel *p)
     g->problem = p->scene->problem;
     g->list = (struct list){0};
     make_rows(g);
-    follow(p);
+    follow_cursor(p);
 }
 
 static void *remember_graph(const struct panel *p)
@@ -347,7 +347,7 @@ static bool act_graph(struct panel *p, int action)
     } else {
         open_node(g, n, false);
     }
-    follow(p);
+    follow_cursor(p);
     return true;
 }
 
@@ -356,7 +356,7 @@ static bool move_graph(struct panel *p, enum list_move move)
     struct graph *g = p->state;
     bool moved = list_move(&g->list, move);
     g->rows.kept = true;
-    follow(p);
+    follow_cursor(p);
     return moved;
 }
 
@@ -368,7 +368,7 @@ static void click_graph(struct panel *p, int x, int y, bool twice)
     list_go(&g->list, g->list.top + y);
     if (twice)
         act_graph(p, GRAPH_TOGGLE);
-    follow(p);
+    follow_cursor(p);
 }
 
 /* Opens what hides an instruction and goes there. */
@@ -408,7 +408,7 @@ static void filter_graph(struct panel *p)
     make_rows(g);
     if (here != HLO_NONE && !g->filter)
         go_to(g, here);
-    follow(p);
+    follow_cursor(p);
 }
 
 /* The next that fits from the cursor on; HLO_NONE: none. `all`: optimizer state too. */
@@ -441,7 +441,7 @@ static bool find_graph(struct panel *p, const struct match *pattern, int step)
     if (id == HLO_NONE)
         return false;
     go_to(g, id);
-    follow(p);
+    follow_cursor(p);
     return true;
 }
 
@@ -505,7 +505,7 @@ static void go_to_node_graph(struct panel *p, int node)
     g->rows.kept = true;
     make_rows(g);
     go_to_node(g, node);
-    follow(p);
+    follow_cursor(p);
 }
 
 static void go_to_graph(struct panel *p, hlo_id id)
@@ -514,7 +514,7 @@ static void go_to_graph(struct panel *p, hlo_id id)
     if (!g->rows.tree)
         return;
     go_to(g, id);
-    follow(p);
+    follow_cursor(p);
 }
 
 /* Of a parameter that is one array; NULL: it is something else. */

@@ -371,7 +371,7 @@ static int move_of_row(const struct panel *p)
     return v->list.cursor < v->row_count ? v->rows[v->list.cursor].first : MOVE_NONE;
 }
 
-static void follow(struct panel *p)
+static void follow_class(struct panel *p)
 {
     struct watch *w = p->scene->watch;
     int move = move_of_row(p);
@@ -383,7 +383,7 @@ static bool move_groups(struct panel *p, enum list_move move)
 {
     struct groups_view *v = p->state;
     bool moved = list_move(&v->list, move);
-    follow(p);
+    follow_class(p);
     return moved;
 }
 
@@ -396,7 +396,7 @@ static void click_groups(struct panel *p, int x, int y, bool twice)
     if (y < titles)
         return;
     list_go(&v->list, v->list.top + y - titles);
-    follow(p);
+    follow_class(p);
 }
 
 /* A series is unfolded first: its classes are opened one by one. */
@@ -442,7 +442,7 @@ static void filter_groups(struct panel *p)
     if (!p->scene->watch)
         return;
     show_rows(p, move_of_row(p));
-    follow(p);
+    follow_class(p);
 }
 
 /* What is sorted and unfolded, for an edited problem. */
@@ -476,7 +476,7 @@ static void go_to_move(struct panel *p, int move)
 {
     if (p->scene->watch)
         show_rows(p, move);
-    follow(p);
+    follow_class(p);
 }
 
 static bool find_groups(struct panel *p, const struct match *pattern, int step)
@@ -491,7 +491,7 @@ static bool find_groups(struct panel *p, const struct match *pattern, int step)
             fits = match_text(pattern, w->move[v->rows[at].first + k].name);
         if (fits) {
             list_go(&v->list, at);
-            follow(p);
+            follow_class(p);
             return true;
         }
     }

@@ -124,7 +124,7 @@ static bool contains(const char *text, const char *part)
     return size == 0;
 }
 
-static bool passes(const struct help *h, const struct row *r)
+static bool passes_filter(const struct help *h, const struct row *r)
 {
     if (!h->filter.size)
         return true;
@@ -182,7 +182,7 @@ static int groups_of(const struct help *h, const char **groups)
         int g = 0;
         while (g < count && strcmp(groups[g], h->rows[i].group) != 0)
             g++;
-        if (g == count && count < GROUPS_MOST && passes(h, &h->rows[i]))
+        if (g == count && count < GROUPS_MOST && passes_filter(h, &h->rows[i]))
             groups[count++] = h->rows[i].group;
     }
     return count;
@@ -226,7 +226,7 @@ static void draw_group(struct flow *f, const char *group)
         f->y[column]++;
     pane_text(f->pane, column * f->width, f->y[column]++ - h->top, ROLE_TITLE | BOLD, group);
     for (int i = 0; i < h->count; i++) {
-        if (strcmp(h->rows[i].group, group) != 0 || !passes(h, &h->rows[i]))
+        if (strcmp(h->rows[i].group, group) != 0 || !passes_filter(h, &h->rows[i]))
             continue;
         int y = f->y[column] - h->top;
         draw_row(f, column, h->rows[i].keys, ROLE_KEY, h->rows[i].words);
@@ -296,7 +296,7 @@ static const struct row *nth_shown(const struct help *h, int n)
 
     for (int g = 0; g < count; g++) {
         for (int i = 0; i < h->count; i++) {
-            if (!strcmp(h->rows[i].group, groups[g]) && passes(h, &h->rows[i]) && n-- == 0)
+            if (!strcmp(h->rows[i].group, groups[g]) && passes_filter(h, &h->rows[i]) && n-- == 0)
                 return &h->rows[i];
         }
     }
@@ -317,7 +317,7 @@ static void do_chosen(struct panel *p)
     host_act(scene, table, action);
 }
 
-static void choose(struct help *h, int step)
+static void choose_row(struct help *h, int step)
 {
     h->chosen += step;
     if (h->chosen >= h->shown)
@@ -353,7 +353,7 @@ static bool key_help(struct panel *p, uint32_t key)
     } else if (h->by_key && filter_by_key(h, key)) {
         h->chosen = -1;
     } else if (key == KEYC_DOWN || key == KEYC_UP) {
-        choose(h, key == KEYC_DOWN ? 1 : -1);
+        choose_row(h, key == KEYC_DOWN ? 1 : -1);
     } else if (key == KEYC_PAGE_DOWN || key == KEYC_PAGE_UP) {
         h->top += key == KEYC_PAGE_DOWN ? 10 : h->top >= 10 ? -10 : -h->top;
     } else if (edit_key(&h->filter, key)) {

@@ -168,7 +168,7 @@ static void drop_plan(struct hybrid_view *v)
     v->said = 0;
 }
 
-static void start(struct panel *p)
+static void start_hybrid(struct panel *p)
 {
     struct hybrid_view *v = p->state;
     struct watch *w = p->scene->watch;
@@ -184,7 +184,7 @@ static void start(struct panel *p)
 }
 
 /* Another job, once the one that was left has ended. */
-static int begin(struct panel *p, struct err *e)
+static int begin_hybrid(struct panel *p, struct err *e)
 {
     struct hybrid_view *v = p->state;
 
@@ -227,8 +227,8 @@ static int open_hybrid(struct panel *p, const void *arg, struct err *e)
         v->asked = hybrid_job_question(v->job);
         return hybrid_job_start(v->job, p->scene->now_ms > 0, e);
     }
-    start(p);
-    return begin(p, e);
+    start_hybrid(p);
+    return begin_hybrid(p, e);
 }
 
 static void close_hybrid(struct panel *p)
@@ -274,7 +274,7 @@ static void take_shot(struct hybrid_view *v)
 }
 
 /* Asks about the stage under the cursor, once; takes words that were asked for. */
-static void ask(struct hybrid_view *v)
+static void ask_why(struct hybrid_view *v)
 {
     struct hybrid_shown *s = &v->shown;
 
@@ -303,7 +303,7 @@ static bool refresh_once(struct panel *p)
     const struct live_plan *without = p->scene->watch ? plan_load_best(p->scene->watch) : NULL;
     struct err e;
 
-    if (begin(p, &e))
+    if (begin_hybrid(p, &e))
         host_say_err(p->scene, &e);
     if (!v->job || v->starts)
         return false;
@@ -315,7 +315,7 @@ static bool refresh_once(struct panel *p)
                          : (struct hybrid_without){0, NULL};
     if (!s->picture)
         return false;
-    ask(v);
+    ask_why(v);
     if (s->seen.changes != v->said) {
         v->said = s->seen.changes;
         host_say(p->scene, "%s", s->seen.said);
@@ -477,7 +477,7 @@ static bool toggle(struct panel *p, const struct hybrid_held *pin)
         a->held[a->held_count++] = *pin;
         host_say(p->scene, "pinned: %s; u lets it go", text);
     }
-    start(p);
+    start_hybrid(p);
     return true;
 }
 
@@ -670,7 +670,7 @@ static bool act_option(struct panel *p, int action)
     default:
         return false;
     }
-    start(p);
+    start_hybrid(p);
     return true;
 }
 
@@ -799,11 +799,11 @@ static bool act_hybrid(struct panel *p, int action)
     } else if (action == HYBRID_VIEW_PART) {
         v->part = (v->part + 1) % PART_COUNT;
     } else if (action == HYBRID_VIEW_RESET) {
-        start(p);
+        start_hybrid(p);
     } else if (action == HYBRID_VIEW_UNPIN) {
         if (v->asked.held_count) {
             v->asked.held_count--;
-            start(p);
+            start_hybrid(p);
         }
     } else if (refresh(p)) {
         return act_on_plan(p, action);

@@ -212,7 +212,7 @@ static void head_lanes(const struct panel *p, struct head *h, char *note, size_t
     h->note = note;
 }
 
-static void follow(struct panel *p)
+static void follow_lane(struct panel *p)
 {
     const struct lanes_view *v = p->state;
     if (v->rows && v->list.cursor < v->count)
@@ -226,7 +226,7 @@ static bool move_lanes(struct panel *p, enum list_move move)
     if (!p->scene->watch || !v->count)
         return false;
     bool moved = list_move(&v->list, move);
-    follow(p);
+    follow_lane(p);
     return moved;
 }
 
@@ -237,7 +237,7 @@ static void click_lanes(struct panel *p, int x, int y, bool twice)
     if (!p->scene->watch || !v->count)
         return;
     list_go(&v->list, v->list.top + y);
-    follow(p);
+    follow_lane(p);
     if (twice)
         host_go_to(p->scene, v->rows[v->list.cursor]);
 }
@@ -264,7 +264,7 @@ static void go_to_lanes(struct panel *p, hlo_id id)
     read_lanes(p);
     if (v->rows && v->count)
         list_go(&v->list, row_of(v, id));
-    follow(p);
+    follow_lane(p);
 }
 
 static hlo_id instruction_here(const struct panel *p)
@@ -324,7 +324,7 @@ static bool find_lanes(struct panel *p, const struct match *pattern, int step)
         if (match_text(pattern, tree_instruction_name(v->tree, v->rows[at])) ||
             match_text(pattern, hlo_name(v->tree->problem->m, v->rows[at]))) {
             list_go(&v->list, at);
-            follow(p);
+            follow_lane(p);
             return true;
         }
     }

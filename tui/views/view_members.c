@@ -454,7 +454,7 @@ static void close_ties(struct panel *p)
 }
 
 /* The class of the decision looked at, taken apart when it becomes another one. */
-static class_id look(struct ties *v, const struct watch *w)
+static class_id look_at_class(struct ties *v, const struct watch *w)
 {
     int move = w->position != MOVE_NONE ? w->position : w->cursor;
     class_id k = move < w->move_count ? w->moves->pool[w->moves->items[move].classes] : CLASS_NONE;
@@ -480,7 +480,7 @@ static void draw_ties(struct panel *p, const struct pane *pane)
 {
     struct ties *v = p->state;
     const struct watch *w = p->scene->watch;
-    class_id k = w ? look(v, w) : CLASS_NONE;
+    class_id k = w ? look_at_class(v, w) : CLASS_NONE;
     char name[NAME_ROOM], bytes[UNITS_ROOM], count[UNITS_ROOM], ms[UNITS_ROOM], cut[160];
 
     if (k == CLASS_NONE)

@@ -157,7 +157,8 @@ static bool changes_optimum(const struct row *r)
 }
 
 /* The value that is typed, or the next of few. False: there is none to try. */
-static bool wish(const struct options_view *v, const struct row *r, char *value, size_t room)
+static bool wished_value(const struct options_view *v, const struct row *r, char *value,
+                         size_t room)
 {
     if (!changes_optimum(r))
         return false;
@@ -179,7 +180,7 @@ static int draw_wish(const struct panel *p, const struct pane *pane, int y)
     struct row r;
 
     bool wished =
-        row_at(p, (size_t)v->list.cursor, &r) && wish(v, &r, value, sizeof value) && y >= 8;
+        row_at(p, (size_t)v->list.cursor, &r) && wished_value(v, &r, value, sizeof value) && y >= 8;
     if (wished)
         write_line(&r, value, line);
     trial_follow(&v->trial, w, line, p->scene->now_ms);
@@ -281,7 +282,7 @@ static int rows_options(const struct panel *p, int width)
     return 20;
 }
 
-static void send(struct panel *p, const struct row *r, const char *value)
+static void send_value(struct panel *p, const struct row *r, const char *value)
 {
     char line[COMMAND_TEXT_ROOM];
 
@@ -298,7 +299,7 @@ static bool act_options(struct panel *p, int action)
     if (!row_at(p, (size_t)v->list.cursor, &r))
         return false;
     if (r.values && next_word(&r, action == OPTIONS_LAST ? -1 : 1, word, sizeof word)) {
-        send(p, &r, word);
+        send_value(p, &r, word);
     } else {
         v->typing = true;
         edit_set(&v->value, r.value);
@@ -317,7 +318,7 @@ static bool key_options(struct panel *p, uint32_t key)
         v->typing = false;
         if (key == KEYC_ENTER && v->value.size && row_at(p, (size_t)v->list.cursor, &r) &&
             strcmp(v->value.text, r.value) != 0)
-            send(p, &r, v->value.text);
+            send_value(p, &r, v->value.text);
         return true;
     }
     return edit_key(&v->value, key) || key >= ' ';

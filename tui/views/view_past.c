@@ -136,7 +136,7 @@ static void go_to_episode(struct past_view *v, uint64_t episode)
 }
 
 /* The newest of the job, and what follows from it. */
-static void take(struct panel *p)
+static void take_answer(struct panel *p)
 {
     struct past_view *v = p->state;
 
@@ -178,7 +178,7 @@ static int open_past(struct panel *p, const void *arg, struct err *e)
     v->speed = 3;
     past_job_look(v->job, &v->look);
     v->step = v->look.last_step;
-    take(p);
+    take_answer(p);
     return 0;
 }
 
@@ -411,7 +411,7 @@ static void draw_past(struct panel *p, const struct pane *pane)
 
     if (!v->job)
         return;
-    take(p);
+    take_answer(p);
     play_on(p);
     snprintf(note, sizeof note, "%s at episode %llu of %zu%s · %g episodes/s",
              v->playing ? "▶" : "‖", (unsigned long long)v->episode, v->look.episode_count,
@@ -478,7 +478,7 @@ static void branch(struct panel *p)
                  episode);
 }
 
-static void play(struct panel *p)
+static void play_past(struct panel *p)
 {
     struct past_view *v = p->state;
 
@@ -502,7 +502,7 @@ static bool act_past(struct panel *p, int action)
         v->playing = false;
         go_to_event(p, action == PAST_EVENT_ON ? 1 : -1);
     } else if (action == PAST_PLAY) {
-        play(p);
+        play_past(p);
     } else if (action == PAST_SLOWER || action == PAST_FASTER) {
         v->speed += action == PAST_FASTER ? v->speed + 1 < SPEEDS : -(v->speed > 0);
     } else if (action == PAST_MARK && (!v->a.shot || !v->look.is_there)) {
@@ -576,7 +576,7 @@ static bool page_past(const struct panel *p, struct str *out)
 
 static void settle_past(struct panel *p)
 {
-    take(p);
+    take_answer(p);
 }
 
 const struct panel_ops view_past = {

@@ -99,7 +99,7 @@ static const struct key_table pipeline_keys = {"pipeline", pipeline_actions,
 /* ---- the plan ---- */
 
 /* Leaves the job. It ends after the step it is at, so nothing waits for it here: see begin. */
-static void start(struct panel *p)
+static void start_pipeline(struct panel *p)
 {
     struct pipeline_view *v = p->state;
     enum pipe_schedule_kind kind = v->shown.kind;
@@ -119,7 +119,7 @@ static void start(struct panel *p)
 }
 
 /* Another job, once the one that was left has ended. */
-static int begin(struct panel *p, struct err *e)
+static int begin_pipeline(struct panel *p, struct err *e)
 {
     struct pipeline_view *v = p->state;
 
@@ -147,7 +147,7 @@ static int open_pipeline(struct panel *p, const void *arg, struct err *e)
     (void)arg;
     if (!p->scene->problem)
         return err_set(e, ERR_INPUT, "no model is open");
-    start(p);
+    start_pipeline(p);
     struct watch *w = p->scene->watch;
     if (w && w->pipeline) { /* looked at before, or from a file */
         v->starts = false;
@@ -156,7 +156,7 @@ static int open_pipeline(struct panel *p, const void *arg, struct err *e)
         v->shown.kind = v->options.schedule;
         return 0;
     }
-    return begin(p, e);
+    return begin_pipeline(p, e);
 }
 
 static void close_pipeline(struct panel *p)
@@ -239,7 +239,7 @@ static bool refresh(struct panel *p)
     struct pipeline_shown *s = &v->shown;
     struct err e;
 
-    if (begin(p, &e))
+    if (begin_pipeline(p, &e))
         host_say_err(p->scene, &e);
     if (!v->job || v->starts)
         return false;
@@ -491,7 +491,7 @@ static uint32_t next_batches(const struct pipeline *l)
 
 static bool again(struct panel *p)
 {
-    start(p);
+    start_pipeline(p);
     return true;
 }
 

@@ -141,7 +141,7 @@ static bool holds_relaxed(const struct plans *v)
     return false;
 }
 
-static bool holds(const struct plans *v, const struct live_plan *plan)
+static bool holds_plan(const struct plans *v, const struct live_plan *plan)
 {
     for (int n = 0; n < v->count; n++) {
         if (v->rows[n].plan == plan)
@@ -163,7 +163,7 @@ static void read_plans(struct panel *p)
     bool same = s && v->count == (int)count + 1 + relaxed && relaxed == holds_relaxed(v);
 
     for (uint32_t n = 0; same && n < count; n++)
-        same = holds(v, plans[n]);
+        same = holds_plan(v, plans[n]);
     if (s && v->comparing && v->moves != s->moves)
         v->comparing = false;
     if (!s || same || v->comparing)
@@ -180,7 +180,7 @@ static void read_plans(struct panel *p)
         bool mark = false;
         for (int i = 0; i < marks; i++)
             mark |= marked[i] == plans[n];
-        if (!holds(v, plans[n]))
+        if (!holds_plan(v, plans[n]))
             add_row(p, plans[n], mark);
     }
     add_row(p, NULL, whole);
@@ -297,7 +297,7 @@ static const struct plan_difference *difference_here(const struct plans *v)
 }
 
 /* Carries one decision of a plan over into the search, as a pin. */
-static void take(struct panel *p, bool of_a)
+static void take_over(struct panel *p, bool of_a)
 {
     const struct plan_difference *d = difference_here(p->state);
     const struct scene *scene = p->scene;
@@ -386,7 +386,7 @@ static bool act_plans(struct panel *p, int action)
         return find_differences(p);
     }
     if (action == PLANS_TAKE_A || action == PLANS_TAKE_B) {
-        take(p, action == PLANS_TAKE_A);
+        take_over(p, action == PLANS_TAKE_A);
         return true;
     }
     if (action == PLANS_MARK && v->count) {

@@ -64,7 +64,7 @@ static const enum search_algorithm order[] = {SEARCH_EXACT,  SEARCH_ENUMERATE, S
                                               SEARCH_RANDOM, SEARCH_GREEDY,    SEARCH_ANNEAL};
 enum { ORDER = sizeof order / sizeof *order };
 
-static int start(struct panel *p, struct err *e)
+static int start_race(struct panel *p, struct err *e)
 {
     struct race_view *v = p->state;
     bool live = p->scene->now_ms > 0;
@@ -86,7 +86,7 @@ static int open_race(struct panel *p, const void *arg, struct err *e)
         return err_set(e, ERR_INPUT, "no model is open");
     v->seed = p->scene->watch->shot->options.seed;
     v->seeds_wanted = 1;
-    return start(p, e);
+    return start_race(p, e);
 }
 
 static void close_race(struct panel *p)
@@ -155,7 +155,7 @@ static void go_on(struct panel *p)
             return;
         }
         v->seed++;
-        if (start(p, &e)) {
+        if (start_race(p, &e)) {
             host_say_err(p->scene, &e);
             v->seeds_wanted = v->seeds_done;
             return;
@@ -164,8 +164,8 @@ static void go_on(struct panel *p)
 }
 
 /* Of the seeds done: the median (of an even number the worse of the middle two) and the worst. */
-static void spread(const struct race_view *v, enum search_algorithm k, bool of_plans,
-                   double *median, double *worst)
+static void spread_of_seeds(const struct race_view *v, enum search_algorithm k, bool of_plans,
+                            double *median, double *worst)
 {
     double all[SEEDS];
     bool high = v->look.is_reward &&
@@ -494,9 +494,9 @@ static void draw_spread(const struct panel *p, const struct pane *pane, int y,
     pane_text(pane, 4, y,
               k == p->scene->watch->shot->options.algorithm ? ROLE_TITLE | BOLD : ROLE_TEXT,
               words_of(&v->look, k));
-    spread(v, k, false, &value, &worst);
-    spread(v, k, true, &plans, &most);
-    spread(v, SEARCH_EXACT, false, &top, &rest);
+    spread_of_seeds(v, k, false, &value, &worst);
+    spread_of_seeds(v, k, true, &plans, &most);
+    spread_of_seeds(v, SEARCH_EXACT, false, &top, &rest);
     draw_number(pane, c->best, y, value, decimals);
     if (v->look.is_reward)
         draw_number(pane, c->over, y, top - value, 2);
@@ -588,7 +588,7 @@ static bool act_race(struct panel *p, int action)
         v->seed++;
         v->seeds_done = 0;
         v->seeds_wanted = 1;
-        if (start(p, &e)) {
+        if (start_race(p, &e)) {
             host_say_err(p->scene, &e);
             host_close(p->scene);
         }

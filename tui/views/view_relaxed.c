@@ -44,7 +44,7 @@ static const struct action relaxed_actions[] = {
 static const struct key_table relaxed_keys = {"relaxed", relaxed_actions, 3};
 
 /* The job belongs to the watch: other views show what it found. */
-static int ask(struct panel *p, bool anew, struct err *e)
+static int ask_relaxed(struct panel *p, bool anew, struct err *e)
 {
     struct watch *w = p->scene->watch;
 
@@ -62,7 +62,7 @@ static int open_relaxed(struct panel *p, const void *arg, struct err *e)
     (void)arg;
     if (!p->scene->watch)
         return err_set(e, ERR_INPUT, "no model is open");
-    return ask(p, false, e);
+    return ask_relaxed(p, false, e);
 }
 
 static void close_relaxed(struct panel *p)
@@ -353,7 +353,7 @@ static bool act_relaxed(struct panel *p, int action)
     } else {
         v->plan = NULL;
         v->look = (struct relaxed_look){.done = false};
-        if (ask(p, true, &e)) {
+        if (ask_relaxed(p, true, &e)) {
             host_say_err(p->scene, &e);
             host_close(p->scene);
         }

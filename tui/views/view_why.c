@@ -101,7 +101,7 @@ static void work_below(struct panel *p)
 }
 
 /* Asks about a dim of the plan that is looked at. */
-static int ask(struct panel *p, dim_id d, struct err *e)
+static int ask_why(struct panel *p, dim_id d, struct err *e)
 {
     struct why *v = p->state;
     struct why_answer answer;
@@ -228,7 +228,7 @@ static int ask_again(struct panel *p, struct err *e)
         return 0;
     if (v->dim == DIM_NONE)
         return err_set(e, ERR_INPUT, "nothing is decided about this row");
-    return ask(p, v->dim, e);
+    return ask_why(p, v->dim, e);
 }
 
 static void ask_of(struct panel *p, struct why_of of)
@@ -464,7 +464,7 @@ static bool next_dim(struct panel *p)
     dim_id d = v->dim + 1 < c->dim_base[value + 1] ? v->dim + 1 : c->dim_base[value];
     struct err e = {0};
 
-    if (ask(p, d, &e))
+    if (ask_why(p, d, &e))
         host_say_err(p->scene, &e);
     return true;
 }

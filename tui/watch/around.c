@@ -30,7 +30,7 @@ struct listing {
     uint32_t room, skip, count;
 };
 
-static void list(struct listing *s, hlo_id id)
+static void list_around(struct listing *s, hlo_id id)
 {
     if (s->count >= s->skip && s->count - s->skip < s->room)
         s->out[s->count - s->skip] = id;
@@ -46,14 +46,14 @@ uint32_t around_operands(const struct tree *t, hlo_id id, bool all, uint32_t ski
     struct listing s = {out, room, skip, 0};
 
     if (i->opcode == HLO_OP_PARAMETER && c->caller_count)
-        list(&s, c->callers[0]);
+        list_around(&s, c->callers[0]);
     for (uint32_t n = 0; n < i->operand_count; n++) {
         hlo_id o = hlo_operand(m, id, n);
         bool again = false;
         for (uint32_t k = n; k > 0 && n < AROUND_HUB; k--)
             again |= hlo_operand(m, id, k - 1) == o;
         if (!again && (all || !is_free(t, o)))
-            list(&s, o);
+            list_around(&s, o);
     }
     return s.count;
 }
@@ -67,10 +67,10 @@ uint32_t around_users(const struct tree *t, hlo_id id, bool all, uint32_t skip, 
     struct listing s = {out, room, skip, 0};
 
     if (i->is_root && c->caller_count)
-        list(&s, c->callers[0]);
+        list_around(&s, c->callers[0]);
     for (uint32_t n = 0; n < i->user_count; n++) {
         if (all || same_phase(t, id, hlo_user(m, id, n)))
-            list(&s, hlo_user(m, id, n));
+            list_around(&s, hlo_user(m, id, n));
     }
     return s.count;
 }
@@ -131,7 +131,7 @@ static void add_edge(struct around *a, int from, int to)
 }
 
 /* Follows a run of plain operations away from the centre. Two in a row are not worth folding. */
-static void fold(struct reach *s, struct around_node *n, bool up)
+static void fold_around(struct reach *s, struct around_node *n, bool up)
 {
     enum { LONGEST = 1000, SHORTEST = 3 };
     hlo_id at = n->id, next[2], back[2];
@@ -154,7 +154,7 @@ static void fold(struct reach *s, struct around_node *n, bool up)
 }
 
 /* The neighbours of node `n` in one direction, one level further out. */
-static void expand(struct reach *s, int n, bool up, uint32_t skip)
+static void expand_around(struct reach *s, int n, bool up, uint32_t skip)
 {
     struct around *a = s->a;
     hlo_id ids[AROUND_HUB];
@@ -169,7 +169,7 @@ static void expand(struct reach *s, int n, bool up, uint32_t skip)
     uint32_t count = up ? around_operands(s->t, a->nodes[n].far, s->all, skip, ids, room)
                         : around_users(s->t, a->nodes[n].far, s->all, skip, ids, room);
     if (count <= room && skip) { /* this side has no further page */
-        expand(s, n, up, 0);
+        expand_around(s, n, up, 0);
         return;
     }
     uint32_t here = count > skip ? count - skip : 0;
@@ -179,7 +179,7 @@ static void expand(struct reach *s, int n, bool up, uint32_t skip)
             other = add_node(s, ids[i], level);
             if (other < 0)
                 return;
-            fold(s, &a->nodes[other], up);
+            fold_around(s, &a->nodes[other], up);
         }
         add_edge(a, up ? other : n, up ? n : other);
     }
@@ -215,7 +215,7 @@ static void add_partners(struct reach *s, int radius)
 }
 
 /* Edges between nodes that were met separately. */
-static void join(struct reach *s)
+static void join_around(struct reach *s)
 {
     struct around *a = s->a;
 
@@ -276,12 +276,12 @@ void around_find(const struct tree *t, hlo_id centre, int radius, bool all, uint
             for (int n = from; n < end; n++) {
                 bool own = n == 0 || (up ? out->nodes[n].level < 0 : out->nodes[n].level > 0);
                 if (own && (n > 0 || !distance))
-                    expand(&s, n, up, n ? 0 : skip);
+                    expand_around(&s, n, up, n ? 0 : skip);
             }
             from = end;
         }
     }
     add_partners(&s, radius);
-    join(&s);
+    join_around(&s);
     set_levels(out);
 }

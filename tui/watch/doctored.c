@@ -63,7 +63,7 @@ static void find_gains(struct doctored *d)
     }
 }
 
-static int compare(const void *a, const void *b)
+static int compare_findings(const void *a, const void *b)
 {
     const struct doctored_row *p = a, *q = b;
 
@@ -89,7 +89,7 @@ static int find_rows(struct doctored *d, struct err *e)
         doctor_sum(all, &r->of, &r->now, &r->cured);
     }
     find_gains(d);
-    qsort(d->rows, d->row_count, sizeof *d->rows, compare);
+    qsort(d->rows, d->row_count, sizeof *d->rows, compare_findings);
     return 0;
 }
 
@@ -173,7 +173,7 @@ static int make_again(struct doctored_job *j, struct err *e)
     return rc ? rc : find_rows(d, e);
 }
 
-static void *run(void *context)
+static void *run_doctor(void *context)
 {
     struct doctored_job *j = context;
     struct err e;
@@ -196,8 +196,8 @@ int doctored_job_new(struct doctored *from, bool in_thread, struct doctored_job 
     j->from = from;
     j->program = from->program;
     if (!in_thread)
-        run(j);
-    else if (thread_start(&j->thread, run, j, "planning again", e)) {
+        run_doctor(j);
+    else if (thread_start(&j->thread, run_doctor, j, "planning again", e)) {
         free(j);
         return e->code;
     }

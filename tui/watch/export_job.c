@@ -53,7 +53,7 @@ static void draw_curve(struct export_job *j, const struct snapshot *s)
     j->about.episodes = last;
 }
 
-static void *work(void *argument)
+static void *work_on_export(void *argument)
 {
     struct export_job *j = argument;
 
@@ -69,10 +69,10 @@ static int start_thread(struct export_job *j, struct err *e)
 {
     pthread_mutex_init(&j->lock, NULL);
     clock_condition_init(&j->ended);
-    return thread_start(&j->thread, work, j, "the export", e);
+    return thread_start(&j->thread, work_on_export, j, "the export", e);
 }
 
-static void drop(struct export_job *j)
+static void drop_export(struct export_job *j)
 {
     plan_release(&j->plan);
     str_release(&j->text);
@@ -101,7 +101,7 @@ struct export_job *export_job_start(const struct watch *w, struct plan *plan,
     int rc = j->model && j->command ? start_thread(j, e)
                                     : err_set(e, ERR_MEMORY, "not enough memory for an export");
     if (rc) {
-        drop(j);
+        drop_export(j);
         return NULL;
     }
     return j;
@@ -114,7 +114,7 @@ void export_job_free(struct export_job *j)
     pthread_join(j->thread, NULL);
     pthread_mutex_destroy(&j->lock);
     pthread_cond_destroy(&j->ended);
-    drop(j);
+    drop_export(j);
 }
 
 bool export_job_wait(struct export_job *j, double seconds)

@@ -21,7 +21,7 @@ struct fewer_job {
     atomic_bool stop, done;
 };
 
-static void *run(void *context)
+static void *run_fewer(void *context)
 {
     struct fewer_job *j = context;
     struct err e;
@@ -34,7 +34,7 @@ static void *run(void *context)
 
 /* What to ask now; false: nothing, for there is no optimum to hold others against, or it keeps
  * pins, which have no meaning on other devices. */
-static bool ask(const struct watch *w, struct fewer_question *out)
+static bool ask_fewer(const struct watch *w, struct fewer_question *out)
 {
     const struct game_options *game = &w->shot->options.game;
 
@@ -61,7 +61,7 @@ void fewer_follow(struct watch *w, bool in_thread)
     struct fewer_question q;
     struct err e;
 
-    bool is_asked = ask(w, &q);
+    bool is_asked = ask_fewer(w, &q);
     if (is_asked && w->fewer && is_same(&q, &w->fewer->question))
         return;
     fewer_job_free(w->fewer);
@@ -75,8 +75,8 @@ void fewer_follow(struct watch *w, bool in_thread)
     w->fewer->question = q;
     w->fewer->question.stop = &w->fewer->stop;
     if (!in_thread)
-        run(w->fewer);
-    else if (thread_start(&w->fewer->thread, run, w->fewer, "fewer devices", &e))
+        run_fewer(w->fewer);
+    else if (thread_start(&w->fewer->thread, run_fewer, w->fewer, "fewer devices", &e))
         atomic_store(&w->fewer->done, true);
     else
         w->fewer->in_thread = true;

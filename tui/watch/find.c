@@ -30,7 +30,7 @@ enum { WORDS_ROOM = 4096, QUERY_WORDS = 16 };
 
 /* ---- making ---- */
 
-static void begin(struct find_index *x)
+static void begin_index(struct find_index *x)
 {
     str_clear(&x->forms);
     str_clear(&x->words);
@@ -105,7 +105,7 @@ void find_add(struct find_index *x, enum find_kind kind, uint32_t id, const char
 {
     va_list args;
 
-    begin(x);
+    begin_index(x);
     uint16_t forms = add_form(x, name);
     va_start(args, name);
     for (const char *form; (form = va_arg(args, const char *));)
@@ -142,7 +142,7 @@ static void add_params(struct find_index *x, const struct watch *w)
     for (uint32_t k = 0; k < p->roles.param_count; k++) {
         const struct hlo_param_role *r = &p->roles.params[k];
         hlo_id id = p->m->value_instruction[r->value];
-        begin(x);
+        begin_index(x);
         int forms = r->module ? add_form(x, r->module) : 0;
         forms += add_form(x, r->name);
         forms += add_form(x, tree_instruction_name(w->tree, id));
@@ -164,7 +164,7 @@ static void add_instructions(struct find_index *x, const struct watch *w, const 
     for (hlo_id id = 0; id < m->count; id++) {
         if (is_argument(m, id))
             continue;
-        begin(x);
+        begin_index(x);
         uint16_t forms = add_form(x, hlo_name(m, id));
         end(x, FIND_INSTRUCTION, id, forms, around[w->tree->node_of[id]]);
     }
@@ -260,7 +260,7 @@ static void add_groups(struct find_index *x, const struct watch *w)
         const struct game_move *move = &w->moves->items[n];
         write_members(w, w->moves->pool + move->classes, move->class_count, members,
                       sizeof members);
-        begin(x);
+        begin_index(x);
         uint16_t forms = add_form(x, w->move[n].name);
         forms = (uint16_t)(forms + add_form(x, w->move[n].stem));
         for (int columns = 6; columns < 40; columns++)

@@ -27,7 +27,7 @@ struct flips *flips_new(void)
     return mem_alloc(sizeof(struct flips));
 }
 
-static void forget(struct flips *f)
+static void forget_flips(struct flips *f)
 {
     live_plan_release(f->plan);
     free(f->of);
@@ -39,16 +39,16 @@ void flips_free(struct flips *f)
 {
     if (!f)
         return;
-    forget(f);
+    forget_flips(f);
     free(f);
 }
 
 /* Keeps what is known as long as the best plan stays. */
-static void follow(struct flips *f, const struct watch *w)
+static void follow_plan(struct flips *f, const struct watch *w)
 {
     if (f->plan == w->best && f->moves == w->moves)
         return;
-    forget(f);
+    forget_flips(f);
     f->plan = live_plan_share(w->best);
     f->moves = w->moves;
     f->count = w->move_count;
@@ -155,7 +155,7 @@ struct flip flips_of(struct flips *f, const struct watch *w, int first, int coun
 {
     if (!w->best)
         return (struct flip){0};
-    follow(f, w);
+    follow_plan(f, w);
     if (f->together[first] == count && f->of[first].known)
         return f->of[first];
     if (until_s > 0 && clock_seconds() > until_s)

@@ -54,7 +54,7 @@ static void look_at_game(struct game_job *j, struct game_look *k)
 }
 
 /* The first position, with a learner that knows nothing. */
-static int begin(struct game_job *j, const struct rl_settings *s)
+static int begin_game(struct game_job *j, const struct rl_settings *s)
 {
     const struct rl_game *g = j->look.game;
     struct rl_env env = {0};
@@ -81,7 +81,7 @@ static int begin(struct game_job *j, const struct rl_settings *s)
 
 /* ---- a decision ---- */
 
-static void halve(struct game_run *r)
+static void halve_curve(struct game_run *r)
 {
     for (uint32_t n = 0; n < GAME_POINTS / 2; n++) {
         r->x[n] = r->x[2 * n + 1];
@@ -109,7 +109,7 @@ static void note_episode(struct game_job *j, struct game_look *k)
     if (k->episodes % r->every)
         return;
     if (r->count == GAME_POINTS)
-        halve(r);
+        halve_curve(r);
     r->x[r->count] = (double)k->decisions;
     r->mean[r->count++] = k->mean;
 }
@@ -138,7 +138,7 @@ static void rest(struct game_job *j)
 }
 
 /* One decision; a person looks at it when it is one of few. */
-static void decide(struct game_job *j, int forced, bool calm)
+static void decide_move(struct game_job *j, int forced, bool calm)
 {
     uint8_t push[GAME_SPINS][GAME_ANGLES];
     struct rl_step step;
@@ -210,11 +210,11 @@ static void do_again(struct game_job *j, const struct rl_settings *s)
     rl_run_free(&j->run);
     if (j->look.now.count)
         j->look.before = j->look.now;
-    j->look.failed = begin(j, s) != 0;
+    j->look.failed = begin_game(j, s) != 0;
     pthread_mutex_unlock(&j->lock);
 }
 
-static void *run(void *context)
+static void *run_game(void *context)
 {
     struct game_job *j = context;
 
@@ -229,7 +229,7 @@ static void *run(void *context)
         if (t.again)
             do_again(j, &t.settings);
         else
-            decide(j, t.forced, t.calm);
+            decide_move(j, t.forced, t.calm);
         pthread_mutex_lock(&j->lock);
         if (j->look.running && j->look.pace > 0 && !j->stop) {
             struct timespec until = clock_deadline(1 / j->look.pace);
@@ -252,7 +252,7 @@ static void work_now(struct game_job *j)
         if (t.again)
             do_again(j, &t.settings);
         else
-            decide(j, t.forced, t.calm);
+            decide_move(j, t.forced, t.calm);
     }
     j->look.running = false;
     j->episodes = 0;
@@ -272,13 +272,13 @@ int game_job_new(const struct rl_game *game, bool in_thread, struct game_job **o
     j->forced = -1;
     j->look.game = game;
     j->look.pace = 20;
-    rc = begin(j, rl_preset(game->preset));
+    rc = begin_game(j, rl_preset(game->preset));
     if (rc) {
         rc = err_set(e, rc == RL_E_MEMORY ? ERR_MEMORY : ERR_INPUT, "%s", rl_error_text(rc));
         goto out;
     }
     if (in_thread)
-        rc = thread_start(&j->thread, run, j, "the game", e);
+        rc = thread_start(&j->thread, run_game, j, "the game", e);
     j->in_thread = in_thread && !rc;
 out:
     if (rc)

@@ -70,7 +70,7 @@ void hybrid_shot_release(struct hybrid_shot *s)
     free(s);
 }
 
-static int publish(struct hybrid_job *j, const struct hybrid *h, struct err *e)
+static int publish_plan(struct hybrid_job *j, const struct hybrid *h, struct err *e)
 {
     struct hybrid_shot *s = mem_try(1, sizeof *s), *before;
 
@@ -101,7 +101,7 @@ static void watch(const struct hybrid *h, void *context)
     if (!j->in_thread || !h->found || now - j->shown_at < 1.0 / A_SECOND)
         return;
     j->shown_at = now;
-    if (publish(j, h, &e))
+    if (publish_plan(j, h, &e))
         j->shown_at = now + 1;
 }
 
@@ -117,7 +117,7 @@ struct hybrid_shot *hybrid_job_shot(struct hybrid_job *j)
 
 /* ---- beside the plan ---- */
 
-static void compare(struct hybrid_job *j)
+static void compare_rivals(struct hybrid_job *j)
 {
     struct hybrid_options o = j->frozen.options;
     struct hybrid_rival rival[HYBRID_RIVALS];
@@ -152,13 +152,13 @@ static void compare(struct hybrid_job *j)
 
 static void *run_beside(void *context)
 {
-    compare(context);
+    compare_rivals(context);
     return NULL;
 }
 
 /* ---- questions and changes ---- */
 
-static int answer(struct hybrid_job *j, uint32_t stage, struct err *e)
+static int answer_stage(struct hybrid_job *j, uint32_t stage, struct err *e)
 {
     struct hybrid_stage_answer a = {.stage = stage, .earlier_ms = NAN, .later_ms = NAN};
     struct hybrid *h = &j->plan;
@@ -178,7 +178,7 @@ static int answer(struct hybrid_job *j, uint32_t stage, struct err *e)
     return 0;
 }
 
-static void say(struct hybrid_job *j, double before, bool done, bool is_cut)
+static void say_change(struct hybrid_job *j, double before, bool done, bool is_cut)
 {
     char a[UNITS_ROOM], b[UNITS_ROOM];
     double step = hybrid_step_ms(&j->plan);
@@ -207,9 +207,9 @@ static int carry_out(struct hybrid_job *j, const struct wish *c, struct err *e)
     int by = c->kind == HYBRID_CUT_EARLIER ? -1 : 1;
     int rc = is_cut ? hybrid_move_cut(h, c->stage, by, &done, e)
                     : hybrid_take_other(h, c->stage, &c->as, &done, e);
-    if (rc || (done && publish(j, h, e)))
+    if (rc || (done && publish_plan(j, h, e)))
         return e->code;
-    say(j, before, done, is_cut);
+    say_change(j, before, done, is_cut);
     return 0;
 }
 
@@ -230,7 +230,7 @@ static int write_words(struct hybrid_job *j, class_id class, struct str *out, st
     return rc;
 }
 
-static int explain(struct hybrid_job *j, class_id class, struct err *e)
+static int explain_stage(struct hybrid_job *j, class_id class, struct err *e)
 {
     struct str text = {0};
 
@@ -251,8 +251,8 @@ static void serve(struct hybrid_job *j, const struct wish *w)
     struct err e = {0};
 
     pthread_mutex_lock(&j->working);
-    int rc = w->kind == ASK_STAGE   ? answer(j, w->stage, &e)
-             : w->kind == ASK_WORDS ? explain(j, w->class, &e)
+    int rc = w->kind == ASK_STAGE   ? answer_stage(j, w->stage, &e)
+             : w->kind == ASK_WORDS ? explain_stage(j, w->class, &e)
                                     : carry_out(j, w, &e);
     pthread_mutex_unlock(&j->working);
     pthread_mutex_lock(&j->lock);
@@ -302,7 +302,7 @@ static void find_clash(struct hybrid_job *j, const struct hybrid_options *o)
     pthread_mutex_unlock(&j->lock);
 }
 
-static void search(struct hybrid_job *j)
+static void search_hybrid(struct hybrid_job *j)
 {
     struct hybrid_options o = j->asked.options;
     struct err e = {0};
@@ -323,7 +323,7 @@ static void search(struct hybrid_job *j)
     if (rc == ERR_INFEASIBLE && o.pin_count)
         find_clash(j, &o);
     if (j->has_plan)
-        rc = publish(j, &j->plan, &e);
+        rc = publish_plan(j, &j->plan, &e);
     pthread_mutex_lock(&j->lock);
     if (rc)
         snprintf(j->seen.trouble, sizeof j->seen.trouble, "%.255s", e.what);
@@ -331,17 +331,17 @@ static void search(struct hybrid_job *j)
     pthread_mutex_unlock(&j->lock);
 }
 
-static void *run(void *context)
+static void *run_hybrid(void *context)
 {
     struct hybrid_job *j = context;
     struct err e;
 
     if (!j->is_file)
-        search(j);
+        search_hybrid(j);
     if (j->has_plan && j->in_thread)
         j->has_beside = !thread_start(&j->beside, run_beside, j, "other kinds of plans", &e);
     else if (j->has_plan)
-        compare(j);
+        compare_rivals(j);
     serve_all(j);
     if (j->has_beside)
         pthread_join(j->beside, NULL);
@@ -373,10 +373,10 @@ int hybrid_job_start(struct hybrid_job *j, bool in_thread, struct err *e)
         return 0;
     j->in_thread = in_thread;
     if (!in_thread) {
-        run(j);
+        run_hybrid(j);
         return 0;
     }
-    int rc = thread_start(&j->thread, run, j, "hybrid plans", e);
+    int rc = thread_start(&j->thread, run_hybrid, j, "hybrid plans", e);
     j->has_thread = rc == 0;
     return rc;
 }
@@ -415,7 +415,7 @@ int hybrid_job_of_file(const struct problem *p, const char *path, struct hybrid_
     j->plan.options.stop = &j->stop;
     j->asked.options = j->plan.options;
     j->seen.done = true;
-    rc = publish(j, &j->plan, e);
+    rc = publish_plan(j, &j->plan, e);
     j->frozen = j->plan;
 out:
     if (rc)

@@ -92,7 +92,7 @@ static int free_lane(const struct making *k)
 }
 
 /* A line across row `row` between two lanes. */
-static void join(struct making *k, int row, int from, int to)
+static void join_rows(struct making *k, int row, int from, int to)
 {
     int low = from < to ? from : to, high = from < to ? to : from;
 
@@ -138,7 +138,7 @@ static void make_row(struct making *k, int row, uint64_t (*reads)[LANES_ROWS / 6
         at = lane >= 0 ? lane : k->most - 1;
     for (int n = 0; n < k->most; n++) {
         if (used[n] && n != at)
-            join(k, row, n, at);
+            join_rows(k, row, n, at);
     }
     out->cell[row][at] |= LANE_NODE;
     out->width = at + 1 > out->width ? at + 1 : out->width;

@@ -79,7 +79,7 @@ static bool is_alike(const struct place *a, const struct place *b)
 }
 
 /* Adds rows of one name together: a layer's forward and backward part. */
-static size_t join(struct place *all, size_t count)
+static size_t join_places(struct place *all, size_t count)
 {
     size_t kept = 0;
 
@@ -144,8 +144,8 @@ static bool is_idle(const struct place *p)
 }
 
 /* Layers of one stem with figures alike become one row, of their means. */
-static size_t fold(const struct place *all, size_t count, int *numbers, bool *done,
-                   struct layer_difference *out)
+static size_t fold_places(const struct place *all, size_t count, int *numbers, bool *done,
+                          struct layer_difference *out)
 {
     size_t rows = 0;
 
@@ -206,8 +206,8 @@ int layer_differences(const struct watch *w, const label *a, const label *b,
         }
     }
     qsort(all, rows, sizeof *all, by_place);
-    rows = join(all, rows);
-    *count = fold(all, rows, at, done, list);
+    rows = join_places(all, rows);
+    *count = fold_places(all, rows, at, done, list);
     qsort(list, *count, sizeof *list, by_change);
     *items = list;
     list = NULL;

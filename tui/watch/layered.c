@@ -50,7 +50,7 @@ struct row {
     int items[LAYERED_NODES], count;
 };
 
-static void collect(const struct layered *l, int level, struct row *r)
+static void collect_level(const struct layered *l, int level, struct row *r)
 {
     r->count = 0;
     for (int n = 0; n < l->node_count; n++) {
@@ -60,7 +60,7 @@ static void collect(const struct layered *l, int level, struct row *r)
 }
 
 /* Where its neighbours one level nearer to the centre stand, on average. */
-static void wish(struct layered *l, int n, int inner, double otherwise)
+static void wished_place(struct layered *l, int n, int inner, double otherwise)
 {
     double sum = 0;
     int count = 0;
@@ -87,7 +87,7 @@ static void sort_by_wish(struct layered *l, struct row *r)
 }
 
 /* Left to right at their wishes, nodes that touch as one block around the mean of its wishes. */
-static void pack(struct layered *l, const struct row *r, int width)
+static void pack_row(struct layered *l, const struct row *r, int width)
 {
     struct {
         double at;
@@ -133,11 +133,11 @@ static void place_level(struct layered *l, int level, int inner, int width)
 {
     struct row r;
 
-    collect(l, level, &r);
+    collect_level(l, level, &r);
     for (int i = 0; i < r.count; i++)
-        wish(l, r.items[i], inner, width / 2.);
+        wished_place(l, r.items[i], inner, width / 2.);
     sort_by_wish(l, &r);
-    pack(l, &r, width);
+    pack_row(l, &r, width);
 }
 
 /* The centre in the middle, others of its level to both sides. */

@@ -188,7 +188,7 @@ uint32_t memory_group_values(const struct watch *w, const struct memory_curve *c
 /* ---- flips ---- */
 
 /* Splits the classes of a move, which makes those they meet whole; or makes them whole. */
-static void flip(const struct watch *w, const struct game_move *g, bool split, label *on)
+static void flip_move(const struct watch *w, const struct game_move *g, bool split, label *on)
 {
     const struct classes *c = &w->problem->classes;
     label bit = (label)(1u << g->axis);
@@ -215,7 +215,7 @@ void memory_flips(const struct watch *w, const struct memory_curve *c, int from,
             split += now[w->moves->pool[g->classes + i]] >> g->axis & 1;
         memcpy(on, now, classes * sizeof *on);
         out[n] = (struct memory_flip){.move = n, .split = split < g->class_count};
-        flip(w, g, out[n].split, on);
+        flip_move(w, g, out[n].split, on);
         out[n].peak = memory_of(&w->problem->memory, &w->problem->labels, on, w->scratch).peak;
         out[n].step_ms = step_tables_cost(&w->problem->step_tables, on).step_ms;
     }

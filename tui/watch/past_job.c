@@ -39,8 +39,8 @@ struct past_job {
 };
 
 /* Appends what `from` has more. False: out of memory. */
-static bool follow(void **to, size_t *room, size_t *count, const void *from, size_t all,
-                   size_t size)
+static bool follow_array(void **to, size_t *room, size_t *count, const void *from, size_t all,
+                         size_t size)
 {
     if (all > *room) {
         size_t wanted = all + all / 2 + 16;
@@ -57,14 +57,14 @@ static bool follow(void **to, size_t *room, size_t *count, const void *from, siz
     return true;
 }
 
-static void fail(struct past_job *j, const struct err *e)
+static void fail_past(struct past_job *j, const struct err *e)
 {
     snprintf(j->trouble, sizeof j->trouble, "%.150s", e->what);
     j->surveyed = true;
 }
 
 /* Under the lock, which it lets go meanwhile. */
-static void go(struct past_job *j)
+static void go_to_moment(struct past_job *j)
 {
     uint64_t step = j->wanted;
     struct search_state *c = NULL;
@@ -82,7 +82,7 @@ static void go(struct past_job *j)
     if (!c && !rc) /* asked elsewhere, or to end */
         return;
     if (rc)
-        fail(j, &e);
+        fail_past(j, &e);
     j->is_there = true;
     j->step = step;
     if (!shot)
@@ -102,16 +102,16 @@ static void survey(struct past_job *j)
     const struct past_event *v = past_events(j->past, &events);
     const uint64_t *ends = past_episodes(j->past, &episodes);
     pthread_mutex_lock(&j->lock);
-    if (!follow((void **)&j->events, &j->event_room, &j->event_count, v, events, sizeof *v) ||
-        !follow((void **)&j->episodes, &j->episode_room, &j->episode_count, ends, episodes,
-                sizeof *ends))
+    if (!follow_array((void **)&j->events, &j->event_room, &j->event_count, v, events, sizeof *v) ||
+        !follow_array((void **)&j->episodes, &j->episode_room, &j->episode_count, ends, episodes,
+                      sizeof *ends))
         rc = err_no_memory(&e, "for the past of a search");
     j->surveyed = done;
     if (rc)
-        fail(j, &e);
+        fail_past(j, &e);
 }
 
-static void *run(void *context)
+static void *run_past(void *context)
 {
     struct past_job *j = context;
 
@@ -120,7 +120,7 @@ static void *run(void *context)
         if (!j->surveyed)
             survey(j);
         else if (!j->is_there || j->step != j->wanted)
-            go(j);
+            go_to_moment(j);
         else if (j->in_thread)
             pthread_cond_wait(&j->work, &j->lock);
         else
@@ -148,9 +148,9 @@ int past_job_new(const struct problem *p, const struct search_options *o, const 
     j->wanted = past_last_step(j->past);
     j->in_thread = in_thread; /* before there is a thread to read it */
     if (in_thread)
-        rc = thread_start(&j->thread, run, j, "the past of a search", e);
+        rc = thread_start(&j->thread, run_past, j, "the past of a search", e);
     else
-        run(j);
+        run_past(j);
     j->in_thread = in_thread && rc == 0;
 out:
     if (rc)
@@ -187,10 +187,10 @@ void past_job_free(struct past_job *j)
 void past_job_look(struct past_job *j, struct past_look *out)
 {
     pthread_mutex_lock(&j->lock);
-    (void)follow((void **)&j->shown_events, &j->shown_event_room, &j->shown_event_count, j->events,
-                 j->event_count, sizeof *j->events);
-    (void)follow((void **)&j->shown_episodes, &j->shown_episode_room, &j->shown_episode_count,
-                 j->episodes, j->episode_count, sizeof *j->episodes);
+    (void)follow_array((void **)&j->shown_events, &j->shown_event_room, &j->shown_event_count,
+                       j->events, j->event_count, sizeof *j->events);
+    (void)follow_array((void **)&j->shown_episodes, &j->shown_episode_room, &j->shown_episode_count,
+                       j->episodes, j->episode_count, sizeof *j->episodes);
     snapshot_release(j->shown);
     j->shown = snapshot_keep(j->shot);
     *out = (struct past_look){.events = j->shown_events,
@@ -215,7 +215,7 @@ void past_job_go(struct past_job *j, uint64_t step)
     pthread_cond_signal(&j->work);
     pthread_mutex_unlock(&j->lock);
     if (!j->in_thread)
-        run(j);
+        run_past(j);
 }
 
 int past_job_branch(struct past_job *j, uint64_t step, const char *path, struct err *e)

@@ -32,7 +32,7 @@ struct pipeline_job {
     int users;
 };
 
-static bool stopped(struct pipeline_job *j)
+static bool pipeline_stopped(struct pipeline_job *j)
 {
     return atomic_load_explicit(&j->stop, memory_order_relaxed);
 }
@@ -45,7 +45,7 @@ static void take_plan(struct pipeline_job *j, const struct pipeline_plan *plan)
     pthread_mutex_unlock(&j->lock);
 }
 
-static int make(struct pipeline_job *j, struct err *e)
+static int make_pipeline(struct pipeline_job *j, struct err *e)
 {
     int rc = pipeline_new(j->problem, &j->options, &j->pipeline, e);
 
@@ -108,8 +108,8 @@ static double known_plan(const struct pipeline_job *j, const struct pipe_plan *f
 
 /* Step by step, so that it can be left. What cannot be as good as the plans known is left out:
  * where nothing else is found, the better of them is the optimum. */
-static int solve(struct pipeline_job *j, const struct pipe_plan *first, bool has_first,
-                 struct err *e)
+static int solve_pipeline(struct pipeline_job *j, const struct pipe_plan *first, bool has_first,
+                          struct err *e)
 {
     struct pipe_exact_options o = {.stages = j->options.stages,
                                    .variables = true,
@@ -126,7 +126,7 @@ static int solve(struct pipeline_job *j, const struct pipe_plan *first, bool has
 
     if (rc)
         return rc;
-    while (more && !stopped(j)) {
+    while (more && !pipeline_stopped(j)) {
         more = pipe_exact_step(x);
         pthread_mutex_lock(&j->lock);
         j->look.steps = pipe_exact_steps(x);
@@ -152,8 +152,8 @@ static int solve(struct pipeline_job *j, const struct pipe_plan *first, bool has
 
 /* Of the optimum of L, the network's and the instant answer, each made shorter by simulation, the
  * shortest. */
-static int choose(struct pipeline_job *j, const struct pipe_plan *first, bool has_first,
-                  struct err *e)
+static int choose_pipeline(struct pipeline_job *j, const struct pipe_plan *first, bool has_first,
+                           struct err *e)
 {
     const struct pipe_exact_result *exact = &j->look.exact; /* only this thread writes it */
     struct pipeline_start start[3];
@@ -182,7 +182,7 @@ static int choose(struct pipeline_job *j, const struct pipe_plan *first, bool ha
 /* By how much none fits, and what would lower it. What can not be made is left out. */
 static void try_others(struct pipeline_job *j)
 {
-    for (int n = 0; n < PIPELINE_TRIES && !stopped(j); n++) {
+    for (int n = 0; n < PIPELINE_TRIES && !pipeline_stopped(j); n++) {
         struct pipeline_options o = j->pipeline.options;
         struct pipeline_try t = {.recompute = n & 1, .deepest = n >> 1};
         struct pipeline_plan plan;
@@ -218,28 +218,28 @@ static void try_others(struct pipeline_job *j)
     }
 }
 
-static void *run(void *context)
+static void *run_pipeline(void *context)
 {
     struct pipeline_job *j = context;
     struct pipe_plan first;
     struct err e = {0};
     bool has_first = false;
-    int rc = make(j, &e);
+    int rc = make_pipeline(j, &e);
 
     if (rc)
         goto out;
-    if (!stopped(j))
+    if (!pipeline_stopped(j))
         has_first = instant(j, &first);
-    if (!stopped(j))
+    if (!pipeline_stopped(j))
         rc = ask_network(j, &e);
     if (rc)
         goto out;
-    if (!stopped(j))
-        rc = solve(j, &first, has_first, &e);
+    if (!pipeline_stopped(j))
+        rc = solve_pipeline(j, &first, has_first, &e);
     if (rc)
         goto out;
-    if (!stopped(j))
-        rc = choose(j, &first, has_first, &e);
+    if (!pipeline_stopped(j))
+        rc = choose_pipeline(j, &first, has_first, &e);
 out:
     if (rc == ERR_INFEASIBLE && j->made)
         try_others(j);
@@ -265,8 +265,8 @@ int pipeline_job_new(const struct problem *p, const struct pipeline_options *o, 
     j->net = pipe_net_shipped(); /* read here, once, by the thread of the screen */
     pthread_mutex_init(&j->lock, NULL);
     if (!in_thread)
-        run(j);
-    else if (thread_start(&j->thread, run, j, "the pipeline", e)) {
+        run_pipeline(j);
+    else if (thread_start(&j->thread, run_pipeline, j, "the pipeline", e)) {
         pipeline_job_free(j);
         return e->code;
     }

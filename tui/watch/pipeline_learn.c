@@ -37,7 +37,7 @@ struct pipeline_learn {
 /* ---- what it looks like ---- */
 
 /* Twice as many episodes a point, when there is no room for more. */
-static void halve(struct learn_look *k)
+static void halve_curve(struct learn_look *k)
 {
     for (uint32_t n = 0; n < LEARN_POINTS / 2; n++) {
         k->reward[n] = (k->reward[2 * n] + k->reward[2 * n + 1]) / 2;
@@ -57,7 +57,7 @@ static void add_reward(struct pipeline_learn *n, double reward)
     if (n->filled < k->every)
         return;
     if (k->count == LEARN_POINTS) {
-        halve(k);
+        halve_curve(k);
         if (n->filled < k->every)
             return;
     }
@@ -95,7 +95,7 @@ static void show_game(struct pipeline_learn *n)
     rl_agent_q(pipe_search_agent(n->search), n->observation, k->legal, k->q);
 }
 
-static void show(struct pipeline_learn *n, const struct pipe_event *event)
+static void show_event(struct pipeline_learn *n, const struct pipe_event *event)
 {
     struct learn_look *k = &n->look;
 
@@ -114,13 +114,13 @@ static void show(struct pipeline_learn *n, const struct pipe_event *event)
 /* ---- the thread ---- */
 
 /* One decision. False: it is over. */
-static bool step(struct pipeline_learn *n, struct pipe_event *event)
+static bool step_learner(struct pipeline_learn *n, struct pipe_event *event)
 {
     bool more = n->look.episodes < LEARN_EPISODES && pipe_search_step(n->search, event);
 
     pthread_mutex_lock(&n->lock);
     if (more)
-        show(n, event);
+        show_event(n, event);
     n->look.done = !more;
     n->look.running &= !n->look.done;
     if (more && n->decisions)
@@ -156,21 +156,21 @@ static void find_least(struct pipeline_learn *n)
     pthread_mutex_unlock(&n->lock);
 }
 
-static void *run(void *context)
+static void *run_learner(void *context)
 {
     static const struct timespec pace = {.tv_nsec = EPISODE_MS * 1000000L};
     struct pipeline_learn *n = context;
     struct pipe_event event;
 
     find_least(n);
-    while (wait(n) && step(n, &event)) {
+    while (wait(n) && step_learner(n, &event)) {
         if (event.ended)
             nanosleep(&pace, NULL);
     }
     return NULL;
 }
 
-static int prepare(struct pipeline_learn *n, uint64_t seed, struct err *e)
+static int prepare_learner(struct pipeline_learn *n, uint64_t seed, struct err *e)
 {
     struct pipe_search_options o = {
         .algorithm = PIPE_SEARCH_DQN, .space = pipe_space_paper(), .seed = seed};
@@ -209,14 +209,14 @@ int pipeline_learn_new(const struct pipeline *l, uint64_t seed, bool in_thread,
     n->pipeline = l;
     pthread_mutex_init(&n->lock, NULL);
     pthread_cond_init(&n->changed, NULL);
-    int rc = prepare(n, seed, e);
+    int rc = prepare_learner(n, seed, e);
     if (!rc && !in_thread)
         find_least(n);
-    while (!rc && !in_thread && n->look.episodes < LEARN_PICTURE && step(n, &event))
+    while (!rc && !in_thread && n->look.episodes < LEARN_PICTURE && step_learner(n, &event))
         ;
     n->look.running &= in_thread;
     if (!rc && in_thread)
-        rc = thread_start(&n->thread, run, n, "the learner", e);
+        rc = thread_start(&n->thread, run_learner, n, "the learner", e);
     n->in_thread = !rc && in_thread;
     if (rc)
         pipeline_learn_free(n);

@@ -146,7 +146,7 @@ static int set_pins(struct placing *j, struct place_graph *g, struct err *e)
     return 0;
 }
 
-static int solve(struct placing *j, struct err *e)
+static int solve_placing(struct placing *j, struct err *e)
 {
     struct place_job job = {.rules = placing_rules(j->asked.objective),
                             .latency = j->asked.objective == PLACING_LATENCY,
@@ -173,11 +173,11 @@ static int solve(struct placing *j, struct err *e)
     return 0;
 }
 
-static void *run(void *context)
+static void *run_placing(void *context)
 {
     struct placing *j = context;
     struct err e = {0};
-    int rc = solve(j, &e);
+    int rc = solve_placing(j, &e);
 
     pthread_mutex_lock(&j->lock);
     if (rc && !j->plan)
@@ -198,8 +198,8 @@ int placing_new(const struct placing_source *s, const struct placing_asked *aske
     j->asked = *asked;
     pthread_mutex_init(&j->lock, NULL);
     if (!in_thread)
-        run(j);
-    else if (thread_start(&j->thread, run, j, "a placement", e)) {
+        run_placing(j);
+    else if (thread_start(&j->thread, run_placing, j, "a placement", e)) {
         placing_free(j);
         return e->code;
     }

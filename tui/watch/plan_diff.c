@@ -51,7 +51,7 @@ uint32_t plan_splits(const struct watch *w, const label *on, int move)
 }
 
 /* Gives class `k` its label of B in `on`. False: another split is in the way. */
-static bool take(const struct watch *w, label *on, class_id k, label to)
+static bool take_label(const struct watch *w, label *on, class_id k, label to)
 {
     const struct classes *c = &w->problem->classes;
 
@@ -70,7 +70,8 @@ static label on_axis(label from, label with, uint32_t axis)
 }
 
 /* Sets the price; `on` is A's labels before and after. */
-static void price(const struct watch *w, const label *b, label *on, struct plan_difference *d)
+static void price_difference(const struct watch *w, const label *b, label *on,
+                             struct plan_difference *d)
 {
     const struct game_move *m = d->move == MOVE_NONE ? NULL : &w->moves->items[d->move];
     const class_id *k = m ? w->moves->pool + m->classes : &d->class;
@@ -84,7 +85,7 @@ static void price(const struct watch *w, const label *b, label *on, struct plan_
     for (; done < d->classes && d->priced; done++) {
         was[done] = on[k[done]];
         d->priced =
-            take(w, on, k[done], m ? on_axis(on[k[done]], b[k[done]], m->axis) : b[k[done]]);
+            take_label(w, on, k[done], m ? on_axis(on[k[done]], b[k[done]], m->axis) : b[k[done]]);
     }
     if (d->priced)
         d->price_ms = step_tables_cost(&w->problem->step_tables, on).step_ms - before;
@@ -92,8 +93,8 @@ static void price(const struct watch *w, const label *b, label *on, struct plan_
         on[k[n]] = was[n];
 }
 
-static bool differs(const struct watch *w, const label *a, const label *b, int n,
-                    struct plan_difference *out)
+static bool differs_in_class(const struct watch *w, const label *a, const label *b, int n,
+                             struct plan_difference *out)
 {
     const struct game_move *m = &w->moves->items[n];
     const class_id *k = w->moves->pool + m->classes;
@@ -148,8 +149,8 @@ int plan_differences(const struct watch *w, const label *a, const label *b,
     }
     memcpy(on, a, c->count * sizeof *on);
     for (int n = 0; n < w->move_count; n++) {
-        if (differs(w, a, b, n, &list[found]))
-            price(w, b, on, &list[found++]);
+        if (differs_in_class(w, a, b, n, &list[found]))
+            price_difference(w, b, on, &list[found++]);
     }
     for (class_id k = 0; k < c->count; k++) {
         if (a[k] == b[k] || watch_move_of(w, k) != MOVE_NONE)
@@ -160,7 +161,7 @@ int plan_differences(const struct watch *w, const label *a, const label *b,
                                                .dims = c->info[k].var_dims + c->info[k].input_dims,
                                                .a = a[k] != 0,
                                                .b = b[k] != 0};
-        price(w, b, on, &list[found++]);
+        price_difference(w, b, on, &list[found++]);
     }
     for (size_t n = 0; n < found; n++)
         find_where(w, &list[n]);

@@ -44,7 +44,7 @@ static void take_line(struct race_line *line, const struct race_runner *r)
     *last = (struct race_step_point){(double)best->evaluation, r->seconds_to_best, best->score};
 }
 
-static void take(struct race_run *r)
+static void take_row(struct race_run *r)
 {
     struct race_look *l = &r->look;
 
@@ -55,7 +55,7 @@ static void take(struct race_run *r)
     pthread_mutex_unlock(&r->lock);
 }
 
-static void *run(void *context)
+static void *run_race(void *context)
 {
     struct race_run *r = context;
     bool more = true;
@@ -63,7 +63,7 @@ static void *run(void *context)
     while (more && r->race.level < r->look.target &&
            !atomic_load_explicit(&r->stop, memory_order_relaxed)) {
         more = race_step(&r->race);
-        take(r);
+        take_row(r);
     }
     pthread_mutex_lock(&r->lock);
     r->look.done = true;
@@ -71,7 +71,7 @@ static void *run(void *context)
     return NULL;
 }
 
-static int begin(struct race_run *r, const struct watch *w, uint64_t seed, struct err *e)
+static int begin_race(struct race_run *r, const struct watch *w, uint64_t seed, struct err *e)
 {
     struct search_options o = w->shot->options;
     struct game_pin *pins = mem_try((size_t)w->shot->pin_count + 1, sizeof *pins);
@@ -95,7 +95,7 @@ int race_run_new(const struct watch *w, uint64_t seed, uint64_t target, bool in_
     if (!r)
         return err_set(e, ERR_MEMORY, "not enough memory for the race");
     pthread_mutex_init(&r->lock, NULL);
-    int rc = begin(r, w, seed, e);
+    int rc = begin_race(r, w, seed, e);
     if (rc)
         goto out;
     race_set_stop(&r->race, &r->stop);
@@ -109,9 +109,9 @@ int race_run_new(const struct watch *w, uint64_t seed, uint64_t target, bool in_
     for (uint32_t n = 0; n < r->race.count; n++)
         r->look.lines[n].algorithm = r->race.runner[n].algorithm;
     if (in_thread)
-        rc = thread_start(&r->thread, run, r, "the race", e);
+        rc = thread_start(&r->thread, run_race, r, "the race", e);
     else
-        run(r);
+        run_race(r);
     r->in_thread = in_thread && !rc;
 out:
     if (rc) {

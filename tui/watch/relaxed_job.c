@@ -54,7 +54,7 @@ static bool take_pins(struct relaxed_job *j, const struct snapshot *s)
 }
 
 /* A few sweeps at a time, so that it can be left; what is known is kept from one to the next. */
-static int solve(struct relaxed_job *j, struct relaxed *r, struct err *e)
+static int solve_relaxed(struct relaxed_job *j, struct relaxed *r, struct err *e)
 {
     int rc = 0;
 
@@ -79,7 +79,7 @@ static int solve(struct relaxed_job *j, struct relaxed *r, struct err *e)
     return rc;
 }
 
-static void *run(void *context)
+static void *run_relaxed(void *context)
 {
     struct relaxed_job *j = context;
     struct relaxed_options o = {0};
@@ -93,7 +93,7 @@ static void *run(void *context)
     if (!rc)
         rc = relaxed_set_pins(r, j->pins, j->pin_count, &e);
     if (!rc)
-        rc = solve(j, r, &e);
+        rc = solve_relaxed(j, r, &e);
     relaxed_free(r);
     if (!rc && j->has_plan)
         rc = relaxed_memory(&j->plan, &memory, &e);
@@ -124,8 +124,8 @@ int relaxed_job_new(const struct problem *p, const struct snapshot *s, bool in_t
         return err_set(e, ERR_MEMORY, "not enough memory for the pins");
     }
     if (!in_thread)
-        run(j);
-    else if (thread_start(&j->thread, run, j, "a relaxed plan", e)) {
+        run_relaxed(j);
+    else if (thread_start(&j->thread, run_relaxed, j, "a relaxed plan", e)) {
         relaxed_job_free(j);
         return e->code;
     }

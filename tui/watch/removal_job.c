@@ -19,7 +19,7 @@ struct removal_job {
     atomic_bool stop;
 };
 
-static void *run(void *context)
+static void *run_removal(void *context)
 {
     struct removal_job *j = context;
     struct reshard_removal r = {0};
@@ -52,8 +52,8 @@ int removal_job_new(const struct relaxed_plan *x, uint32_t number, bool in_threa
     if (relaxed_plan_copy(x, &copy, e) || plan_from_relaxed(&copy, &j->plan, e))
         goto failed;
     if (!in_thread)
-        run(j);
-    else if (thread_start(&j->thread, run, j, "a plan without a reshard", e))
+        run_removal(j);
+    else if (thread_start(&j->thread, run_removal, j, "a plan without a reshard", e))
         goto failed;
     j->in_thread = in_thread;
     *out = j;

@@ -46,8 +46,8 @@ static void write_dim(const struct watch *w, hlo_value v, uint32_t d, char out[s
         *style = ROLE_CHANGED | BOLD;
 }
 
-static int walk(const struct watch *w, hlo_value v, bool typed, const struct pane *p, int x, int y,
-                int width)
+static int walk_shape(const struct watch *w, hlo_value v, bool typed, const struct pane *p, int x,
+                      int y, int width)
 {
     const struct hlo_shape *s = hlo_value_shape(w->problem->m, v);
     char text[DIM_ROOM];
@@ -74,23 +74,23 @@ static int walk(const struct watch *w, hlo_value v, bool typed, const struct pan
 
 int shape_draw(const struct watch *w, hlo_value v, const struct pane *p, int x, int y, int width)
 {
-    return width < 8 ? x : walk(w, v, true, p, x, y, width);
+    return width < 8 ? x : walk_shape(w, v, true, p, x, y, width);
 }
 
 int shape_width(const struct watch *w, hlo_value v)
 {
-    return walk(w, v, true, NULL, 0, 0, 0);
+    return walk_shape(w, v, true, NULL, 0, 0, 0);
 }
 
 int shape_draw_dims(const struct watch *w, hlo_value v, const struct pane *p, int x, int y,
                     int width)
 {
-    return width < 4 ? x : walk(w, v, false, p, x, y, width);
+    return width < 4 ? x : walk_shape(w, v, false, p, x, y, width);
 }
 
 int shape_dims_width(const struct watch *w, hlo_value v)
 {
-    return walk(w, v, false, NULL, 0, 0, 0);
+    return walk_shape(w, v, false, NULL, 0, 0, 0);
 }
 
 int shape_plain_width(const struct watch *w, hlo_value v)

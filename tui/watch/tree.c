@@ -117,7 +117,7 @@ static int child(struct building *b, int parent, const char *part, size_t size)
 }
 
 /* Down a path below `node`, at most DEPTH parts; parts that are formulas name no module. */
-static int descend(struct building *b, int node, const char *path, size_t size)
+static int descend_path(struct building *b, int node, const char *path, size_t size)
 {
     enum { DEPTH = 6 };
 
@@ -251,7 +251,7 @@ static int place_parameter(struct building *b, const struct hlo_param_role *r)
     if (parts < 2)
         end = 0;
     t->names[id] = path + (end ? end + 1 : 0);
-    return descend(b, node, path, end);
+    return descend_path(b, node, path, end);
 }
 
 static int place_instruction(struct building *b, hlo_id id)
@@ -268,12 +268,12 @@ static int place_instruction(struct building *b, hlo_id id)
     hlo_scope_of_op_name(hlo_meta(p->m, id)->op_name, &b->scope, &marks);
     if (b->scope.size) {
         const char *scope = below_model(b, b->scope.text);
-        node = descend(b, node, scope, strlen(scope));
+        node = descend_path(b, node, scope, strlen(scope));
         *known = node == TREE_NONE ? 0 : node + 1;
         return node;
     }
     const char *layer = p->roles.layer_names[p->roles.layer[id]];
-    return descend(b, node, layer, strlen(layer));
+    return descend_path(b, node, layer, strlen(layer));
 }
 
 static bool place_all(struct building *b)

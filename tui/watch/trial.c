@@ -44,7 +44,7 @@ static int carry_out(const struct trial_job *j, struct search_state *c, struct e
     return rc ? rc : search_state_apply(c, &j->command, e);
 }
 
-static void *run(void *context)
+static void *run_trial(void *context)
 {
     struct trial_job *j = context;
     struct search_state c = {0};
@@ -116,8 +116,8 @@ static int begin(const struct watch *w, const char *line, bool in_thread, struct
     if (e->code || live_command_parse(line, &j->command, e))
         goto failed;
     if (!in_thread)
-        run(j);
-    else if (thread_start(&j->thread, run, j, "a change that is tried", e))
+        run_trial(j);
+    else if (thread_start(&j->thread, run_trial, j, "a change that is tried", e))
         goto failed;
     j->in_thread = in_thread;
     *out = j;

@@ -429,7 +429,7 @@ static bool shows_present(const struct snapshot *s)
            (s->pace > 0 && s->pace <= CALM_PER_SECOND);
 }
 
-static void take(struct watch *w, const struct snapshot *next)
+static void take_snapshot(struct watch *w, const struct snapshot *next)
 {
     snapshot_release(w->shot);
     w->shot = next;
@@ -453,7 +453,7 @@ void watch_read(struct watch *w)
     if (w->is_stale || next->number == w->shot->number)
         snapshot_release(next);
     else
-        take(w, next);
+        take_snapshot(w, next);
 }
 
 int watch_new(struct session *s, struct watch **out, struct err *e)
@@ -477,7 +477,7 @@ int watch_new(struct session *s, struct watch **out, struct err *e)
         watch_free(w);
         return rc;
     }
-    take(w, first);
+    take_snapshot(w, first);
     *out = w;
     return 0;
 }

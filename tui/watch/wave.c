@@ -43,8 +43,8 @@ static bool is_start(const void *context, dim_id d)
 }
 
 /* One class: from where it was decided outwards; a class that was only excluded, all at once. */
-static void spread(struct wave *v, const struct problem *p, const struct live_change *change,
-                   bool decided)
+static void spread_wave(struct wave *v, const struct problem *p, const struct live_change *change,
+                        bool decided)
 {
     const struct class_info *info = &p->classes.info[change->class];
     struct starts s = {p, change->class, info->var_dims > 0, info->input_dims > 0};
@@ -92,7 +92,7 @@ void wave_read(struct wave *v, const struct watch *w)
             for (uint32_t k = 0; k < m->class_count; k++)
                 own |= w->moves->pool[m->classes + k] == s->wave[n].class;
             if (own != (bool)excluded)
-                spread(v, p, &s->wave[n], own);
+                spread_wave(v, p, &s->wave[n], own);
         }
     }
     v->shown = v->steps;
