@@ -39,5 +39,7 @@ guards search "$model" "$cluster" --kind pp --algo exact --plan "$out"
 guards convert "$model" "$out"
 guards export "$model" "$cluster" --plan "$plan" -o "$out"
 guards place "$model" "$cluster" -o "$out"
+printf 'all-reduce,1e6,0.1\nall-reduce,1e8,2\n' > "$dir/times.csv"
+guards calibrate "$cluster" --collectives "$dir/times.csv" -o "$out"
 guards pretrain pp --environments 8 -o "$out"
 exit $failed

@@ -199,6 +199,10 @@ ends = sum(float(r["mean"]) == 1 for r in curve("progress"))
 assert ends == 60 - run["conflicts"], (ends, run["conflicts"])
 assert abs(max(float(r["mean"]) for r in curve("best")) - run["score"]) < 1e-4 and curve("loss")
 P
+# a search that ends before its first decision has a head of curves, and a plan
+printf '0 quit\n' > "$dir/quit"
+"$automap" search "$tiny" --script "$dir/quit" --curves "$dir/none.csv" --plan "$dir/none.json" > /dev/null
+[ "$(cat "$dir/none.csv")" = seed,curve,x,mean,low,high,points ] && [ -s "$dir/none.json" ]
 code=0
 "$automap" search "$tiny" --episodes 2 --quiet --curves "$dir/a.csv" > /dev/null 2> "$dir/err" || code=$?
 [ $code = 2 ] || { echo "curves over a file: exit $code"; exit 1; }

@@ -12,6 +12,7 @@
 #include "tui/files/user_files.h"
 #include "tui/options/exit_code.h"
 #include "tui/options/option.h"
+#include "tui/options/overwrite.h"
 #include "tui/options/problem_args.h"
 
 #include <math.h>
@@ -24,7 +25,7 @@ enum { COLLECTIVES_FILE_MOST = 1 << 20, COLLECTIVES_MOST = 4096 };
 struct request {
     const char *cluster, *collectives, *out;
     struct text_list runs; /* models and profiles in turn */
-    bool only_compare;
+    bool only_compare, force;
 };
 
 #define ARG(field) INTO(struct request, field)
@@ -39,6 +40,7 @@ static const struct option rows[] = {
      ARG(only_compare)},
     {"o", "FILE", "write the cluster with the figures found to FILE", .kind = OPTION_FILE,
      ARG(out)},
+    {"force", NULL, OVERWRITE_HELP, ARG(force)},
     {0},
 };
 #undef ARG
@@ -131,19 +133,21 @@ static double link_error(const struct cluster *c, const struct measured_collecti
     return 100 * sum / count;
 }
 
+/* `now` NULL: nothing was fitted. */
 static void print_link(const struct cluster *was, const struct cluster *now,
                        const struct measured_collective *m, uint32_t count)
 {
     const struct cluster *c[] = {was, now};
 
     printf("\n%u collectives  bandwidth  latency    mean error\n", count);
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 2 && c[k]; k++) {
         bool across = c[k]->servers > 1;
-        char rate[UNITS_ROOM];
-        printf("  %-12s  %9s  %6.1f us  %8.1f %%\n", k ? "fitted" : "the file",
+        char rate[UNITS_ROOM], latency[32];
+        snprintf(latency, sizeof latency, "%.1f us",
+                 1e3 * (across ? c[k]->network_latency_ms : c[k]->group[0].link.latency_ms));
+        printf("  %-12s  %9s  %9s  %8.1f %%\n", k ? "fitted" : "the file",
                units_rate(rate, across ? c[k]->network : c[k]->group[0].link.bandwidth, "B/s"),
-               1e3 * (across ? c[k]->network_latency_ms : c[k]->group[0].link.latency_ms),
-               link_error(c[k], m, count));
+               c[k]->group[0].link.nccl ? "NCCL's" : latency, link_error(c[k], m, count));
     }
 }
 
@@ -159,11 +163,13 @@ static int fit_link(const struct request *r, struct cluster *c, struct err *e)
         rc = err_set(e, ERR_INPUT, "%.100s has one device: no collectives", c->name);
     if (rc)
         goto out;
-    for (uint32_t g = 0; g < c->groups && !r->only_compare; g++)
-        c->group[g].link.nccl = false; /* its latencies would hide the link's own */
+    /* Its latencies would hide the link's own. Between servers they stay: what is fitted there is
+     * the network, and nothing was measured inside of one. */
+    if (c->servers == 1 && !r->only_compare)
+        c->group[0].link.nccl = false;
     if (!r->only_compare)
         calibration_fit_link(c, m, count);
-    print_link(&was, c, m, count);
+    print_link(&was, r->only_compare ? NULL : c, m, count);
 out:
     free(m);
     return rc;
@@ -196,12 +202,35 @@ static double error_of(const struct calibration_part *one, const struct calibrat
     return (one->modelled_ms + rest->modelled_ms) / (one->measured_ms + rest->measured_ms) - 1;
 }
 
-/* Measured beside modelled, as the file has it and as fitted. */
+static void print_compared(const struct request *r, const struct calibration *c,
+                           const struct cluster_device *was)
+{
+    double sum = 0;
+
+    printf("ms of a step              measured |  the file    error\n");
+    for (uint32_t k = 0; k < c->runs; k++) {
+        const char *path = r->runs.items[2 * k], *slash = strrchr(path, '/');
+        struct calibration_part rest = calibration_compare(c, k, 0, was),
+                                products = calibration_compare(c, k, 1, was);
+        double error = error_of(&products, &rest);
+        printf("%-24.24s %10.3f | %9.3f %+7.1f%%\n", slash ? slash + 1 : path,
+               rest.measured_ms + products.measured_ms, rest.modelled_ms + products.modelled_ms,
+               100 * error);
+        sum += fabs(error);
+    }
+    printf("mean error %.1f %% as the file has it, of %u\n", 100 * sum / c->runs, c->runs);
+}
+
+/* Measured beside modelled, as the file has it and as fitted; `now` NULL: nothing was fitted. */
 static void print_runs(const struct request *r, const struct calibration *c,
                        const struct cluster_device *was, const struct cluster_device *now)
 {
     double sum[2] = {0};
 
+    if (!now) {
+        print_compared(r, c, was);
+        return;
+    }
     printf("ms of a step              measured |  the file    error |    fitted    error | "
            "products: measured    fitted   the rest: measured    fitted\n");
     for (uint32_t k = 0; k < c->runs; k++) {
@@ -224,7 +253,23 @@ static void print_runs(const struct request *r, const struct calibration *c,
            100 * sum[1] / c->runs, c->runs);
 }
 
-static void print_figures(const struct cluster_device *was, const struct cluster_device *now)
+/* More than a hundredth longer than measured, all runs together. */
+static bool is_still_slow(const struct calibration *c, const struct cluster_device *now)
+{
+    double measured = 0, modelled = 0;
+
+    for (uint32_t k = 0; k < c->runs; k++) {
+        for (int single = 0; single < 2; single++) {
+            struct calibration_part part = calibration_compare(c, k, single, now);
+            measured += part.measured_ms;
+            modelled += part.modelled_ms;
+        }
+    }
+    return modelled > 1.01 * measured;
+}
+
+static void print_figures(const struct calibration *c, const struct cluster_device *was,
+                          const struct cluster_device *now)
 {
     const struct cluster_device *d[] = {was, now};
 
@@ -233,7 +278,7 @@ static void print_figures(const struct cluster_device *was, const struct cluster
         printf("  %-9s %7.3f  %16.3f  %7.3f  %9.2f\n", k ? "fitted" : "the file",
                d[k]->matmul.reach > 0 ? d[k]->matmul.reach : 1, cluster_peak(d[k], PEAK_F32) / 1e12,
                d[k]->share > 0 ? d[k]->share : 1, 1e3 * d[k]->launch_ms);
-    if (now->matmul.reach > 0.999 || now->share > 0.999)
+    if ((now->matmul.reach > 0.999 || now->share > 0.999) && is_still_slow(c, now))
         puts("A figure is at its end: the file's peak or bandwidth is lower than the device's.");
 }
 
@@ -251,9 +296,9 @@ static int fit_device(const struct request *r, struct calibration *c, struct clu
     struct cluster_device was = cluster->type[0];
     if (!r->only_compare)
         calibration_fit(c, &cluster->type[0]);
-    print_runs(r, c, &was, &cluster->type[0]);
+    print_runs(r, c, &was, r->only_compare ? NULL : &cluster->type[0]);
     if (!r->only_compare)
-        print_figures(&was, &cluster->type[0]);
+        print_figures(c, &was, &cluster->type[0]);
     return 0;
 }
 
@@ -274,6 +319,7 @@ static int calibrate(const struct request *r, struct err *e)
         rc = fit_link(r, cluster, e);
     if (rc || !r->out)
         goto out;
+    str_add(&out, "# figures fitted by automap calibrate\n");
     cluster_write(cluster, &out);
     rc = out.failed ? err_no_memory(e, "for the cluster")
                     : hlo_file_write(r->out, out.text, out.size, FILE_REPLACE, e);
@@ -301,6 +347,9 @@ static int run_calibrate(int argc, char **argv)
         code = options_complain("calibrate", "every model needs its profile behind it");
         goto out;
     }
+    code = overwrite_check(r.out, r.force);
+    if (code)
+        goto out;
     if (calibrate(&r, &e)) {
         err_print(&e, stderr);
         code = exit_code_of(&e);

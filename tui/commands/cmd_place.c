@@ -160,8 +160,8 @@ static const struct option rows[] = {
  * the others are of splits and steps. */
 static bool model_row(size_t i, struct option *out)
 {
-    static const char *const taken[] = {"servers", "vars",      "loss", "profile",
-                                        "kernels", "attention", "batch"};
+    static const char *const taken[] = {"servers",     "vars",    "loss",      "profile",
+                                        "profiled-on", "kernels", "attention", "batch"};
 
     for (const struct option *o = problem_options; o->name; o++) {
         bool is_taken = false;
@@ -180,7 +180,7 @@ static const struct option_set options[] = {
 
 static bool names_a_model(const struct problem_args *a)
 {
-    return a->servers || a->vars || a->loss || a->profile || a->kernels ||
+    return a->servers || a->vars || a->loss || a->profile || a->profiled_on || a->kernels ||
            a->options.fused_attention || a->options.batch_size;
 }
 
@@ -299,9 +299,8 @@ static int read_input(struct request *r, struct place_input *out, struct err *e)
     place_input_release(out);
     return err_set(
         e, ERR_USAGE,
-        "--servers, --vars, --loss, --profile, --kernels, --attention and --batch are of "
-        "models, "
-        "and this is an operator graph");
+        "--servers, --vars, --loss, --profile, --profiled-on, --kernels, --attention and --batch "
+        "are of models, and this is an operator graph");
 }
 
 static void set_devices(const struct request *r, struct place_graph *g)

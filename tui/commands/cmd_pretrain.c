@@ -261,7 +261,7 @@ static int train_moves(struct moves_request *r, const struct bench_models *model
 
     if (snprintf(state, sizeof state, "%s.part", r->out) < (int)sizeof state)
         r->options.state = state;
-    if (r->scratch && r->options.state)
+    if (!rc && r->scratch && r->options.state && !r->ranks.self) /* rank 0 alone reads it */
         remove(state);
     if (!rc)
         rc = pretrain_moves(problem, count, &r->options, tell_moves, r, &policy, e);

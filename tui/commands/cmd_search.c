@@ -413,9 +413,11 @@ static int carry_out_all(struct search_pool *pool, struct ranks *ranks, struct s
     struct err e;
 
     if (ranks->count > 1) {
-        if (!seeds_over_ranks(pool, ranks, ends) && !stop_asked(pool->problem->stop))
-            return EXIT_INPUT;
-        return EXIT_OK;
+        if (seeds_over_ranks(pool, ranks, ends, &e) || stop_asked(pool->problem->stop))
+            return EXIT_OK;
+        if (!ranks->self)
+            err_print(&e, stderr);
+        return EXIT_INPUT;
     }
     search_pool_run(pool, show_progress, &watch);
     if (watch.shown && watch.terminal)

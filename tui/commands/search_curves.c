@@ -31,15 +31,12 @@ void search_curves_write(const struct search_state *c, struct str *out)
 int search_curves_save(const struct seed_end *ends, uint32_t count, const char *path, struct err *e)
 {
     struct str out = {0};
-    bool whole = true;
 
     str_format(&out, "seed,curve,x,mean,low,high,points\n");
-    for (uint32_t n = 0; n < count; n++) {
-        whole &= ends[n].failed || !ends[n].has_plan || ends[n].curves;
+    for (uint32_t n = 0; n < count; n++)
         str_add(&out, ends[n].curves ? ends[n].curves : "");
-    }
-    int rc = out.failed || !whole ? err_no_memory(e, "for the curves")
-                                  : hlo_file_write(path, out.text, out.size, FILE_REPLACE, e);
+    int rc = out.failed ? err_no_memory(e, "for the curves")
+                        : hlo_file_write(path, out.text, out.size, FILE_REPLACE, e);
     str_release(&out);
     return rc;
 }

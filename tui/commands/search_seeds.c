@@ -145,6 +145,8 @@ static char *curves_of(const struct search_state *c)
     search_curves_write(c, &lines);
     if (lines.failed)
         str_release(&lines);
+    else if (!lines.text)
+        return mem_try(1, 1); /* a search without a point has no lines */
     return lines.text;
 }
 
@@ -158,7 +160,7 @@ static bool add_texts(const struct search_state *c, const struct search_args *a,
     }
     if (a->curves)
         out->curves = curves_of(c);
-    return !(a->json && out->has_plan && !out->json);
+    return !(a->json && out->has_plan && !out->json) && !(a->curves && !out->curves);
 }
 
 int seed_end_of(const struct search_run *run, const struct search_args *a, struct seed_end *out,
@@ -245,18 +247,20 @@ static int unpack(const struct problem *p, const struct ranks_result *r, struct 
     if (r->size < sizeof head)
         return err_set(e, ERR_INPUT, "a rank sent a result that is too short");
     memcpy(&head, r->data, sizeof head);
+    struct plan sent = head.end.plan;
+    size_t labels = head.end.has_plan ? labels_size(p) : 0;
+    if (r->size != sizeof head + labels + head.json + head.curves)
+        return err_set(e, ERR_INPUT,
+                       "a rank sent a result of another size: is its model the same file?");
     *out = head.end;
     out->json = out->curves = NULL;
-    size_t labels = out->has_plan ? labels_size(p) : 0;
-    if (r->size != sizeof head + labels + head.json + head.curves)
-        return err_set(e, ERR_INPUT, "a rank sent a result of another size");
-    if (out->has_plan) {
-        struct plan sent = out->plan;
+    out->has_plan = false; /* its pointers are the other rank's */
+    memset(&out->plan, 0, sizeof out->plan);
+    if (head.end.has_plan) {
         sent.problem = p;
         sent.on = (label *)at;
         sent.decided = sent.on + count;
         sent.by = (uint8_t *)(sent.decided + count);
-        out->has_plan = false;
         int rc = plan_copy(&sent, &out->plan, e);
         if (rc)
             return rc;
@@ -264,6 +268,8 @@ static int unpack(const struct problem *p, const struct ranks_result *r, struct 
     }
     out->json = copy_text(at + labels, head.json);
     out->curves = copy_text(at + labels + head.json, head.curves);
+    if ((head.json && !out->json) || (head.curves && !out->curves))
+        return err_no_memory(e, "for the reports");
     return 0;
 }
 
@@ -279,17 +285,19 @@ static bool seed_work(void *self, uint32_t item, struct ranks_result *out)
     return ok;
 }
 
-bool seeds_over_ranks(struct search_pool *pool, struct ranks *ranks, struct seed_end *ends)
+bool seeds_over_ranks(struct search_pool *pool, struct ranks *ranks, struct seed_end *ends,
+                      struct err *e)
 {
     uint32_t count = pool->args->seeds;
     struct ranks_result *result = mem_alloc(count * sizeof *result);
     bool ok = ranks_do(ranks, count, seed_work, pool, result);
-    struct err e;
 
+    if (!ok)
+        err_set(e, ERR_INPUT, "not every run was done");
     for (uint32_t n = 0; n < count && !ranks->self; n++) {
         if (!result[n].data)
             err_set(&ends[n].error, ERR_INFEASIBLE, "the search was not done");
-        else if (unpack(pool->problem, &result[n], &ends[n], &e))
+        else if (unpack(pool->problem, &result[n], &ends[n], e))
             ok = false;
     }
     ranks_release(result, count);

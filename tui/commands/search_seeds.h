@@ -28,8 +28,9 @@ struct seed_end {
 int seed_end_of(const struct search_run *run, const struct search_args *a, struct seed_end *out,
                 struct err *e) MUST_CHECK;
 /* Carries out the runs over ranks, one thread each. On rank 0 ends[args->seeds] then has all that
- * were done; false: not all were. */
-bool seeds_over_ranks(struct search_pool *pool, struct ranks *ranks, struct seed_end *ends);
+ * were done; false: not all were, and *e says why. */
+bool seeds_over_ranks(struct search_pool *pool, struct ranks *ranks, struct seed_end *ends,
+                      struct err *e);
 void seed_ends_release(struct seed_end *ends, uint32_t count);
 
 /* Mean, spread, least and most over the seeds that have a plan: as a table, and into an object. */

@@ -429,6 +429,11 @@ int problem_args_read(const struct problem_args *a, struct problem *out, struct 
     struct problem_options o = a->options;
     char path[PATH_MAX];
 
+    if (a->profiled_on && !a->profile) {
+        free(cluster);
+        return err_set(e, ERR_USAGE,
+                       "--profiled-on says where --profile was measured, and none is given");
+    }
     o.kernels = a->kernels;
     o.partitioner = a->partitioner;
     int rc = load_cluster(a, cluster, e);
