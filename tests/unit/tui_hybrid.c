@@ -291,6 +291,33 @@ static void test_pins_of_groups(void **state)
     hybrid_job_free(j);
 }
 
+/* The plan, then a class, its words awaited or not: none other than of the last question. */
+static void test_words_are_of_the_last_question(void **state)
+{
+    struct hybrid_asked a = usual();
+    a.options.stages = 4;
+    struct hybrid_job *j = job_of(&a, true);
+
+    (void)state;
+    wait_until(j, is_compared);
+    for (int round = 0; round < 4; round++) {
+        uint32_t before = seen_of(j).words;
+        hybrid_job_explain(j, CLASS_NONE);
+        for (int n = 0; n < 30000 && round % 2 && seen_of(j).words == before; n++)
+            nanosleep(&(struct timespec){0, 1000000}, NULL);
+        hybrid_job_explain(j, 0);
+        char *words = hybrid_job_words(j);
+        for (int n = 0; n < 30000 && !words; n++) {
+            nanosleep(&(struct timespec){0, 1000000}, NULL);
+            words = hybrid_job_words(j);
+        }
+        assert_non_null(words);
+        assert_non_null(strstr(words, "\nStage 0 ("));
+        free(words);
+    }
+    hybrid_job_free(j);
+}
+
 static void test_stops(void **state)
 {
     struct hybrid_asked a = {.options.zero = -1};
@@ -315,6 +342,7 @@ int main(void)
         cmocka_unit_test(test_pins),
         cmocka_unit_test(test_pins_of_groups),
         cmocka_unit_test(test_changes_of_interleaved_plans),
+        cmocka_unit_test(test_words_are_of_the_last_question),
         cmocka_unit_test(test_stops),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -32,7 +32,8 @@ struct wish {
     int kind;
     uint32_t stage;
     struct hybrid_other as;
-    class_id class; /* ASK_WORDS: about this one; CLASS_NONE: about the plan */
+    class_id class;  /* ASK_WORDS: about this one; CLASS_NONE: about the plan */
+    uint32_t number; /* ASK_WORDS: of the explanation */
 };
 
 struct hybrid_job {
@@ -48,7 +49,8 @@ struct hybrid_job {
     struct hybrid_shot *shot;
     struct wish waiting[WISHES_WAITING];
     uint32_t wishes;
-    char *words;
+    char *words; /* of the explanation asked for last; NULL: not written yet */
+    uint32_t asked_words;
     bool is_over, serving;
     pthread_mutex_t lock;
     pthread_cond_t news;
@@ -230,19 +232,25 @@ static int write_words(struct hybrid_job *j, class_id class, struct str *out, st
     return rc;
 }
 
-static int explain_stage(struct hybrid_job *j, class_id class, struct err *e)
+/* Kept unless another explanation was asked for meanwhile. */
+static int explain_stage(struct hybrid_job *j, const struct wish *w, struct err *e)
 {
     struct str text = {0};
 
-    if (write_words(j, class, &text, e) || (text.failed && err_no_memory(e, "to explain a plan"))) {
+    if (write_words(j, w->class, &text, e) ||
+        (text.failed && err_no_memory(e, "to explain a plan"))) {
         str_release(&text);
         return e->code;
     }
     pthread_mutex_lock(&j->lock);
-    free(j->words);
-    j->words = text.text;
-    j->seen.words++;
+    if (w->number == j->asked_words) {
+        free(j->words);
+        j->words = text.text;
+        text.text = NULL;
+        j->seen.words++;
+    }
     pthread_mutex_unlock(&j->lock);
+    str_release(&text);
     return 0;
 }
 
@@ -252,7 +260,7 @@ static void serve(struct hybrid_job *j, const struct wish *w)
 
     pthread_mutex_lock(&j->working);
     int rc = w->kind == ASK_STAGE   ? answer_stage(j, w->stage, &e)
-             : w->kind == ASK_WORDS ? explain_stage(j, w->class, &e)
+             : w->kind == ASK_WORDS ? explain_stage(j, w, &e)
                                     : carry_out(j, w, &e);
     pthread_mutex_unlock(&j->working);
     pthread_mutex_lock(&j->lock);
@@ -510,7 +518,12 @@ void hybrid_job_change(struct hybrid_job *j, enum hybrid_change change, uint32_t
 
 void hybrid_job_explain(struct hybrid_job *j, class_id class)
 {
-    add_wish(j, &(struct wish){.kind = ASK_WORDS, .class = class});
+    pthread_mutex_lock(&j->lock);
+    free(j->words);
+    j->words = NULL;
+    uint32_t number = ++j->asked_words;
+    pthread_mutex_unlock(&j->lock);
+    add_wish(j, &(struct wish){.kind = ASK_WORDS, .class = class, .number = number});
 }
 
 char *hybrid_job_words(struct hybrid_job *j)

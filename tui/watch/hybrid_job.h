@@ -97,9 +97,9 @@ void hybrid_job_change(struct hybrid_job *j, enum hybrid_change change, uint32_t
                        const struct hybrid_other *as);
 
 /* All of engine/hybrid/hybrid_explain.h about the plan is to be written, or, of a class, that of
- * hybrid_why.h: seen.words counts up. */
+ * hybrid_why.h: seen.words counts up. What was written before is dropped. */
 void hybrid_job_explain(struct hybrid_job *j, class_id class);
-/* A copy of what was written last, of the caller's; NULL: nothing yet. */
+/* A copy of what was asked for last, of the caller's; NULL: not written yet. */
 char *hybrid_job_words(struct hybrid_job *j);
 
 /* The plan's file, as `automap search --plan` writes it, appended. Waits for what the thread is at:
