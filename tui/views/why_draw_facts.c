@@ -109,7 +109,7 @@ static void write_class(const struct panel *p, char *out, size_t room)
     if (a->class == CLASS_NONE)
         return;
     const struct class_info *i = &w->problem->classes.info[a->class];
-    int move = watch_move_of(w, a->class);
+    int move = watch_move_split(w, v->seen.on, a->class);
     int size = snprintf(out, room, "in class " B "%s" B ": %s dims, %u of variables, %u of inputs",
                         class_name(&w->names, a->class, name), units_count(dims, i->dim_count),
                         i->var_dims, i->input_dims);

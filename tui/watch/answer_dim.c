@@ -76,17 +76,27 @@ struct made {
     double bytes, ms, first_ms;
 };
 
-static bool is_of(const struct watch *w, class_id cause, class_id k)
+/* One decision splits both. */
+static bool is_of(const struct watch *w, const label *on, class_id cause, class_id k)
 {
-    int move = watch_move_of(w, k);
+    uint32_t axes = w->moves->axes;
+    const uint32_t *of = w->moves->of;
 
-    return cause != CLASS_NONE &&
-           (cause == k || (move != MOVE_NONE && watch_move_of(w, cause) == move));
+    if (cause == CLASS_NONE || cause == k)
+        return cause == k;
+    for (uint32_t x = 0; x < axes; x++) {
+        uint32_t move = of[(size_t)k * axes + x];
+        if (move != UINT32_MAX && of[(size_t)cause * axes + x] == move &&
+            (on[k] & on[cause]) >> x & 1)
+            return true;
+    }
+    return false;
 }
 
 /* Those of one source line and kind together. Returns how many; *made is the caller's. */
-static size_t group_made(const struct watch *w, const struct plan_collective *items, size_t count,
-                         class_id k, struct made **made)
+static size_t group_made(const struct watch *w, const label *on,
+                         const struct plan_collective *items, size_t count, class_id k,
+                         struct made **made)
 {
     struct made *list = NULL;
     size_t held = 0, room = 0;
@@ -95,7 +105,7 @@ static size_t group_made(const struct watch *w, const struct plan_collective *it
     for (size_t n = 0; n < count; n++) {
         const struct plan_collective *c = &items[n];
         size_t at = 0;
-        if (!is_of(w, c->cause, k))
+        if (!is_of(w, on, c->cause, k))
             continue;
         instruction_source(w->problem->m, c->instruction, source, sizeof source);
         while (at < held && (list[at].kind != c->kind || strcmp(list[at].source, source) != 0))
@@ -132,7 +142,7 @@ void answer_makes(struct answer *a, const struct watch *w, const label *on, clas
     size_t count;
     struct plan_collective *items = answer_collectives(a, w, on, &count);
     struct made *made;
-    size_t held = group_made(w, items, count, k, &made);
+    size_t held = group_made(w, on, items, count, k, &made);
     uint32_t all = 0;
     double bytes = 0, ms = 0;
     char note[96], b[UNITS_ROOM], t[UNITS_ROOM], text[64], at[300], scope[64];
@@ -144,7 +154,7 @@ void answer_makes(struct answer *a, const struct watch *w, const label *on, clas
     }
     if (!held)
         goto out;
-    int move = watch_move_of(w, k);
+    int move = watch_move_split(w, on, k);
     snprintf(note, sizeof note, "%.40s%s%u all-reduce%s · %s · %s",
              move == MOVE_NONE ? "" : w->move[move].name, move == MOVE_NONE ? "" : " · ", all,
              all == 1 ? "" : "s", units_bytes(b, bytes), units_ms(t, ms));

@@ -24,7 +24,7 @@ static void add_row(struct other_ways *o, const char *name, bool anew, int first
 
 void other_ways_begin(struct other_ways *o, const struct watch *w, const label *on, class_id k)
 {
-    int move = watch_move_of(w, k), first = move, end = move + 1;
+    int move = watch_move_split(w, on, k), first = move, end = move + 1;
     struct plan_figures now;
     struct err e;
     char name[NAME_ROOM + 16];

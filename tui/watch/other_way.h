@@ -36,7 +36,8 @@ struct other_ways {
     uint32_t reduces;
 };
 
-/* Which rows there are for class `k` under `on`: none where no decision of this search is about it.
+/* Which rows there are for class `k` under `on`, along an axis it is split over, if it is: none
+ * where no decision of this search is about it.
  * O(instructions). */
 void other_ways_begin(struct other_ways *o, const struct watch *w, const label *on, class_id k);
 /* Works out the next row; false: all are known. O(instructions), anew: one optimum. */

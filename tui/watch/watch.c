@@ -283,6 +283,18 @@ int watch_move_of(const struct watch *w, class_id k)
     return MOVE_NONE;
 }
 
+int watch_move_split(const struct watch *w, const label *on, class_id k)
+{
+    uint32_t axes = w->moves->axes;
+
+    for (uint32_t x = 0; x < axes && k != CLASS_NONE; x++) {
+        uint32_t move = w->moves->of[(size_t)k * axes + x];
+        if (move != UINT32_MAX && on[k] >> x & 1)
+            return (int)move;
+    }
+    return watch_move_of(w, k);
+}
+
 const char *watch_parameter_name(const struct watch *w, hlo_id id)
 {
     const struct problem *p = w->problem;

@@ -95,6 +95,9 @@ const char *watch_with_names(const struct watch *w, const char *text, int column
 
 /* The move that decides class `k`; MOVE_NONE: none does. */
 int watch_move_of(const struct watch *w, class_id k);
+/* Of those that decide it the first along an axis that `on` [classes] splits it over; none: as
+ * above. */
+int watch_move_split(const struct watch *w, const label *on, class_id k);
 /* Of an instruction: its first value with a dim that a move decides. */
 int watch_move_of_instruction(const struct watch *w, hlo_id id);
 /* The name a person reads of an entry parameter that is one array; NULL: `id` is none. */
