@@ -78,6 +78,8 @@ static void look_at(struct why *v, const struct watch *w, struct why_of of)
 /* What stands below the chain: nothing of what is no plan, and of what nothing decides. */
 static void fill_below(struct why *v, const struct watch *w)
 {
+    live_plan_replace(&v->best, w->best ? live_plan_share(w->best) : NULL);
+    live_plan_replace(&v->exact, w->exact ? live_plan_share(w->exact) : NULL);
     answer_clear(&v->page);
     if (!v->ways.count)
         return;
@@ -85,6 +87,19 @@ static void fill_below(struct why *v, const struct watch *w)
     if (v->answer.kind == WHY_SPLIT)
         answer_makes(&v->page, w, v->seen.on, v->answer.class);
     answer_same(&v->page, w, v->of, v->seen.on, v->answer.class);
+}
+
+/* The same from the beginning: what is decided anew is so under the pins. */
+static void begin_below(struct why *v, const struct watch *w)
+{
+    enum why_kind kind = v->answer.kind;
+
+    v->acts = w->shot->acts;
+    v->ways = (struct other_ways){0};
+    if (v->of.kind != WHY_OF_EPISODE && kind != WHY_FREE && kind != WHY_NEVER)
+        other_ways_begin(&v->ways, w, v->seen.on, v->answer.class);
+    look_ahead(v, w);
+    fill_below(v, w);
 }
 
 /* Row by row while a person looks; all at once without a clock. */
@@ -113,12 +128,8 @@ static int ask_why(struct panel *p, dim_id d, struct err *e)
     v->dim = d;
     v->cursor =
         answer.kind == WHY_SPLIT && answer.side[0].count ? (int)answer.side[0].count - 1 : 0;
-    look_ahead(v, p->scene->watch);
     v->scroll = 0;
-    v->ways = (struct other_ways){0};
-    if (v->of.kind != WHY_OF_EPISODE && answer.class != CLASS_NONE && answer.kind != WHY_NEVER)
-        other_ways_begin(&v->ways, p->scene->watch, v->seen.on, answer.class);
-    fill_below(v, p->scene->watch);
+    begin_below(v, p->scene->watch);
     return 0;
 }
 
@@ -266,6 +277,8 @@ static void close_why(struct panel *p)
     struct why *v = p->state;
     why_answer_release(&v->answer);
     live_plan_release(v->kept);
+    live_plan_release(v->best);
+    live_plan_release(v->exact);
     answer_release(&v->page);
     removal_job_free(v->removal);
     free(v->seen.on);
@@ -331,6 +344,10 @@ static void read_why(struct panel *p)
     if (now.kind != v->of.kind || now.plan != v->of.plan ||
         (v->is_page && v->of.kind == WHY_OF_EPISODE))
         ask_of(p, now);
+    if (!v->is_page && v->acts != w->shot->acts)
+        begin_below(v, w);
+    else if (!v->is_page && (v->best != w->best || v->exact != w->exact))
+        fill_below(v, w);
     v->stale = false;
     for (int i = 0; !v->is_page && v->of.kind == WHY_OF_EPISODE && i < 2; i++) {
         if (of[i] != CLASS_NONE)

@@ -33,7 +33,10 @@ struct why {
     struct question question; /* kind QUESTION_DIM: of `dim` */
     bool is_page;             /* the answer is `page`, no chain */
     struct answer page;
-    struct other_ways ways;      /* of a chain's class; what stands below the chain is `page` */
+    struct other_ways ways; /* of a chain's class; what stands below the chain is `page`, */
+    struct live_plan *best; /* of when these were best and exact, and there were so many acts */
+    struct live_plan *exact;
+    uint32_t acts;
     struct list rows;            /* of the page: those the cursor stands on */
     int scroll;                  /* lines of the page above the view, or what is below a chain */
     struct removal_job *removal; /* of the reshard asked about; NULL: none */
