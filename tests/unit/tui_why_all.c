@@ -12,6 +12,7 @@
 #include "tui/watch/plan_diff.h"
 #include "tui/watch/relaxed_job.h"
 #include "tui/watch/tree.h"
+#include "tui/watch/why_find.h"
 #include "tui/watch/why_of.h"
 #include "zoo.h"
 
@@ -281,12 +282,49 @@ static void test_the_other_way(void **state)
     globfree(&found);
 }
 
+/* What is said of every class of a plan among the others: that another excludes it where asking of
+ * that plan says so too, and nowhere else. Returns how many another excludes. */
+static int check_same(struct watch *w, const label *on)
+{
+    size_t classes = w->problem->classes.count, size = classes * sizeof *on;
+    struct watch seen = {.problem = w->problem, .moves = w->moves, .on = malloc(size)};
+    label *was = malloc(size);
+    struct answer a = {0};
+    int excluded = 0;
+    struct err e;
+
+    seen.open = calloc(classes, sizeof *seen.open);
+    assert_true(seen.on && seen.open && was);
+    memcpy(seen.on, on, size);
+    memcpy(was, w->best->on, size);
+    memcpy(w->best->on, on, size);
+    for (class_id k = 0; k < classes; k++) {
+        struct why_answer why;
+        assert_int_equal(why_find(&seen, why_dim_of_class(w->problem, k), &why, &e), 0);
+        bool is_excluded = why.kind == WHY_EXCLUDED;
+        why_answer_release(&why);
+        answer_clear(&a);
+        answer_same(&a, w, (struct why_of){WHY_OF_WHOLE, NULL}, was, k);
+        assert_true(a.count > 2); /* a head, titles, the best plan */
+        const char *there = answer_cell(&a, &a.rows[2], 2);
+        assert_int_equal(strstr(there, " is split") != NULL, is_excluded);
+        assert_int_equal(!strcmp(answer_status(w, on, k), "whole: excluded"), is_excluded);
+        excluded += is_excluded;
+    }
+    memcpy(w->best->on, was, size);
+    answer_release(&a);
+    free(seen.on);
+    free(seen.open);
+    free(was);
+    return excluded;
+}
+
 /* On a mesh of two axes, plans that split along the second alone: so is what is said of them. */
 static void test_the_other_way_of_each_axis(void **state)
 {
     struct app *app =
         explorer_open(AUTOMAP_SOURCE_DIR "/examples/models/mlp.hlo.txt.gz", NULL, 120, 40);
-    int flips = 0, anew = 0, headed = 0;
+    int flips = 0, anew = 0, headed = 0, excluded = 0;
     struct answer a = {0};
     uint32_t in_way;
     struct err e;
@@ -296,8 +334,8 @@ static void test_the_other_way_of_each_axis(void **state)
     assert_int_equal(app_tell(app, "episode 5", &e), 0);
     const struct watch *w = app_watch(app);
     size_t size = (size_t)w->problem->classes.count * sizeof(label);
-    label *on = malloc(size);
-    assert_non_null(on);
+    label *on = malloc(size), *both = malloc(size);
+    assert_true(on && both);
     for (int n = 0; n < w->move_count; n++) {
         const struct game_move *m = &w->moves->items[n];
         class_id k = w->moves->pool[m->classes];
@@ -307,6 +345,10 @@ static void test_the_other_way_of_each_axis(void **state)
         assert_int_equal(on[k], 1 << 1);
         assert_int_equal(watch_move_split(w, on, k), n);
         check_other_ways(w, on, &flips, &anew);
+        excluded += check_same(app_watch(app), on);
+        for (class_id i = 0; i < w->problem->classes.count; i++) /* over both axes: they exclude */
+            both[i] = label_is_admissible(&w->problem->labels, i, 3) && on[i] ? 3 : 0;
+        excluded += check_same(app_watch(app), both);
         answer_clear(&a);
         answer_makes(&a, w, on, k);
         if (!a.count)
@@ -315,9 +357,10 @@ static void test_the_other_way_of_each_axis(void **state)
         assert_int_equal(strncmp(note, w->move[n].name, strlen(w->move[n].name)), 0);
         headed++;
     }
-    assert_true(flips > 8 && anew > 8 && headed > 1);
+    assert_true(flips > 8 && anew > 8 && headed > 1 && excluded > 0);
     answer_release(&a);
     free(on);
+    free(both);
     app_free(app);
 }
 

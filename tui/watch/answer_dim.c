@@ -17,6 +17,7 @@
 #include "tui/watch/plan_diff.h"
 #include "tui/watch/tree.h"
 #include "tui/watch/watch.h"
+#include "tui/watch/why_find.h"
 #include "tui/watch/why_of.h"
 
 #include <stdio.h>
@@ -199,17 +200,13 @@ static uint32_t decisions_that_differ(const struct watch *w, const label *a, con
 /* "whole: batch 32 is split" */
 static void write_status(const struct watch *w, const label *on, class_id k, char *out, size_t room)
 {
-    const struct class_info *info = &w->problem->classes.info[k];
+    const struct class_meet *by = on[k] ? NULL : why_excluded_by(w, on, k);
     char name[NAME_ROOM];
 
-    snprintf(out, room, "%s", answer_status(w, on, k));
-    for (uint32_t n = 0; !on[k] && n < info->meet_count; n++) {
-        class_id other = w->problem->classes.meets[info->meets + n].other;
-        if (on[other]) {
-            snprintf(out, room, "whole: %s is split", class_name(&w->names, other, name));
-            return;
-        }
-    }
+    if (by)
+        snprintf(out, room, "whole: %s is split", class_name(&w->names, by->other, name));
+    else
+        snprintf(out, room, "%s", answer_status(w, on, k));
 }
 
 void answer_same(struct answer *a, const struct watch *w, struct why_of of, const label *on,

@@ -16,6 +16,7 @@
 #include "tui/watch/plan_diff.h"
 #include "tui/watch/tree.h"
 #include "tui/watch/watch.h"
+#include "tui/watch/why_find.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -212,10 +213,8 @@ const char *answer_status(const struct watch *w, const label *on, class_id k)
         return "can never be split";
     if (on[k])
         return "split";
-    for (uint32_t n = 0; n < c->info[k].meet_count; n++) {
-        if (on[c->meets[c->info[k].meets + n].other])
-            return "whole: excluded";
-    }
+    if (why_excluded_by(w, on, k))
+        return "whole: excluded";
     if (!label_is_splittable(&w->problem->labels, k))
         return "whole: no split fits";
     return watch_move_of(w, k) == MOVE_NONE ? "whole: nobody decides it" : "whole: decided 0";

@@ -148,8 +148,7 @@ static int find_never(const struct problem *p, struct why_answer *a, struct err 
     return rc ? rc : chain_to(c, a->dim, at.b, &a->side[1], e);
 }
 
-/* A split class that keeps `k` whole; NULL: on some axes it could still be split. */
-static const struct class_meet *excluded_by(const struct watch *w, class_id k)
+const struct class_meet *why_excluded_by(const struct watch *w, const label *on, class_id k)
 {
     const struct classes *c = &w->problem->classes;
     const struct class_meet *first = NULL;
@@ -157,8 +156,8 @@ static const struct class_meet *excluded_by(const struct watch *w, class_id k)
 
     for (uint32_t n = 0; n < c->info[k].meet_count; n++) {
         const struct class_meet *meet = &c->meets[c->info[k].meets + n];
-        taken |= w->on[meet->other];
-        first = !first && w->on[meet->other] ? meet : first;
+        taken |= on[meet->other];
+        first = !first && on[meet->other] ? meet : first;
     }
     for (uint32_t a = 1; a < w->problem->labels.count; a++) {
         if (!(a & taken) && label_is_admissible(&w->problem->labels, k, (label)a))
@@ -238,7 +237,7 @@ static int find_kind(const struct watch *w, struct why_answer *a, struct err *e)
         return find_never(p, a, e);
     }
     if (!w->on[a->class])
-        meet = excluded_by(w, a->class);
+        meet = why_excluded_by(w, w->on, a->class);
     if (meet)
         return find_excluded(w, meet, a, e);
     a->kind = w->on[a->class]                             ? WHY_SPLIT

@@ -48,6 +48,10 @@ struct why_answer {
 int why_find(const struct watch *w, dim_id d, struct why_answer *out, struct err *e) MUST_CHECK;
 void why_answer_release(struct why_answer *a);
 
+/* Of the classes that keep `k` whole under `on` [classes], for they are split, the first; NULL:
+ * along some axes it could still be split. O(meets). */
+const struct class_meet *why_excluded_by(const struct watch *w, const label *on, class_id k);
+
 /* The dim of an instruction's first value that says most: split, open, decided, forbidden;
  * DIM_NONE: it has no dims. */
 #define DIM_NONE UINT32_MAX
