@@ -304,13 +304,23 @@ static int check_same(struct watch *w, const label *on)
         bool is_excluded = why.kind == WHY_EXCLUDED;
         why_answer_release(&why);
         answer_clear(&a);
-        answer_same(&a, w, (struct why_of){WHY_OF_WHOLE, NULL}, was, k);
+        answer_same(&a, w, (struct why_of){WHY_OF_WHOLE, NULL}, seen.open, k);
         assert_true(a.count > 2); /* a head, titles, the best plan */
         const char *there = answer_cell(&a, &a.rows[2], 2);
         assert_int_equal(strstr(there, " is split") != NULL, is_excluded);
         assert_int_equal(!strcmp(answer_status(w, on, k), "whole: excluded"), is_excluded);
         excluded += is_excluded;
     }
+    struct why_of list[WHY_OF_MOST];
+    int count = why_of_list(w, list);
+    size_t row = 2;
+    for (int n = 0; n < count; n++) { /* all alike is a plan that splits nothing, no other one */
+        if (!list[n].plan)
+            continue;
+        const char *differ = answer_cell(&a, &a.rows[row++], 3);
+        assert_int_equal(!strcmp(differ, "all alike"), !memcmp(list[n].plan->on, seen.open, size));
+    }
+    assert_int_equal(row, a.count);
     memcpy(w->best->on, was, size);
     answer_release(&a);
     free(seen.on);

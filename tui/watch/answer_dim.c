@@ -197,6 +197,19 @@ static uint32_t decisions_that_differ(const struct watch *w, const label *a, con
     return differ;
 }
 
+/* "3 of 11 differ"; what no decision of this search is about may differ as well. */
+static void write_differ(const struct watch *w, const label *a, const label *b, char out[static 48])
+{
+    uint32_t differ = decisions_that_differ(w, a, b);
+
+    if (differ)
+        snprintf(out, 48, "%u of %d differ", differ, w->move_count);
+    else if (memcmp(a, b, w->problem->classes.count * sizeof *a) != 0)
+        snprintf(out, 48, "alike, the rest differs");
+    else
+        snprintf(out, 48, "all alike");
+}
+
 /* "whole: batch 32 is split" */
 static void write_status(const struct watch *w, const label *on, class_id k, char *out, size_t room)
 {
@@ -227,9 +240,7 @@ void answer_same(struct answer *a, const struct watch *w, struct why_of of, cons
                        NULL);
         }
         any = true;
-        uint32_t others = decisions_that_differ(w, on, plan->on);
-        snprintf(differ, sizeof differ, others ? "%u of %d differ" : "all alike", others,
-                 w->move_count);
+        write_differ(w, on, plan->on, differ);
         write_status(w, plan->on, k, there, sizeof there);
         answer_row(a, ANSWER_ROW, HLO_NONE, why_of_name(w, list[n], name),
                    units_plain_ms(step, plan->cost.step_ms), there, differ, NULL);
