@@ -40,7 +40,10 @@ static void add_way(struct answer *a, const struct other_ways *o, const struct o
         units_count(reduces, row->reduces);
     } else if (row->known) {
         snprintf(step, sizeof step, "-");
-        snprintf(note, sizeof note, "%s", row->anew ? "not worked out" : "can not be");
+        snprintf(note, sizeof note, "%s",
+                 row->slow     ? "not worked out"
+                 : row->pinned ? "not under the pins"
+                               : "can not be");
     }
     if (priced && !row->anew)
         units_bytes(memory, row->memory);

@@ -19,6 +19,8 @@ struct other_way {
     char name[NAME_ROOM + 16]; /* of what is turned */
     bool anew;                 /* the rest is decided anew, under the pins; else it stays */
     bool known, impossible;
+    bool slow;              /* anew, impossible: to work out, it takes longer than a frame may */
+    bool pinned;            /* anew: there are pins */
     bool proven;            /* anew: nothing is shorter */
     uint32_t in_way;        /* decisions that can not stay split with it */
     double step_ms, memory; /* memory of a device, bytes; 0: not known, anew */
