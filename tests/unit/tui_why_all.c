@@ -374,6 +374,51 @@ static void test_the_other_way_of_each_axis(void **state)
     app_free(app);
 }
 
+/* Of a decision about many layers, along the second axis: the collectives of all their classes. */
+static void test_what_each_axis_makes(void **state)
+{
+    struct app *app =
+        explorer_open(AUTOMAP_SOURCE_DIR "/examples/models/bert48.hlo.txt.gz", NULL, 120, 40);
+    int folded = 0;
+    struct answer a = {0};
+    uint32_t in_way;
+    struct err e;
+
+    (void)state;
+    assert_int_equal(app_tell(app, "mesh 2x2", &e), 0);
+    const struct watch *w = app_watch(app);
+    label *on = malloc((size_t)w->problem->classes.count * sizeof *on);
+    assert_non_null(on);
+    for (int n = 0; n < w->move_count; n++) {
+        const struct game_move *m = &w->moves->items[n];
+        const class_id *of = w->moves->pool + m->classes;
+        size_t count;
+        uint32_t made = 0;
+        memset(on, 0, (size_t)w->problem->classes.count * sizeof *on);
+        if (m->axis != 1 || m->class_count < 2 ||
+            !flips_turn(w, n, 1, CLASS_NONE, true, on, &in_way))
+            continue;
+        struct plan_collective *items = answer_collectives(&a, w, on, &count);
+        for (size_t i = 0; i < count; i++) {
+            for (uint32_t c = 0; c < m->class_count; c++)
+                made += items[i].cause == of[c] ? items[i].count : 0;
+        }
+        free(items);
+        answer_clear(&a);
+        answer_makes(&a, w, on, of[0]);
+        if (!made)
+            continue;
+        char words[NAME_ROOM + 32];
+        snprintf(words, sizeof words, "%.40s · %u all-reduce", w->move[n].name, made);
+        assert_non_null(strstr(answer_cell(&a, &a.rows[0], 1), words));
+        folded++;
+    }
+    assert_true(folded > 0);
+    answer_release(&a);
+    free(on);
+    app_free(app);
+}
+
 /* A value asked of the relaxed plan: the shape printed is that of the plan, and so is what each use
  * asks for. */
 static void test_relaxed_values(void **state)
@@ -475,6 +520,7 @@ int main(void)
         cmocka_unit_test(test_every_view_of_every_model),
         cmocka_unit_test(test_the_other_way),
         cmocka_unit_test(test_the_other_way_of_each_axis),
+        cmocka_unit_test(test_what_each_axis_makes),
         cmocka_unit_test(test_relaxed_values),
         cmocka_unit_test(test_stages),
     };
