@@ -439,8 +439,8 @@ static hlo_id main_operand(const struct hlo_module *m, hlo_id id)
     return best;
 }
 
-/* The parameter that what an instruction works on came from, along the larger operands; HLO_NONE.
- */
+/* The parameter that what an instruction works on came from, along the larger operands; HLO_NONE,
+ * also where a fusion may take a part of it that is this device's alone. */
 static hlo_id begin_of(const struct hlo_module *m, hlo_id id)
 {
     for (int n = 0; n < STEPS_MOST; n++) {
@@ -448,7 +448,8 @@ static hlo_id begin_of(const struct hlo_module *m, hlo_id id)
         if (i->opcode == HLO_OP_PARAMETER)
             return i->computation == m->entry ? id : HLO_NONE;
         if (!i->operand_count ||
-            !(is_elementwise(m, id) || i->opcode == HLO_OP_DOT || i->opcode == HLO_OP_FUSION))
+            !(is_elementwise(m, id) || i->opcode == HLO_OP_DOT || i->opcode == HLO_OP_FUSION) ||
+            holds_opcode(m, id, HLO_OP_DYNAMIC_SLICE) || holds_opcode(m, id, HLO_OP_PARTITION_ID))
             return HLO_NONE;
         id = i->opcode == HLO_OP_DOT ? hlo_operand(m, id, 0) : main_operand(m, id);
     }

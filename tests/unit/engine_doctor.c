@@ -307,6 +307,45 @@ static void same_parts_are_known(void **state)
     }
 }
 
+/* What a device cuts out of a replicated value by its number is its own: the weight gathered for it
+ * is wanted, though the parameter behind the cut is the same on all devices. */
+static void a_cut_is_no_repeated_work(void **state)
+{
+    static const char text[] =
+        "HloModule m, is_scheduled=true, num_partitions=4\n\n"
+        "cut {\n  a = f32[64,32] parameter(0)\n  id = u32[] parameter(1)\n  z = s32[] constant(0)\n"
+        "  c = s32[] convert(id)\n  k = s32[] constant(16)\n  o = s32[] multiply(c, k)\n"
+        "  d = f32[16,32] dynamic-slice(a, o, z), dynamic_slice_sizes={16,32}\n"
+        "  ROOT t = f32[16,32] tanh(d)\n}\n\n"
+        "all {\n  a = f32[64,32] parameter(0)\n  ROOT t = f32[64,32] tanh(a)\n}\n\n"
+        "ENTRY e {\n  x = f32[64,32] parameter(0), sharding={replicated}\n"
+        "  w = f32[8,128] parameter(1), sharding={devices=[4,1]<=[4]}, "
+        "metadata={op_name=\"kernel\"}\n"
+        "  id = u32[] partition-id()\n  f = %s, metadata={op_name=\"jit(f)/tanh\"}\n"
+        "  g = f32[32,128] all-gather(w), dimensions={0}, replica_groups={{0,1,2,3}}, "
+        "channel_id=1, use_global_device_ids=true, metadata={op_name=\"jit(f)/dot_general\"}\n"
+        "  ROOT r = f32[%d,128] dot(f, g), lhs_contracting_dims={1}, rhs_contracting_dims={0}, "
+        "metadata={op_name=\"jit(f)/dot_general\"}\n}\n";
+    static const struct {
+        const char *work;
+        int rows;
+        enum doctor_verdict verdict;
+    } cases[] = {
+        {"f32[16,32] fusion(x, id), kind=kLoop, calls=cut", 16, DOCTOR_WANTED},
+        {"f32[64,32] fusion(x), kind=kLoop, calls=all", 64, DOCTOR_UNSURE},
+    };
+
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct str whole = {0};
+        str_format(&whole, text, cases[k].work, cases[k].rows);
+        struct doctor_finding f = only_finding(whole.text);
+        assert_int_equal(f.cause, DOCTOR_WEIGHT);
+        assert_int_equal(f.verdict, cases[k].verdict);
+        str_release(&whole);
+    }
+}
+
 #define HEAD "HloModule m, frontend_attributes={xla.sdy.meshes={"
 #define BY_HAND                                                           \
     "}}\n\nENTRY e {\n  p = f32[16,8] parameter(0)\n"                     \
@@ -373,6 +412,7 @@ int main(void)
         cmocka_unit_test(every_form_is_priced),
         cmocka_unit_test(groups_mean_the_same),
         cmocka_unit_test(same_parts_are_known),
+        cmocka_unit_test(a_cut_is_no_repeated_work),
         cmocka_unit_test(written_for_each_device),
         cmocka_unit_test(unpartitioned_text_is_refused),
     };
