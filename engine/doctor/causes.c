@@ -120,9 +120,58 @@ static bool works_along_dims(uint16_t opcode)
     }
 }
 
+/* Whether `part`, which a slice takes out of its operand or puts there, is less than all of a dim.
+ */
+static bool takes_part(const struct hlo_module *m, hlo_id slice, hlo_id part, int64_t dim)
+{
+    return hlo_shape(m, part)->dims[dim] < hlo_shape(m, hlo_operand(m, slice, 0))->dims[dim];
+}
+
+bool doctor_works_along(const struct hlo_module *m, hlo_id op, int64_t dim)
+{
+    const struct hlo_attr *window = hlo_attr(m, op, HLO_ATTR_WINDOW);
+    uint8_t rank = hlo_at(m, op)->operand_count ? hlo_shape(m, hlo_operand(m, op, 0))->rank : 0;
+    int64_t dims[HLO_RANK_MAX];
+    struct hlo_window w;
+
+    switch (hlo_at(m, op)->opcode) {
+    case HLO_OP_SORT:
+    case HLO_OP_CONCATENATE:
+    case HLO_OP_REVERSE:
+        for (size_t n = hlo_attr_ints(m, op, HLO_ATTR_DIMENSIONS, dims); n-- > 0;) {
+            if (dims[n] == dim)
+                return true;
+        }
+        return false;
+    case HLO_OP_REDUCE_WINDOW:
+    case HLO_OP_SELECT_AND_SCATTER:
+        return !window || !hlo_parse_window(window->text, window->size, &w) || dim >= w.rank ||
+               w.size[dim] > 1;
+    case HLO_OP_CHOLESKY:
+    case HLO_OP_TRIANGULAR_SOLVE:
+        return dim + 2 >= rank;
+    case HLO_OP_FFT:
+        return dim + (int64_t)hlo_attr_ints(m, op, HLO_ATTR_FFT_LENGTH, dims) >= rank;
+    case HLO_OP_DYNAMIC_SLICE:
+        return dim >= rank || takes_part(m, op, op, dim);
+    case HLO_OP_DYNAMIC_UPDATE_SLICE:
+        return dim >= rank || takes_part(m, op, hlo_operand(m, op, 1), dim);
+    default:
+        return true;
+    }
+}
+
+/* A slice along other dims than the gathered one needs no gather: something else asked for it. */
+static bool is_slice_elsewhere(const struct evidence *v)
+{
+    return (v->opcode == HLO_OP_DYNAMIC_SLICE || v->opcode == HLO_OP_DYNAMIC_UPDATE_SLICE) &&
+           v->kind == COLLECTIVE_ALL_GATHER && v->op != HLO_NONE && v->dim >= 0 &&
+           !doctor_works_along(v->m, v->op, v->dim);
+}
+
 static bool is_unsplit(const struct evidence *v)
 {
-    return works_along_dims(v->opcode);
+    return works_along_dims(v->opcode) && !is_slice_elsewhere(v);
 }
 
 static bool is_reshape(const struct evidence *v)

@@ -17,6 +17,9 @@ enum doctor_cause doctor_cause_of(const struct evidence *v, double trips);
 /* Whether the gathered dim is one the product contracts. */
 bool doctor_contracts(const struct evidence *v);
 
+/* Whether `op` works along its dim `dim`; taken so where nothing else is known. */
+bool doctor_works_along(const struct hlo_module *m, hlo_id op, int64_t dim);
+
 /* Whether an instruction is a product whose split may move between batch dims: dispatch. */
 bool doctor_is_batched(const struct hlo_module *m, hlo_id op);
 

@@ -306,37 +306,6 @@ static void order(struct answer *a)
     cure(a, "use the mesh axes in the same order on both sides");
 }
 
-/* Whether `op` works along its dim `dim`; taken so where nothing else is known. */
-static bool works_along(const struct hlo_module *m, hlo_id op, int64_t dim)
-{
-    const struct hlo_attr *window = hlo_attr(m, op, HLO_ATTR_WINDOW);
-    uint8_t rank = hlo_at(m, op)->operand_count ? hlo_shape(m, hlo_operand(m, op, 0))->rank : 0;
-    int64_t dims[HLO_RANK_MAX];
-    struct hlo_window w;
-
-    switch (hlo_at(m, op)->opcode) {
-    case HLO_OP_SORT:
-    case HLO_OP_CONCATENATE:
-    case HLO_OP_REVERSE:
-        for (size_t n = hlo_attr_ints(m, op, HLO_ATTR_DIMENSIONS, dims); n-- > 0;) {
-            if (dims[n] == dim)
-                return true;
-        }
-        return false;
-    case HLO_OP_REDUCE_WINDOW:
-    case HLO_OP_SELECT_AND_SCATTER:
-        return !window || !hlo_parse_window(window->text, window->size, &w) || dim >= w.rank ||
-               w.size[dim] > 1;
-    case HLO_OP_CHOLESKY:
-    case HLO_OP_TRIANGULAR_SOLVE:
-        return dim + 2 >= rank;
-    case HLO_OP_FFT:
-        return dim + (int64_t)hlo_attr_ints(m, op, HLO_ATTR_FFT_LENGTH, dims) >= rank;
-    default:
-        return true;
-    }
-}
-
 static void unsplit(struct answer *a)
 {
     const struct evidence *v = a->v;
@@ -358,7 +327,7 @@ static void unsplit(struct answer *a)
         return;
     }
     bool along = v->op == HLO_NONE || v->kind != COLLECTIVE_ALL_GATHER || v->dim < 0 ||
-                 works_along(v->m, v->op, v->dim);
+                 doctor_works_along(v->m, v->op, v->dim);
 
     if (along && !is_whole) {
         judge_finding(a, DOCTOR_UNWANTED,

@@ -346,6 +346,52 @@ static void a_cut_is_no_repeated_work(void **state)
     }
 }
 
+/* A loop that takes a piece along the gathered dim, or puts one there, is why that is gathered;
+ * along another it is not. */
+static void a_slice_along_another_dim_gathers_nothing(void **state)
+{
+    static const char text[] =
+        "HloModule m, num_partitions=4\n\n"
+        "body {\n  s = (s32[], %s) parameter(0)\n  i = s32[] get-tuple-element(s), index=0\n"
+        "  w = %s get-tuple-element(s), index=1\n  one = s32[] constant(1)\n"
+        "  z = s32[] constant(0)\n  n = s32[] add(i, one)\n  f = f32[] constant(0)\n"
+        "  u = f32[1,32,128] broadcast(f), dimensions={}\n"
+        "  g = f32[8,32,128] all-gather(w), dimensions={%d}, replica_groups={{0,1,2,3}}, "
+        "channel_id=1, use_global_device_ids=true, metadata={op_name=\"jit(f)/%s\"}\n"
+        "  d = %s, metadata={op_name=\"jit(f)/%s\"}\n"
+        "  ROOT r = (s32[], %s) tuple(n, w)\n}\n\n"
+        "cond {\n  s = (s32[], %s) parameter(0)\n  i = s32[] get-tuple-element(s), index=0\n"
+        "  n = s32[] constant(8)\n  ROOT c = pred[] compare(i, n), direction=LT\n}\n\n"
+        "ENTRY e_spmd {\n  w = %s parameter(0)\n  z = s32[] constant(0)\n"
+        "  t = (s32[], %s) tuple(z, w)\n"
+        "  ROOT l = (s32[], %s) while(t), condition=cond, body=body\n}\n";
+    static const struct {
+        const char *name, *work;
+    } slices[] = {
+        {"dynamic_slice",
+         "f32[1,32,128] dynamic-slice(g, i, z, z), dynamic_slice_sizes={1,32,128}"},
+        {"dynamic_update_slice", "f32[8,32,128] dynamic-update-slice(g, u, i, z, z)"},
+    };
+    static const struct {
+        const char *tile;
+        int dim;
+        enum doctor_cause cause;
+    } cases[] = {
+        {"f32[2,32,128]", 0, DOCTOR_UNSPLIT},
+        {"f32[8,32,32]", 2, DOCTOR_LOOP},
+    };
+
+    (void)state;
+    for (size_t k = 0; k < 4; k++) {
+        struct str whole = {0};
+        const char *t = cases[k % 2].tile, *name = slices[k / 2].name;
+        str_format(&whole, text, t, t, cases[k % 2].dim, name, slices[k / 2].work, name, t, t, t, t,
+                   t);
+        assert_int_equal(only_finding(whole.text).cause, cases[k % 2].cause);
+        str_release(&whole);
+    }
+}
+
 #define HEAD "HloModule m, frontend_attributes={xla.sdy.meshes={"
 #define BY_HAND                                                           \
     "}}\n\nENTRY e {\n  p = f32[16,8] parameter(0)\n"                     \
@@ -413,6 +459,7 @@ int main(void)
         cmocka_unit_test(groups_mean_the_same),
         cmocka_unit_test(same_parts_are_known),
         cmocka_unit_test(a_cut_is_no_repeated_work),
+        cmocka_unit_test(a_slice_along_another_dim_gathers_nothing),
         cmocka_unit_test(written_for_each_device),
         cmocka_unit_test(unpartitioned_text_is_refused),
     };
