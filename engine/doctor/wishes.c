@@ -8,6 +8,7 @@
 #include "engine/relaxed/status.h"
 #include "hlo/module/attr.h"
 #include "hlo/module/hlo.h"
+#include "hlo/module/infer.h"
 #include "hlo/module/ops.h"
 #include "hlo/module/shape.h"
 #include "hlo/support/mem.h"
@@ -128,8 +129,8 @@ static void lone_result_as_copy(struct hlo_module *m, hlo_id root)
     i->opcode = HLO_OP_COPY;
 }
 
-/* Of several, a reshape that nothing reads has the sharding: the root takes it instead of what it
- * takes, whose place among the users becomes its own. */
+/* Of several, a reshape to the same shape that nothing reads has the sharding: the root takes it
+ * instead of what it takes, whose place among the users becomes its own. */
 static void result_as_copy(struct hlo_module *m, hlo_id root, uint32_t n)
 {
     hlo_id value = hlo_operand(m, root, n);
@@ -144,7 +145,9 @@ static void result_as_copy(struct hlo_module *m, hlo_id root, uint32_t n)
     for (uint32_t k = 0; k < i->user_count; k++) {
         hlo_id user = hlo_user(m, value, k);
         struct hlo_instruction *copy = &m->instructions[user];
-        if (copy->opcode != HLO_OP_RESHAPE || copy->user_count ||
+        if (copy->opcode != HLO_OP_RESHAPE || copy->user_count || user > root ||
+            hlo_shape(m, user)->type != hlo_shape(m, value)->type ||
+            !hlo_same_dims(hlo_shape(m, user), hlo_shape(m, value)) ||
             !hlo_attr(m, user, HLO_ATTR_SHARDING))
             continue;
         copy->opcode = HLO_OP_COPY;

@@ -392,6 +392,32 @@ static void a_slice_along_another_dim_gathers_nothing(void **state)
     }
 }
 
+/* A reshape that nothing reads stands for a result of its own shape alone. */
+static void a_result_keeps_its_shape(void **state)
+{
+    static const struct {
+        const char *shape;
+        bool is_result;
+    } cases[] = {{"f32[4,8]", true}, {"f32[32]", false}, {"f32[4,8,1]", false}};
+
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct str text = {0};
+        str_format(&text,
+                   "HloModule m, num_partitions=2\n\nENTRY e {\n  p = f32[4,8] parameter(0)\n"
+                   "  t = f32[4,8] tanh(p)\n  x = %s reshape(t), sharding={replicated}\n"
+                   "  ROOT r = (f32[4,8]) tuple(t), sharding={{replicated}}\n}\n",
+                   cases[k].shape);
+        struct hlo_module *m = load(text.text);
+        doctor_wishes_as_copies(m);
+        hlo_id taken = hlo_operand(m, m->computations[m->entry].root, 0);
+        assert_string_equal(hlo_name(m, taken), cases[k].is_result ? "x" : "t");
+        assert_int_equal(hlo_at(m, taken)->opcode, cases[k].is_result ? HLO_OP_COPY : HLO_OP_TANH);
+        hlo_free(m);
+        str_release(&text);
+    }
+}
+
 #define HEAD "HloModule m, frontend_attributes={xla.sdy.meshes={"
 #define BY_HAND                                                           \
     "}}\n\nENTRY e {\n  p = f32[16,8] parameter(0)\n"                     \
@@ -460,6 +486,7 @@ int main(void)
         cmocka_unit_test(same_parts_are_known),
         cmocka_unit_test(a_cut_is_no_repeated_work),
         cmocka_unit_test(a_slice_along_another_dim_gathers_nothing),
+        cmocka_unit_test(a_result_keeps_its_shape),
         cmocka_unit_test(written_for_each_device),
         cmocka_unit_test(unpartitioned_text_is_refused),
     };
