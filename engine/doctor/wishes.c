@@ -43,13 +43,15 @@ static bool named_mesh(const struct hlo_module *m, char *out, size_t room)
 uint32_t doctor_mesh_devices(const struct hlo_module *m)
 {
     char axes[256];
-    uint64_t devices = 1;
+    uint32_t devices = 1;
 
     if (!named_mesh(m, axes, sizeof axes))
         return 0;
-    for (const char *at = strchr(axes, '='); at && devices <= UINT32_MAX; at = strchr(at + 1, '='))
-        devices *= strtoul(at + 1, NULL, 10);
-    return devices <= UINT32_MAX ? (uint32_t)devices : 0;
+    for (const char *at = strchr(axes, '='); at; at = strchr(at + 1, '=')) {
+        if (__builtin_mul_overflow(devices, strtoul(at + 1, NULL, 10), &devices))
+            return 0;
+    }
+    return devices;
 }
 
 /* Where device numbers are cut into axes: at[0] = 1, each divides the next, the last is all of

@@ -25,7 +25,7 @@ struct doctor_wish {
  * of 4x2 and one of 2x4), of at most STATUS_AXES_MOST axes. O(count x devices). */
 void doctor_mesh_of(const struct hlo_module *m, uint32_t devices, char *out, size_t room);
 
-/* Devices of Shardy's first mesh; 0: none. */
+/* Devices of Shardy's first mesh; 0: no mesh, or 2^32 devices and more. */
 uint32_t doctor_mesh_devices(const struct hlo_module *m);
 
 /* Calls that only ask for a split become copies: instructions of their own, whose result can be

@@ -451,6 +451,30 @@ static void written_for_each_device(void **state)
     hlo_free(without);
 }
 
+/* A product of axes that no number holds is no small one. */
+static void a_mesh_too_large_has_no_devices(void **state)
+{
+    static const struct {
+        const char *axes;
+        uint32_t devices;
+    } cases[] = {
+        {"\"a\"=2, \"b\"=4", 8},
+        {"\"a\"=2, \"b\"=9223372036854775810", 0},
+        {"\"a\"=65536, \"b\"=65537", 0},
+        {"\"a\"=99999999999999999999", 0},
+    };
+
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct str text = {0};
+        str_format(&text, HEAD "mesh = #sdy.mesh<[%s]>" BY_HAND, cases[k].axes);
+        struct hlo_module *m = load(text.text);
+        assert_int_equal(doctor_mesh_devices(m), cases[k].devices);
+        hlo_free(m);
+        str_release(&text);
+    }
+}
+
 /* What has no collectives yet is no program without any. */
 static void unpartitioned_text_is_refused(void **state)
 {
@@ -488,6 +512,7 @@ int main(void)
         cmocka_unit_test(a_slice_along_another_dim_gathers_nothing),
         cmocka_unit_test(a_result_keeps_its_shape),
         cmocka_unit_test(written_for_each_device),
+        cmocka_unit_test(a_mesh_too_large_has_no_devices),
         cmocka_unit_test(unpartitioned_text_is_refused),
     };
 
