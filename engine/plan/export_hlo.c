@@ -252,11 +252,6 @@ static void add_warnings(const struct plan *plan, const struct hlo_annotations *
         str_add(
             out,
             "the file has constants without their values ({...}): they are not exported either\n");
-    if (p->file->num_partitions > 1)
-        str_format(
-            out,
-            "the file was already partitioned into %lld: a plan for it splits the pieces again\n",
-            (long long)p->file->num_partitions);
 }
 
 int hlo_annotations_new(const struct plan *plan, bool keeps_sums, struct hlo_annotations *out,

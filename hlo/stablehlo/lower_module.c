@@ -285,8 +285,6 @@ static void set_counts(struct lower *l)
     struct mlir_span s;
     int64_t n;
 
-    if (!l->as_is) /* what JAX prints is for so many devices, and not partitioned yet */
-        return;
     if (hlo_mlir_attr_in(list, l->m->module_attr_count, "mhlo.num_partitions", &s) &&
         hlo_mlir_int(s, &n) && n > 0)
         out->num_partitions = n;

@@ -649,6 +649,35 @@ static void test_bytecode(void **state)
     }
 }
 
+/* JAX says for how many devices, before anything is partitioned. */
+static void test_partitions(void **state)
+{
+    static const struct {
+        const char *attributes;
+        int64_t partitions, replicas;
+    } rows[] = {
+        {"", 1, 1},
+        {"attributes {mhlo.num_partitions = 8 : i32, mhlo.num_replicas = 1 : i32} ", 8, 1},
+        {"attributes {mhlo.num_partitions = 2 : i32, mhlo.num_replicas = 4 : i32} ", 2, 4},
+        {"attributes {mhlo.num_partitions = 0 : i32} ", 1, 1},
+    };
+
+    (void)state;
+    for (size_t n = 0; n < sizeof rows / sizeof *rows; n++) {
+        struct str text = {0};
+        str_format(&text,
+                   "module @m %s{\n  func.func @main(%%arg0: tensor<8xf32>) -> tensor<8xf32> {\n"
+                   "    return %%arg0 : tensor<8xf32>\n  }\n}\n",
+                   rows[n].attributes);
+        struct hlo_module *m = load(text.text);
+        assert_int_equal(m->num_partitions, rows[n].partitions);
+        assert_int_equal(m->replica_count, rows[n].replicas);
+        check_written(m);
+        hlo_free(m);
+        str_release(&text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -670,6 +699,7 @@ int main(void)
         cmocka_unit_test(test_called_computations),
         cmocka_unit_test(test_dialects),
         cmocka_unit_test(test_bytecode),
+        cmocka_unit_test(test_partitions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
