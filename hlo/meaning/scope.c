@@ -186,7 +186,9 @@ static size_t container_end(const char *part, size_t size, size_t at)
 /* expanded_conv_3_project, conv1_bn: behind the first number that a word follows; 0: none does. */
 static size_t numbered_stem(const char *part, size_t size)
 {
-    for (size_t i = 1; i + 2 < size && is_plain(part, size); i++) {
+    if (!is_plain(part, size))
+        return 0;
+    for (size_t i = 1; i + 2 < size; i++) {
         if (isdigit((unsigned char)part[i]) && part[i + 1] == '_' &&
             isalpha((unsigned char)part[i + 2]))
             return i + 1;
@@ -195,8 +197,7 @@ static size_t numbered_stem(const char *part, size_t size)
 }
 
 /* conv5_block8_1_conv, block2a_expand_conv: Keras names flat what others nest. Size of the part up
- * to the number of its last container, when more stands behind it, else up to the first number;
- * 0: none. */
+ * to the number of its last container, when more stands behind it; 0: none. */
 static size_t flat_layer(const char *part, size_t size)
 {
     size_t last = 0;
@@ -205,14 +206,12 @@ static size_t flat_layer(const char *part, size_t size)
         size_t end = container_end(part, size, i);
         last = end ? end : last;
     }
-    if (!last)
-        return numbered_stem(part, size);
-    return last < size && (part[last] == '_' || part[last] == '-') ? last : 0;
+    return last && last < size && (part[last] == '_' || part[last] == '-') ? last : 0;
 }
 
 size_t hlo_layer_of_path(const char *path, size_t size)
 {
-    size_t end = 0;
+    size_t end = 0, stem = 0, behind = 0; /* parts behind the stem */
 
     for (size_t i = 0; i < size;) {
         size_t n = 0;
@@ -227,8 +226,16 @@ size_t hlo_layer_of_path(const char *path, size_t size)
             end = i + n;
         } else if (end) {
             break;
+        } else {
+            size_t number = numbered_stem(path + i, n);
+            if (number) {
+                stem = i + number;
+                behind = 0;
+            } else if (++behind > 1) {
+                stem = 0;
+            }
         }
         i += n + 1;
     }
-    return end;
+    return end ? end : stem;
 }

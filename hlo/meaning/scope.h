@@ -36,7 +36,9 @@ static inline const char *hlo_scope_of(const struct hlo_scopes *s, uint32_t meta
 bool hlo_scope_is_structural(const char *part, size_t size);
 
 /* The layer in a path of modules is the prefix up to the first part that ends in a number, plus
- * numbered containers right below it. Returns the size of that prefix; 0: none. */
+ * numbered containers right below it. Where no part does, up to the number inside the last part or
+ * the one above it: conv1_bn/gamma, but not gpt2_model/decoder/norm. Returns the size of that
+ * prefix; 0: none. O(size). */
 size_t hlo_layer_of_path(const char *path, size_t size);
 
 #endif
