@@ -5,6 +5,7 @@
 #include "hlo/meaning/factors.h"
 #include "hlo/meaning/roles.h"
 #include "hlo/module/flows.h"
+#include "hlo/module/graph.h"
 #include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
 #include "hlo/module/shape.h"
@@ -100,7 +101,10 @@ static int find_updates(struct training *t, struct err *e)
 
 /* ---- how passes read a variable ---- */
 
-enum { USES_MOST = 512 }; /* values looked at per variable; past it it counts as read whole */
+enum {
+    USES_MOST = 512,      /* values looked at per variable; past it it counts as read whole */
+    LAYERS_MOST = 1 << 14 /* likewise; with all micro-batches the gathers are less than 2^32 */
+};
 
 struct use {
     hlo_value value;
@@ -109,7 +113,7 @@ struct use {
 
 struct reading {
     const struct training *t;
-    struct hlo_flows flows;
+    struct hlo_graph g;
     struct use uses[USES_MOST];
     uint32_t count;
     bool is_full;
@@ -129,19 +133,6 @@ static void push(struct reading *r, hlo_value v, bool is_layer)
         r->uses[r->count++] = (struct use){v, is_layer};
 }
 
-static int push_flows(struct reading *r, hlo_id id, struct use use, struct err *e)
-{
-    int rc = hlo_flows_of(r->t->classes->m, id, &r->flows, e);
-
-    if (rc)
-        return rc;
-    for (size_t k = 0; k < r->flows.count; k++) {
-        if (r->flows.items[k].from == use.value)
-            push(r, r->flows.items[k].to, use.is_layer);
-    }
-    return 0;
-}
-
 static void read_here(struct reading *r, struct use use, double part)
 {
     r->part = part > r->part ? part : r->part;
@@ -157,100 +148,96 @@ static bool is_one_layer(const struct hlo_shape *stack, const struct hlo_shape *
     return !memcmp(stack->dims + 1, layer->dims + 1, (stack->rank - 1u) * sizeof *stack->dims);
 }
 
-static int read_by(struct reading *r, hlo_id user, struct use use, struct err *e)
+/* True: a loop around `id`, and no other that is nearer, runs it so many times. */
+static bool is_looped(const struct hlo_module *m, hlo_id id, int64_t times)
+{
+    const struct hlo_computation *own;
+
+    do {
+        own = &m->computations[hlo_at(m, id)->computation];
+        if (own->caller_count != 1)
+            return false;
+        id = own->callers[0];
+    } while (hlo_at(m, id)->opcode == HLO_OP_FUSION || hlo_at(m, id)->opcode == HLO_OP_CALL);
+    return hlo_at(m, id)->opcode == HLO_OP_WHILE && hlo_trip_count(m, id) == times;
+}
+
+/* `result` is made of the value. */
+static void read_by(struct reading *r, hlo_value result, struct use use)
 {
     const struct hlo_module *m = r->t->classes->m;
-    const struct hlo_shape *of = hlo_value_shape(m, use.value), *to;
-    hlo_value result = m->leaf_base[user];
+    const struct hlo_shape *of = hlo_value_shape(m, use.value), *to = hlo_value_shape(m, result);
+    hlo_id user = m->value_instruction[result];
 
-    if (r->t->is_once[user])
-        return 0;
-    if (hlo_is_flow(m, user))
-        return push_flows(r, user, use, e);
     switch (hlo_at(m, user)->opcode) {
     case HLO_OP_CONVERT:
-        to = hlo_value_shape(m, result);
         read_here(r, use, to->bytes < of->bytes ? (double)to->bytes / (double)of->bytes : 1);
-        return 0;
+        return;
     case HLO_OP_DYNAMIC_SLICE:
-        to = hlo_value_shape(m, result);
         if (!use.is_layer && is_one_layer(of, to)) {
+            if (!is_looped(m, user, of->dims[0])) {
+                read_here(r, use, 1);
+                return;
+            }
             r->layers = r->layers == 0 || r->layers == of->dims[0] ? of->dims[0] : 1;
             use.is_layer = true;
         }
         push(r, result, use.is_layer);
-        return 0;
+        return;
     case HLO_OP_RESHAPE:
     case HLO_OP_BITCAST:
     case HLO_OP_TRANSPOSE:
     case HLO_OP_COPY:
         push(r, result, use.is_layer);
-        return 0;
+        return;
     default:
         read_here(r, use, 1);
-        return 0;
     }
 }
 
-/* What leaves a loop or branch goes on where that is called. */
-static int leave_use(struct reading *r, struct use use, struct err *e)
+static void read_variable(struct reading *r, uint32_t param)
 {
     const struct hlo_module *m = r->t->classes->m;
-    hlo_id id = m->value_instruction[use.value];
-    const struct hlo_computation *own = &m->computations[hlo_at(m, id)->computation];
-
-    for (uint32_t k = 0; own->root == id && k < own->caller_count; k++) {
-        int rc = push_flows(r, own->callers[k], use, e);
-        if (rc)
-            return rc;
-    }
-    return 0;
-}
-
-static int read_variable(struct reading *r, uint32_t param, struct err *e)
-{
-    const struct hlo_module *m = r->t->classes->m;
-    int rc = 0;
 
     r->count = 0;
     r->layers = 0;
     r->part = 0;
     r->is_full = false;
     push(r, r->t->roles->params[param].value, false);
-    for (uint32_t k = 0; k < r->count && !rc; k++) {
+    for (uint32_t k = 0; k < r->count; k++) {
         struct use use = r->uses[k];
-        hlo_id id = m->value_instruction[use.value];
-        for (uint32_t n = 0; n < hlo_at(m, id)->user_count && !rc; n++)
-            rc = read_by(r, hlo_user(m, id, n), use, e);
-        if (!rc)
-            rc = leave_use(r, use, e);
+        for (uint32_t n = r->g.succ_first[use.value]; n < r->g.succ_first[use.value + 1]; n++) {
+            hlo_value next = r->g.succs[n];
+            if (r->g.is_flow[next])
+                push(r, next, use.is_layer);
+            else if (!r->t->is_once[m->value_instruction[next]])
+                read_by(r, next, use);
+        }
     }
-    return rc;
 }
 
 static int find_reads(struct training *t, struct err *e)
 {
     struct reading *r = mem_try(1, sizeof *r);
-    int rc = r ? 0 : err_no_memory(e, "for the parts of a training step");
+    int rc = r ? hlo_graph_new(t->classes->m, &r->g, e)
+               : err_no_memory(e, "for the parts of a training step");
 
     if (rc)
-        return rc;
+        goto out;
     r->t = t;
     for (uint32_t k = 0; k < t->roles->param_count; k++) {
         struct training_variable *v = &t->variables[k];
         v->gathered_part = v->layers = 1;
         if (!v->reduced_count)
             continue;
-        rc = read_variable(r, k, e);
-        if (rc)
-            goto out;
+        read_variable(r, k);
         if (!r->is_full && r->part > 0) {
             v->gathered_part = r->part;
-            v->layers = (uint32_t)(r->layers > 1 ? r->layers : 1);
+            v->layers = r->layers > 1 && r->layers <= LAYERS_MOST ? (uint32_t)r->layers : 1;
         }
     }
+    hlo_graph_release(&r->g);
 out:
-    hlo_flows_release(&r->flows);
     free(r);
     return rc;
 }

@@ -4,8 +4,9 @@
  * that make, element by element, something of the variable's dims from which its new value or that
  * of its optimizer state follows. The gathers. At level 3 a pass gathers a variable as it reads it:
  * after the convert, where all its uses convert it first (half the bytes of f32 for bf16), and a
- * stack that loops slice layer by layer, one layer at a time; PyTorch's FSDP and XLA do both.
- * Private to engine/cost. */
+ * stack that loops slice layer by layer, one layer at a time; PyTorch's FSDP and XLA do both. Rows
+ * that are sliced but not by a loop that takes each once are read of the whole. Private to
+ * engine/cost. */
 #ifndef AUTOMAP_ENGINE_COST_VARIABLE_USES_H
 #define AUTOMAP_ENGINE_COST_VARIABLE_USES_H
 

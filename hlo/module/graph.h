@@ -1,5 +1,4 @@
-/* hlo/module/graph.h - which values each value is computed from, over the whole module. Private to
- * hlo/.
+/* hlo/module/graph.h - which values each value is computed from, over the whole module.
  *
  * Nodes are values (hlo_value). Instructions that only pass values on (tuple, while, fusion, ...)
  * give edges leaf by leaf (hlo_flows_of), across computations; for all others every leaf of the

@@ -223,12 +223,12 @@ static void test_update_of_a_piece(void **state)
     free(p);
 }
 
-/* A stack of 6 layers that a loop slices, and converts where BODY says so. */
-#define STACK(BODY)                                                                                \
+/* A stack of 6 layers that a loop of some trips slices, and converts where BODY says so. */
+#define STACK(TRIPS, BODY)                                                                         \
     "HloModule step, input_output_alias={ {0}: (0, {}, may-alias) }\n"                             \
     "add.1 {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\n" \
     "less {\n  q = (s32[], f32[8,16], f32[6,16,16]) parameter(0)\n"                                \
-    "  j = s32[] get-tuple-element(q), index=0\n  n = s32[] constant(6)\n"                         \
+    "  j = s32[] get-tuple-element(q), index=0\n  n = s32[] constant(" TRIPS ")\n"                 \
     "  ROOT c = pred[] compare(j, n), direction=LT\n}\n"                                           \
     "layer {\n  p = (s32[], f32[8,16], f32[6,16,16]) parameter(0)\n"                               \
     "  i = s32[] get-tuple-element(p), index=0\n"                                                  \
@@ -248,20 +248,25 @@ static void test_update_of_a_piece(void **state)
     "  e = f32[] reduce(y, f), dimensions={0,1}, to_apply=add.1\n"                                 \
     "  ROOT k = (f32[6,16,16], f32[]) tuple(w2, e)\n}\n"
 
-static const char sliced[] =
-    STACK("  v = f32[1,16,16] dynamic-slice(ws, i, o, o), dynamic_slice_sizes={1,16,16}\n"
-          "  u = bf16[1,16,16] convert(v)\n  b2 = bf16[16,16] reshape(u)\n"
-          "  hb = bf16[8,16] convert(h)\n"
-          "  h2 = f32[8,16] dot(hb, b2), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n");
+static const char sliced[] = STACK(
+    "6", "  v = f32[1,16,16] dynamic-slice(ws, i, o, o), dynamic_slice_sizes={1,16,16}\n"
+         "  u = bf16[1,16,16] convert(v)\n  b2 = bf16[16,16] reshape(u)\n"
+         "  hb = bf16[8,16] convert(h)\n"
+         "  h2 = f32[8,16] dot(hb, b2), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n");
 static const char unconverted[] =
-    STACK("  v = f32[1,16,16] dynamic-slice(ws, i, o, o), dynamic_slice_sizes={1,16,16}\n"
-          "  b2 = f32[16,16] reshape(v)\n"
-          "  h2 = f32[8,16] dot(h, b2), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n");
+    STACK("6", "  v = f32[1,16,16] dynamic-slice(ws, i, o, o), dynamic_slice_sizes={1,16,16}\n"
+               "  b2 = f32[16,16] reshape(v)\n"
+               "  h2 = f32[8,16] dot(h, b2), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n");
+/* A row of it, not each of its layers. */
+static const char looked_up[] =
+    STACK("7", "  v = f32[1,16,16] dynamic-slice(ws, i, o, o), dynamic_slice_sizes={1,16,16}\n"
+               "  b2 = f32[16,16] reshape(v)\n"
+               "  h2 = f32[8,16] dot(h, b2), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n");
 static const char at_once[] =
-    STACK("  z2 = f32[] constant(0)\n"
-          "  u = f32[2,16,16] dynamic-slice(ws, i, o, o), dynamic_slice_sizes={2,16,16}\n"
-          "  v = f32[16,16] reduce(u, z2), dimensions={0}, to_apply=add.1\n"
-          "  h2 = f32[8,16] dot(h, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n");
+    STACK("6", "  z2 = f32[] constant(0)\n"
+               "  u = f32[2,16,16] dynamic-slice(ws, i, o, o), dynamic_slice_sizes={2,16,16}\n"
+               "  v = f32[16,16] reduce(u, z2), dimensions={0}, to_apply=add.1\n"
+               "  h2 = f32[8,16] dot(h, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n");
 
 /* At level 3 a stack is gathered as its readers take it: by layer, as converted; two layers at a
  * time are there. */
@@ -273,6 +278,7 @@ static void test_stack_is_gathered_by_layer(void **state)
         double gathered, there;
     } cases[] = {{sliced, 6, 6 * 1024 / 2, 2 * 1024 / 2},
                  {unconverted, 6, 6 * 1024, 2 * 1024},
+                 {looked_up, 1, 6 * 1024, 6 * 1024},
                  {at_once, 1, 6 * 1024, 6 * 1024}};
     struct problem *p = mem_alloc(sizeof *p);
 
