@@ -266,8 +266,12 @@ static void set_bandwidth(void *on, double bandwidth)
 
     if (c->servers > 1)
         c->network = bandwidth;
-    for (uint32_t g = 0; g < c->groups && c->servers == 1; g++)
-        c->group[g].link.bandwidth = bandwidth;
+    for (uint32_t g = 0; g < c->groups; g++) {
+        if (c->servers > 1)
+            c->group[g].network = 0; /* the network's own holds */
+        else
+            c->group[g].link.bandwidth = bandwidth;
+    }
 }
 
 static void set_latency(void *on, double ms)

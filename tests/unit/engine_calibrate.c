@@ -154,7 +154,8 @@ static void test_scale(void **state)
     free(c);
 }
 
-static void check_link(uint32_t servers)
+/* `card`: what the servers' own network card is said to reach; 0: none is named. */
+static void check_link(uint32_t servers, double card)
 {
     static const double sizes[] = {1e3, 1e5, 1e6, 3e7, 1e9};
     struct cluster *c = mem_alloc(sizeof *c);
@@ -175,6 +176,7 @@ static void check_link(uint32_t servers)
         m[k].ms = collective_ms(&mesh, m[k].kind, 1, m[k].bytes);
     }
     struct cluster found = *c;
+    found.group[0].network = card;
     double *rate = servers > 1 ? &found.network : &found.group[0].link.bandwidth;
     double *latency = servers > 1 ? &found.network_latency_ms : &found.group[0].link.latency_ms;
     double true_rate = *rate, true_latency = *latency;
@@ -182,14 +184,16 @@ static void check_link(uint32_t servers)
     *latency /= 9;
     calibration_fit_link(&found, m, 10);
     assert_true(is_near(*rate, true_rate, 0.01) && is_near(*latency, true_latency, 0.01));
+    assert_true(servers == 1 || cluster_network_of(&found, 0) == *rate);
     free(c);
 }
 
 static void test_link(void **state)
 {
     (void)state;
-    check_link(1);
-    check_link(3);
+    check_link(1, 0);
+    check_link(3, 0);
+    check_link(3, 5e9);
 }
 
 int main(void)
