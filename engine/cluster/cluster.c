@@ -214,8 +214,9 @@ static void hash_group(struct str *s, const struct cluster *c, uint32_t g)
     if (c->servers > 1)
         str_format(s, "|%.17g", cluster_network_of(c, g));
     if (group->host.link > 0)
-        str_format(s, "|host %u|%.17g|%.17g|%.17g", group->host.cores, group->host.peak,
-                   group->host.bandwidth, group->host.link);
+        str_format(s, "|host %u|%.17g|%.17g|%.17g", group->host.cores,
+                   group->host.cores ? group->host.peak : 0,
+                   group->host.cores ? group->host.bandwidth : 0, group->host.link);
 }
 
 /* Over text, not bytes in memory: the same on every machine. Equal neighbours count together. */

@@ -264,17 +264,14 @@ static int check_link(const struct cluster_group *g, struct err *e)
     return 0;
 }
 
-/* Cores come with what one of them does; a link alone is a host whose cores run no operators. */
+/* Cores come with what one of them does and with the link; without cores a host runs no operators,
+ * and the figures of one lie there until cores come. */
 static int check_host(const struct cluster_host *h, struct err *e)
 {
-    if (h->cores && !(h->peak > 0 && h->bandwidth > 0))
+    if (h->cores && !(h->peak > 0 && h->bandwidth > 0 && h->link > 0))
         return err_set(e, ERR_INPUT,
                        "a host with cores, expected peak (50 GFLOP/s) and bandwidth (12 GB/s) of "
-                       "one beside them");
-    if (!h->cores && (h->peak > 0 || h->bandwidth > 0))
-        return err_set(e, ERR_INPUT,
-                       "a host with peak or bandwidth of a core, expected cores beside it, or "
-                       "link alone");
+                       "one, and link (12 GB/s), beside them; with --set before them");
     return 0;
 }
 

@@ -106,11 +106,16 @@ expect 0 'contiguous' place "$models/mlp.hlo.txt.gz" "$1/examples/clusters/c-4x8
 echo 'no_such_variable' >"$dir/vars.txt"
 expect 2 'no_such_variable' place "$models/mlp.hlo.txt.gz" --vars "$dir/vars.txt"
 expect 1 'are of models' place "$bert" --profile "$dir/profile.json"
-expect 2 'with peak or bandwidth of a core' cluster <(sed 's/cores: 3, //' "$dir/host.yaml")
 expect 2 'a host with cores, expected peak' cluster <(sed 's/peak: 50 GFLOP.s, //' "$dir/host.yaml")
 expect 2 'a host without link' cluster <(sed 's/, link: 12 GB.s}/}/' "$dir/host.yaml")
 sed 's/{cores: 3.*link/{link/' "$dir/host.yaml" >"$dir/link.yaml"
 expect 0 '4 as of 16.0 GB, 0 cores' place "$models/mlp.hlo.txt.gz" "$dir/link.yaml"
+sed 's/cores: 3, //' "$dir/host.yaml" >"$dir/coreless.yaml"
+expect 0 '4 as of 16.0 GB, 0 cores' place "$models/mlp.hlo.txt.gz" "$dir/coreless.yaml"
+expect 0 '^fingerprint' cluster "$dir/link.yaml" --set servers.0.host.peak='50 GFLOP/s' --set servers.0.host.bandwidth='12 GB/s' --set servers.0.host.cores=3
+expect 2 'with --set before them' cluster "$dir/link.yaml" --set servers.0.host.cores=3
+[ "$("$automap" cluster "$dir/link.yaml" | grep '^fingerprint')" = "$("$automap" cluster "$dir/coreless.yaml" | grep '^fingerprint')" ] ||
+    { echo 'what a core does tells clusters without cores apart'; failed=1; }
 fingerprints=$(for f in host link; do "$automap" cluster "$dir/$f.yaml"; done | grep -c '^fingerprint' )
 [ "$fingerprints" = 2 ] && [ "$(for f in host link; do "$automap" cluster "$dir/$f.yaml" | grep '^fingerprint'; done | uniq | wc -l)" = 2 ] ||
     { echo 'a host and its link alone are one cluster'; failed=1; }
