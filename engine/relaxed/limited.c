@@ -93,7 +93,9 @@ static int offer_strict(struct limited_search *w, struct err *e)
         return rc;
     w->strict_ms = best.fits ? best.value : 0;
     w->strict_proven = best.proven;
-    if (w->how->fits) { /* the plan without a limit fits: this one cannot be better */
+    /* The plan without a limit fits: without overlap no other is better. */
+    if (w->how->fits &&
+        (!r->p->step_tables.overlap.is_bounded || best.value >= w->best.cost.step_ms)) {
         limit_release(&best);
         return 0;
     }
