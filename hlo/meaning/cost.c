@@ -520,15 +520,13 @@ struct needs {
 static uint32_t never_taken(const struct hlo_module *m, hlo_id id)
 {
     hlo_id from = hlo_at(m, id)->opcode == HLO_OP_SELECT ? hlo_operand(m, id, 0) : id;
+    double predicate;
 
     while (hlo_at(m, from)->opcode == HLO_OP_BROADCAST)
         from = hlo_operand(m, from, 0);
-    const struct hlo_text *t = &m->literals[hlo_at(m, from)->literal];
-    if (hlo_at(m, from)->opcode != HLO_OP_CONSTANT || from == id)
+    if (from == id || !hlo_constant_number(m, from, &predicate))
         return UINT32_MAX;
-    if (t->size == strlen("true") && !memcmp(t->text, "true", t->size))
-        return 2;
-    return t->size == strlen("false") && !memcmp(t->text, "false", t->size) ? 1 : UINT32_MAX;
+    return predicate != 0 ? 2 : 1;
 }
 
 /* Of a tuple and of an element of one only the leaves that are read on. */
