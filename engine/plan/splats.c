@@ -110,10 +110,22 @@ static bool compute(const struct splats *s, const struct hlo_module *m, hlo_id i
     return moves_elements(i->opcode) || unary(i->opcode, s->number[first], out);
 }
 
-/* As the type holds it; whole numbers beyond 2^53 are not told apart. */
-static double rounded(char class, double x)
+/* Bits of a float's significand, the leading one too; 0: as many as a double's. */
+static const uint8_t significand_bits[HLO_TYPE_COUNT] = {
+    [HLO_F32] = 24,          [HLO_F16] = 11,    [HLO_BF16] = 8,      [HLO_F8E5M2] = 3,
+    [HLO_F8E5M2FNUZ] = 3,    [HLO_F8E4M3] = 4,  [HLO_F8E4M3FN] = 4,  [HLO_F8E4M3FNUZ] = 4,
+    [HLO_F8E4M3B11FNUZ] = 4, [HLO_F8E3M4] = 5,  [HLO_F8E8M0FNU] = 1, [HLO_F6E2M3FN] = 4,
+    [HLO_F6E3M2FN] = 3,      [HLO_F4E2M1FN] = 2};
+
+/* As the type holds it, its range aside; whole numbers beyond 2^53 are not told apart. */
+static double rounded(uint8_t type, double x)
 {
-    return class == 'F' ? (float)x : trunc(x);
+    int exponent, bits = significand_bits[type];
+    double part = frexp(x, &exponent);
+
+    if (hlo_type_info[type].class != 'F')
+        return trunc(x);
+    return bits ? ldexp(nearbyint(ldexp(part, bits)), exponent - bits) : x;
 }
 
 bool splats_new(const struct hlo_module *m, struct splats *out)
@@ -130,7 +142,7 @@ bool splats_new(const struct hlo_module *m, struct splats *out)
         if (!strchr("FIU", class) || !compute(out, m, id, &number) || !isfinite(number))
             continue;
         out->is_splat[id] = true;
-        out->number[id] = rounded(class, number);
+        out->number[id] = rounded(hlo_shape(m, id)->type, number);
     }
     return true;
 }

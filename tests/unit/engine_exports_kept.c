@@ -157,12 +157,12 @@ static void equal_free_values_are_split_alike(void **state)
     release(&x);
 }
 
-/* sign(2) and the difference of 3 and 2 are folded to 1 before anything is cut, and made one with
+/* sign(2) and 1.001, as bf16 holds it, are folded to 1 before anything is cut, and made one with
  * the 1s that a histogram adds: what counts reads a copy of its own, or XLA cuts it as `b` is. */
 static const char FOLDED[] =
     "add {\n  p = f32[] parameter(0)\n  q = f32[] parameter(1)\n  ROOT s = f32[] add(p, q)\n}\n"
     "ENTRY e {\n  a = f32[64] parameter(0)\n  i = s32[64,1] parameter(1)\n"
-    "  two = f32[] constant(2)\n  w = f32[] %s\n  three = f32[] constant(3)\n"
+    "  two = f32[] constant(2)\n  near = bf16[] constant(1.001)\n  w = f32[] %s\n"
     "  signs = f32[64] broadcast(w), dimensions={}\n  b = f32[64] multiply(a, signs)\n"
     "  one = f32[] constant(1)\n  ones = f32[64] broadcast(one), dimensions={}\n"
     "  z = f32[] constant(0)\n  zeros = f32[8] broadcast(z), dimensions={}\n"
@@ -175,11 +175,8 @@ static void values_that_fold_to_the_same_are_split_alike(void **state)
     static const struct {
         const char *made;
         bool is_one;
-    } cases[] = {{"sign(two)", true},
-                 {"divide(two, two)", true},
-                 {"power(two, z0)", true},
-                 {"negate(two)", false},
-                 {"sqrt(two)", false}};
+    } cases[] = {{"sign(two)", true},     {"divide(two, two)", true}, {"power(two, z0)", true},
+                 {"convert(near)", true}, {"negate(two)", false},     {"sqrt(two)", false}};
     char text[2048];
     struct exported x;
 
@@ -510,6 +507,7 @@ static void conditions_are_asked_once_more(void **state)
     "ENTRY e {\n  a = f32[8,4] parameter(0)\n  b = f32[4] parameter(1)\n"                        \
     "  t = pred[] constant(true)\n  f = pred[] constant(false)\n  zero = f32[] constant(0)\n"    \
     "  ts = pred[4] broadcast(t), dimensions={}\n  fs = pred[4] broadcast(f), dimensions={}\n"   \
+    "  no = pred[] constant(0)\n  ns = pred[4] broadcast(no), dimensions={}\n"                   \
     "  u = pred[4] compare(b, b), direction=NE\n"                                                \
     "  all = f32[4] reduce(a, zero), dimensions={0}, to_apply=add\n"                             \
     "  ROOT r = f32[4] select(" PREDICATE ")\n}\n"
@@ -519,11 +517,8 @@ static void what_is_never_taken_does_not_run(void **state)
     static const struct {
         const char *text;
         size_t collectives;
-    } cases[] = {{TAKEN("ts, b, all"), 0},
-                 {TAKEN("fs, all, b"), 0},
-                 {TAKEN("fs, b, all"), 1},
-                 {TAKEN("ts, all, b"), 1},
-                 {TAKEN("u, b, all"), 1}};
+    } cases[] = {{TAKEN("ts, b, all"), 0}, {TAKEN("fs, all, b"), 0}, {TAKEN("ns, all, b"), 0},
+                 {TAKEN("fs, b, all"), 1}, {TAKEN("ts, all, b"), 1}, {TAKEN("u, b, all"), 1}};
     struct plan_collective *c = NULL;
     struct exported x;
     struct err e = {0};
