@@ -65,7 +65,8 @@ expect 0 'no strict plan on this mesh within the memory limit is faster' plan "$
 expect 0 'micro-batches +4 +ZeRO level 0' plan "$tiny" --memory-limit '0.5 MB' --micro-batches auto --zero auto
 expect 0 '"micro_batches":.*4' plan "$tiny" --memory-limit '0.5 MB' --micro-batches auto --zero auto --json
 expect 0 '"memory_limit_bytes":.*500000' plan "$tiny" --memory-limit=500kB --micro-batches=auto --zero=auto --json
-expect 0 'reduces +[0-9]+ ' plan "$tiny" --set 'batch/source:0=1' --micro-batches 2 --zero 3
+expect 0 'all-reduces +56 ' plan "$tiny" --set 'batch/source:0=1' --micro-batches 2 --zero 3
+expect 0 'all-gathers +159 ' plan "$tiny" --set 'batch/source:0=1' --micro-batches 2 --zero 3
 expect 4 'needs at least 4 micro-batches, or a device of 914 kB' plan "$tiny" --memory-limit '0.5 MB'
 expect 4 '"needs_micro_batches":.*4' plan "$tiny" --memory-limit '0.5 MB' --json
 expect 4 'any number of micro-batches and any ZeRO level' plan "$tiny" --memory-limit '1 kB' --micro-batches auto --zero auto

@@ -1,6 +1,7 @@
 #include "tui/commands/plan_print.h"
 
 #include "engine/cluster/cluster.h"
+#include "engine/cluster/collectives.h"
 #include "engine/cluster/mesh.h"
 #include "engine/compare/fewer.h"
 #include "engine/cost/memory.h"
@@ -119,23 +120,29 @@ static void print_batch(const struct plan *plan)
                plan->batching.zero);
 }
 
-static int print_all_reduces(const struct plan *plan, struct err *e)
+/* A line per kind; ZeRO scatters and gathers beside the all-reduces. */
+static int print_collectives(const struct plan *plan, struct err *e)
 {
     struct plan_collective *list;
     size_t count;
-    double bytes = 0;
-    uint64_t reduced = 0;
-    char a[UNITS_ROOM], b[UNITS_ROOM];
+    double bytes[COLLECTIVE_COUNT] = {0};
+    uint64_t runs[COLLECTIVE_COUNT] = {0};
+    char name[32], a[UNITS_ROOM], b[UNITS_ROOM];
 
     if (plan_collectives(plan, &list, &count, e))
         return e->code;
     for (size_t k = 0; k < count; k++) {
-        bytes += list[k].bytes;
-        reduced += list[k].count;
+        bytes[list[k].kind] += list[k].bytes;
+        runs[list[k].kind] += list[k].count;
     }
     free(list);
-    printf("  all-reduces     %12s  %s a step\n", units_count(a, (int64_t)reduced),
-           units_bytes(b, bytes));
+    for (int kind = 0; kind < COLLECTIVE_COUNT; kind++) {
+        if (!runs[kind] && kind != COLLECTIVE_ALL_REDUCE)
+            continue;
+        snprintf(name, sizeof name, "%ss", collective_name((enum collective_kind)kind));
+        printf("  %-15s %12s  %s a step\n", name, units_count(a, (int64_t)runs[kind]),
+               units_bytes(b, bytes[kind]));
+    }
     return 0;
 }
 
@@ -213,7 +220,7 @@ int plan_print(const struct plan *plan, bool given, double asked_bytes, struct e
     else if (plan->bound_ms > 0)
         print_proof(plan, given);
     print_batch(plan);
-    if (!plan->relaxed && print_all_reduces(plan, e))
+    if (!plan->relaxed && print_collectives(plan, e))
         return e->code;
     bool fits = print_memory(plan, &memory, asked_bytes);
     print_made_whole(plan);
