@@ -196,9 +196,8 @@ static size_t numbered_stem(const char *part, size_t size)
     return 0;
 }
 
-/* conv5_block8_1_conv, block2a_expand_conv: Keras names flat what others nest. Size of the part up
- * to the number of its last container, when more stands behind it; 0: none. */
-static size_t flat_layer(const char *part, size_t size)
+/* Behind the number of the last container in the part; 0: there is none. */
+static size_t last_container(const char *part, size_t size)
 {
     size_t last = 0;
 
@@ -206,7 +205,7 @@ static size_t flat_layer(const char *part, size_t size)
         size_t end = container_end(part, size, i);
         last = end ? end : last;
     }
-    return last && last < size && (part[last] == '_' || part[last] == '-') ? last : 0;
+    return last;
 }
 
 size_t hlo_layer_of_path(const char *path, size_t size)
@@ -217,23 +216,21 @@ size_t hlo_layer_of_path(const char *path, size_t size)
         size_t n = 0;
         while (i + n < size && path[i + n] != '/')
             n++;
-        size_t flat = end ? 0 : flat_layer(path + i, n);
-        if (flat)
-            return i + flat;
+        size_t last = last_container(path + i, n), number = last ? 0 : numbered_stem(path + i, n);
+        /* conv5_block8_1_conv, block2a_expand_conv: Keras names flat what others nest */
+        if (!end && last && last < n && strchr("_-", path[i + last]))
+            return i + last;
         if (is_numbered(path + i, n)) {
             if (end && !is_container(path + i, n))
                 break;
-            end = i + n;
+            end = i + (number ? number : n);
         } else if (end) {
             break;
-        } else {
-            size_t number = numbered_stem(path + i, n);
-            if (number) {
-                stem = i + number;
-                behind = 0;
-            } else if (++behind > 1) {
-                stem = 0;
-            }
+        } else if (number) {
+            stem = i + number;
+            behind = 0;
+        } else if (++behind > 1) {
+            stem = 0;
         }
         i += n + 1;
     }

@@ -36,9 +36,10 @@ static inline const char *hlo_scope_of(const struct hlo_scopes *s, uint32_t meta
 bool hlo_scope_is_structural(const char *part, size_t size);
 
 /* The layer in a path of modules is the prefix up to the first part that ends in a number, plus
- * numbered containers right below it. Where no part does, up to the number inside the last part or
- * the one above it: conv1_bn/gamma, but not gpt2_model/decoder/norm. Returns the size of that
- * prefix; 0: none. O(size). */
+ * numbered containers right below it. Where no part does, it ends inside the last part or the one
+ * above it: conv1_bn/gamma, but not gpt2_model/decoder/norm. A number that a word follows ends the
+ * part, conv1_conv_1, unless it has a container. Returns the size of the prefix; 0: none. O(size).
+ */
 size_t hlo_layer_of_path(const char *path, size_t size);
 
 #endif

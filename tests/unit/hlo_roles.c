@@ -865,7 +865,10 @@ static void test_layer_names(void **state)
     check_layer("conv5_block8_1_conv", "conv5_block8");
     check_layer("conv1_bn", "conv1");
     check_layer("expanded_conv_3_project/kernel", "expanded_conv_3");
+    check_layer("conv1_conv_1/kernel", "conv1");
+    check_layer("stage1_block3/kernel", "stage1_block3");
     check_layer("gpt2_model/layers_0/kernel", "gpt2_model/layers_0");
+    check_layer("gpt2_model_1/layers_0/kernel", "gpt2_model_1/layers_0");
     check_layer("gpt2_model/decoder/norm", "");
     check_layer("a1_b,c->d", "");
     check_layer("decoder/norm", "");
