@@ -36,6 +36,8 @@ static void check_over(struct servers_run *t)
 {
     const struct place_question *q = t->run.q;
 
+    if (t->reading)
+        return;
     t->over |= (q->pairs && t->run.effort->looks > q->pairs) ||
                (q->stop && atomic_load_explicit(q->stop, memory_order_relaxed));
 }

@@ -44,8 +44,9 @@ static void add_server(struct reading *r, const struct outer *o, uint32_t row)
     struct servers_inside in = {o->type, o->from, row, row, INFINITY};
     uint32_t state = o->cores * (t->per + 1) + o->devices;
 
-    t->over = false;
+    t->reading = true;
     servers_fill(t, &in, t->real, t->real_of);
+    t->reading = false;
     while (row != o->from) {
         struct inner s = t->real[(size_t)state * t->rows + row];
         add_stage(r, s.from, row, s.type, s.copies, o);

@@ -53,6 +53,7 @@ struct servers_run {
     struct place_chain *found;  /* the best plan so far, by exact prices */
     double cap_found;           /* its value, or the question's */
     bool over;
+    bool reading; /* a found plan is read: no limits */
 };
 
 /* A stage takes `to` less `from`; its server begins at `first`, and ends at `last`. */

@@ -294,10 +294,44 @@ static void random_servers(void **state)
     assert_true(n.fewest > graphs);
 }
 
+/* A search that is cut short: its plan costs what it says. */
+static void limited_servers(void **state)
+{
+    enum { GRAPHS = 60, RULES_TRIED = 4, LEAST = 20, MOST = 4000 };
+    uint32_t plans = 0;
+    struct rl_rng r;
+
+    (void)state;
+    rl_rng_seed(&r, 47, 0);
+    for (uint32_t i = 0; i < GRAPHS; i++) {
+        struct small_shape s = {.nodes = 5 + rl_rng_below(&r, 5), .kinds = 1, .servers = 2};
+        struct place_graph *g = small_graph(&r, &s);
+        g->type[1].count = rl_rng_below(&r, 2);
+        for (uint64_t looks = LEAST; looks < MOST; looks += 1 + looks / 16) {
+            for (uint32_t k = 0; k < RULES_TRIED; k++) {
+                struct place_asking a = {.rules = all_rules[k], .looks = looks};
+                struct place_load load[SMALL_DEVICES];
+                struct placement *p;
+                struct err e = {0};
+                if (place_contiguous(g, &a, &p, &e))
+                    continue;
+                double said = p->value_ms;
+                assert_int_equal(placement_value(p, g, &a.rules, load, &e), 0);
+                assert_true(is_near(said, p->value_ms) && !p->faults);
+                placement_free(p);
+                plans++;
+            }
+        }
+        place_graph_free(g);
+    }
+    assert_true(plans > GRAPHS * RULES_TRIED * 20);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_servers),
+        cmocka_unit_test(limited_servers),
         cmocka_unit_test(out_of_turn),
     };
 
