@@ -485,14 +485,17 @@ static int finish_seeking(const struct place_graph *g, struct seeking *s, struct
         return rc;
     load = mem_try((size_t)place_devices(g) + 1, sizeof *load);
     if (!load) {
-        placement_free(*out);
-        return err_no_memory(e, "for a plan");
+        rc = err_no_memory(e, "for a plan");
+        goto out;
     }
     placement_price(*out, s->p->nets, &s->a->rules, load);
     free(load);
     rc = fill_bound(g, s, *out, e);
-    if (rc)
+out:
+    if (rc) {
         placement_free(*out);
+        *out = NULL;
+    }
     return rc;
 }
 
