@@ -570,6 +570,24 @@ static bool is_in_turn(const struct placement *p, const struct place_graph *g)
     return !place_servers_count(g) || placement_in_turn(p, g);
 }
 
+static bool reaches_target(const struct place_asking *a, const struct placement *p)
+{
+    return !(a->target_ms > 0) || p->value_ms <= a->target_ms * (1 + 1e-12);
+}
+
+/* For a target: it is reached, by fewer accelerators, sooner. */
+static bool is_better_plan(const struct place_graph *g, const struct place_asking *a,
+                           const struct placement *p, const struct placement *q)
+{
+    uint32_t x = placement_accelerators(p, g), y = placement_accelerators(q, g);
+
+    if (reaches_target(a, p) != reaches_target(a, q))
+        return reaches_target(a, p);
+    if (a->target_ms > 0 && x != y)
+        return x < y;
+    return p->value_ms < q->value_ms;
+}
+
 /* What the program over servers begins with: the better of two plans, one as if all transfers
  * stayed inside a server and one as if none did, of those whose servers come in turn. Where neither
  * is one, the first without copies: *in_turn tells. *bound: no plan is below. */
@@ -592,7 +610,7 @@ static int begin_servers(const struct place_graph *g, const struct place_asking 
     bool far_in_turn = !rc && is_in_turn(far, g);
     rc = 0;
     *in_turn = is_in_turn(*out, g);
-    if (far_in_turn && (!*in_turn || far->value_ms < (*out)->value_ms)) {
+    if (far_in_turn && (!*in_turn || is_better_plan(g, a, far, *out))) {
         placement_free(*out);
         *out = far;
         *in_turn = true;
@@ -623,6 +641,13 @@ static int place_servers(const struct place_graph *g, const struct place_asking 
 
     if (rc)
         return rc;
+    bool climbs = !a->dpl_only && place_servers_apply(g);
+    if (!climbs && !reaches_target(a, *out)) {
+        placement_free(*out);
+        *out = NULL;
+        return err_set(e, ERR_INFEASIBLE,
+                       "no contiguous plan was found that reaches %g ms per sample", a->target_ms);
+    }
     if (a->target_ms > 0) /* the fewest accelerators are no bound of the time */
         bound = fmin((*out)->value_ms, place_work_bound(g, &a->rules));
     (*out)->bound_ms = bound;
@@ -630,7 +655,7 @@ static int place_servers(const struct place_graph *g, const struct place_asking 
     (*out)->proven = in_turn && !(a->target_ms > 0) && bound >= (*out)->value_ms * (1 - 1e-12);
     if (a->better)
         a->better(a->context, *out);
-    if ((*out)->proven || a->dpl_only || !place_servers_apply(g))
+    if ((*out)->proven || !climbs)
         return 0;
     rc = place_two_levels(g, a, in_turn, *out, e);
     if (rc)

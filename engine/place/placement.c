@@ -159,6 +159,15 @@ bool placement_in_turn(const struct placement *p, const struct place_graph *g)
     return true;
 }
 
+uint32_t placement_accelerators(const struct placement *p, const struct place_graph *g)
+{
+    uint32_t all = 0;
+
+    for (uint32_t d = 0; d < p->devices; d++)
+        all += p->stage[d] != PLACE_NONE && !g->type[place_type_of(g, d)].is_host;
+    return all;
+}
+
 void placement_price(struct placement *p, const struct place_nets *n, const struct place_rules *r,
                      struct place_load *load)
 {

@@ -44,6 +44,9 @@ int placement_check_copies(const struct placement *p, const struct place_graph *
  * are as above. The graph has servers. O(devices^2). */
 bool placement_in_turn(const struct placement *p, const struct place_graph *g);
 
+/* Accelerators that have a stage, or a copy of one. */
+uint32_t placement_accelerators(const struct placement *p, const struct place_graph *g);
+
 /* Fills the loads of all devices (place_devices of them) and sets value and faults from them. No
  * position of `n` may be split by the plan. O(pins). */
 void placement_price(struct placement *p, const struct place_nets *n, const struct place_rules *r,

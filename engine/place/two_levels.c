@@ -209,16 +209,6 @@ static int try_all(struct climbing *c, struct err *e)
     return rc;
 }
 
-/* Accelerators a plan uses. */
-static uint32_t accelerators_used(const struct place_graph *g, const struct placement *p)
-{
-    uint32_t all = 0;
-
-    for (uint32_t d = 0; d < p->devices; d++)
-        all += p->stage[d] != PLACE_NONE && !g->type[place_type_of(g, d)].is_host;
-    return all;
-}
-
 static int give_answer(struct climbing *c, struct err *e)
 {
     struct placement *plan = c->plan;
@@ -249,7 +239,7 @@ int place_two_levels(const struct place_graph *g, const struct place_asking *a, 
     c.accelerators = PLACE_NONE;
     if (in_turn && !(a->target_ms > 0 && plan->value_ms > a->target_ms * (1 + 1e-12))) {
         c.value_ms = plan->value_ms;
-        c.accelerators = accelerators_used(g, plan);
+        c.accelerators = placement_accelerators(plan, g);
     }
     c.order = mem_try((size_t)c.p->nets->positions + 1, sizeof *c.order);
     rc = c.order ? 0 : err_no_memory(e, "for an order");

@@ -86,6 +86,23 @@ expect 2 'broken.json:2:1: the file ends here' place "$dir/broken.json"
 
 expect 0 '16 of 16 equal' bench place --contiguous
 
+# A target over servers is reached by the fewest accelerators that were found, or refused.
+chain() { # accelerators
+    echo '{"maxFPGAs": '$1', "maxCPUs": 0, "maxSizePerFPGA": 9, "perServer": 2, "nodes": ['
+    for n in 0 1 2 3; do echo "{\"id\": $n, \"supportedOnFpga\": 1, \"fpgaLatency\": 1, \"cpuLatency\": 9}${comma[$n]-,}"; done
+    echo '], "edges": ['
+    for n in 0 1 2; do echo "{\"sourceId\": $n, \"destId\": $((n + 1)), \"cost\": 0.1, \"costFar\": 0.5}${edge[$n]-,}"; done
+    echo ']}'
+}
+comma=([3]=) edge=([2]=)
+chain 4 >"$dir/chain4.json"
+chain 5 >"$dir/chain5.json"
+expect 4 'no contiguous plan was found that reaches 1.3 ms' place "$dir/chain4.json" --target 1.3 --algo dpl
+expect 4 'no contiguous plan reaches 1.3 ms' place "$dir/chain4.json" --target 1.3
+expect 4 'no contiguous plan was found that reaches 1.3 ms' place "$dir/chain5.json" --target 1.3
+expect 0 'contiguous +2\.10 ms' place "$dir/chain4.json" --target 2.3 --algo dpl
+expect 0 'contiguous +1\.60 ms' place "$dir/chain4.json" --target 1.7 --algo dpl
+
 # Models: contracted to operators, on a cluster, with a host's cores where it has some.
 models=$1/examples/models
 cat >"$dir/host.yaml" <<'END'
