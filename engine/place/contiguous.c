@@ -567,7 +567,13 @@ static int place_alike(const struct place_graph *g, const struct place_asking *a
 
 static bool is_in_turn(const struct placement *p, const struct place_graph *g)
 {
-    return !place_servers_count(g) || placement_in_turn(p, g);
+    if (place_servers_count(g))
+        return placement_in_turn(p, g);
+    for (uint32_t d = 0; d < p->devices && place_servers_uneven(g); d++) {
+        if (p->copies[d] > 1)
+            return false;
+    }
+    return true;
 }
 
 static bool reaches_target(const struct place_asking *a, const struct placement *p)
@@ -576,7 +582,7 @@ static bool reaches_target(const struct place_asking *a, const struct placement 
 }
 
 /* For a target: it is reached, by fewer accelerators, sooner. */
-static bool is_better_plan(const struct place_graph *g, const struct place_asking *a,
+static bool is_better(const struct place_graph *g, const struct place_asking *a,
                            const struct placement *p, const struct placement *q)
 {
     uint32_t x = placement_accelerators(p, g), y = placement_accelerators(q, g);
@@ -610,7 +616,7 @@ static int begin_servers(const struct place_graph *g, const struct place_asking 
     bool far_in_turn = !rc && is_in_turn(far, g);
     rc = 0;
     *in_turn = is_in_turn(*out, g);
-    if (far_in_turn && (!*in_turn || is_better_plan(g, a, far, *out))) {
+    if (far_in_turn && (!*in_turn || is_better(g, a, far, *out))) {
         placement_free(*out);
         *out = far;
         *in_turn = true;

@@ -243,7 +243,8 @@ double place_sync_ms(const struct place_graph *g, double bytes, uint32_t copies)
 {
     if (copies < 2 || !g->training)
         return 0;
-    bool far = g->per_server && copies > g->per_server && g->sync_far_ms_per_byte > 0;
+    bool apart = (g->per_server && copies > g->per_server) || place_servers_uneven(g);
+    bool far = apart && g->sync_far_ms_per_byte > 0;
     double each = far ? g->sync_far_ms_per_byte : g->sync_ms_per_byte;
     return 2.0 * (copies - 1) / copies * bytes * each;
 }

@@ -62,7 +62,7 @@ struct place_graph {
     struct place_type type[PLACE_TYPES_MAX];
     uint32_t per_server;         /* accelerators of one server; 0: all on one */
     double sync_ms_per_byte;     /* of a replicated stage's weights, each way; 0: free */
-    double sync_far_ms_per_byte; /* the same of copies on more than one server; 0: as on one */
+    double sync_far_ms_per_byte; /* of copies that may be on several servers; 0: as on one */
 
     struct arena arena; /* holds all of the above */
 };
@@ -102,6 +102,12 @@ static inline uint32_t place_servers_count(const struct place_graph *g)
         all += g->type[t].count / g->per_server;
     }
     return all;
+}
+/* Several servers that a kind does not fill: which of them copies of a stage share is not asked. */
+static inline bool place_servers_uneven(const struct place_graph *g)
+{
+    uint32_t accelerators = place_devices(g) - g->type[g->types - 1].count;
+    return g->per_server && g->far_ms && accelerators > g->per_server && !place_servers_count(g);
 }
 /* Devices are numbered type after type. */
 static inline uint32_t place_type_of(const struct place_graph *g, uint32_t device)

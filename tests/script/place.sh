@@ -102,6 +102,13 @@ expect 4 'no contiguous plan reaches 1.3 ms' place "$dir/chain4.json" --target 1
 expect 4 'no contiguous plan was found that reaches 1.3 ms' place "$dir/chain5.json" --target 1.3
 expect 0 'contiguous +2\.10 ms' place "$dir/chain4.json" --target 2.3 --algo dpl
 expect 0 'contiguous +1\.60 ms' place "$dir/chain4.json" --target 1.7 --algo dpl
+# Where servers are not filled, copies may be on two of them: what they send is far, and unproven.
+echo '{"maxFPGAs": 3, "maxCPUs": 0, "maxSizePerFPGA": 1, "perServer": 2, "syncPerByte": 0.001, "syncPerByteFar": 1, "nodes": [
+    {"id": 0, "supportedOnFpga": 1, "fpgaLatency": 1, "cpuLatency": 9, "size": 1},
+    {"id": 1, "supportedOnFpga": 1, "fpgaLatency": 2, "cpuLatency": 9, "size": 1},
+    {"id": 2, "supportedOnFpga": 1, "fpgaLatency": 2, "cpuLatency": 9, "isBackwardNode": 1}],
+    "edges": [{"sourceId": 0, "destId": 1, "cost": 0, "costFar": 0.01}, {"sourceId": 1, "destId": 2, "cost": 0, "costFar": 0.01}]}' >"$dir/uneven.json"
+expect 0 'contiguous +2\.01 ms per sample +[0-9.]+ % over' place "$dir/uneven.json" --replicate
 
 # Models: contracted to operators, on a cluster, with a host's cores where it has some.
 models=$1/examples/models
