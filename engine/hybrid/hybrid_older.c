@@ -40,6 +40,7 @@ static int make_stages(struct hybrid *h, uint32_t stages, struct err *e)
 static int of_plan(const struct plan *from, struct hybrid *out, struct err *e)
 {
     const struct problem *p = from->problem;
+    int64_t size = p->options.batch_size;
 
     if (from->relaxed)
         return err_set(e, ERR_INPUT, "a relaxed plan is no hybrid plan, whose stages are strict");
@@ -62,7 +63,8 @@ static int of_plan(const struct plan *from, struct hybrid *out, struct err *e)
         s->size[x] = p->mesh.axis[x].size;
     for (class_id k = 0; k < p->classes.count; k++)
         s->on[k] = from->on[k];
-    out->options.batch = (uint32_t)out->order.steps.batch_size;
+    int64_t file = out->order.steps.batch_size;
+    out->options.batch = (uint32_t)(size ? size * file / p->training.batch_divisor : file);
     out->options.overlap = p->options.overlap;
     out->options.no_limit = true; /* a strict plan is shown whether it fits or not */
     out->micro_batches = from->batching.micro_batches ? from->batching.micro_batches : 1;
