@@ -13,7 +13,7 @@ static const char MEMORY_FOR[] = "for a hybrid plan";
 
 /* ---- slots ---- */
 
-static bool groups_alike(const struct cluster *c, uint32_t a, uint32_t b)
+bool hybrid_groups_alike(const struct cluster *c, uint32_t a, uint32_t b)
 {
     const struct cluster_group *x = &c->group[a], *y = &c->group[b];
 
@@ -29,7 +29,7 @@ static uint32_t kind_of_group(const struct cluster *c, uint32_t group)
 {
     uint32_t first = 0;
 
-    while (!groups_alike(c, first, group))
+    while (!hybrid_groups_alike(c, first, group))
         first++;
     return first;
 }
@@ -59,7 +59,7 @@ static uint32_t longest_row(const struct cluster *c, uint32_t group)
     uint32_t most = 0, row = 0;
 
     for (uint32_t g = 0; g < c->groups; g++) {
-        row = groups_alike(c, g, group) ? row + c->group[g].count : 0;
+        row = hybrid_groups_alike(c, g, group) ? row + c->group[g].count : 0;
         most = row > most ? row : most;
     }
     return most;
@@ -89,7 +89,7 @@ static void find_places(struct hybrid_instance *in, const struct cluster *c)
     for (uint32_t g = 0, first = 0; g < c->groups; g++) {
         const struct cluster_group *group = &c->group[g];
         uint32_t kind = kind_of_group(c, g), left = 0;
-        for (uint32_t h = g; h < c->groups && groups_alike(c, h, g); h++)
+        for (uint32_t h = g; h < c->groups && hybrid_groups_alike(c, h, g); h++)
             left += c->group[h].count;
         for (uint32_t n = 0; n < group->count; n++, first += group->devices, left--) {
             for (uint32_t s = 0; s < in->slots; s++) {

@@ -68,6 +68,9 @@ struct hybrid_instance {
     const struct hybrid_pins *pins; /* every stage keeps them; borrowed; NULL: none */
 };
 
+/* Servers of these two groups are alike: devices, links and network. */
+bool hybrid_groups_alike(const struct cluster *c, uint32_t a, uint32_t b);
+
 /* Makes the slots: powers of two and divisors of a server's devices; then 1 to 8, and powers of
  * two, of neighbouring equal servers. ERR_LIMIT past the limits above. O(devices slots^2). */
 int hybrid_instance_new(struct hybrid_instance *out, uint32_t sections, const struct cluster *c,

@@ -6,6 +6,7 @@
 #include "engine/decide/labels.h"
 #include "engine/hybrid/hybrid.h"
 #include "engine/hybrid/hybrid_file.h"
+#include "engine/hybrid/hybrid_instance.h"
 #include "engine/hybrid/stage_table.h"
 #include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/pipeline.h"
@@ -111,6 +112,24 @@ static void take_options(const struct pipeline_options *o, struct hybrid *h)
     h->schedule = o->schedule;
 }
 
+/* Devices left unused come first: every stage is then so many devices on. */
+static int check_moved(const struct cluster *c, uint32_t idle, uint32_t used, struct err *e)
+{
+    bool alike = true;
+
+    for (uint32_t d = 0; d < used && idle; d++) {
+        uint32_t to = idle + d;
+        alike &= hybrid_groups_alike(c, cluster_group_of(c, d), cluster_group_of(c, to));
+        alike &= !d || (cluster_server_of(c, d) == cluster_server_of(c, d - 1)) ==
+                           (cluster_server_of(c, to) == cluster_server_of(c, to - 1));
+    }
+    return alike ? 0
+                 : err_set(e, ERR_INPUT,
+                           "a pipeline on the first %u of %u devices: a hybrid plan has the last "
+                           "ones, and those are of another kind or of other parts of servers",
+                           used, idle + used);
+}
+
 static int of_pipeline(const struct pipeline *l, const struct pipeline_plan *from,
                        struct hybrid *out, struct err *e)
 {
@@ -127,7 +146,10 @@ static int of_pipeline(const struct pipeline *l, const struct pipeline_plan *fro
                            "those of a hybrid plan have whole ones",
                            n, p->device[n + 1] - p->device[n],
                            l->options.batch / l->options.micro_batches);
-    int rc = hybrid_open_at(l->problem, p->pivot + 1, p->stages - 1, out, e);
+    int rc = check_moved(&l->problem->cluster, idle, p->device[p->stages], e);
+    if (rc)
+        return rc;
+    rc = hybrid_open_at(l->problem, p->pivot + 1, p->stages - 1, out, e);
     if (rc)
         return rc;
     rc = make_stages(out, p->stages, e);
