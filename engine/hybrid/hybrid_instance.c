@@ -142,6 +142,10 @@ static bool add_place(struct hybrid_instance *in, const struct cluster *c, uint3
         return false;
     in->slot[s].is_at = is_at;
     in->slot[s].first = is_at ? a : 0;
+    for (uint32_t d = a; d < b && in->options.memory_share > 0; d++) {
+        double memory = c->type[c->group[cluster_group_of(c, d)].type].memory_bytes;
+        in->slot[s].limit_bytes = fmin(in->slot[s].limit_bytes, memory * in->options.memory_share);
+    }
     in->can_begin[a] |= 1u << s;
     return true;
 }
