@@ -207,15 +207,15 @@ static int write_others(struct hybrid *h, uint32_t n, struct str *out, struct er
     double step = hybrid_step_ms(h);
     uint32_t count = 0, d = s->end_device - s->device;
     char a[UNITS_ROOM];
-    bool is_long = h->stages > OTHERS_STAGES_MOST || d == 1;
-    int rc = is_long ? 0 : hybrid_others(h, n, other, &count, e);
+    bool is_long = h->stages > OTHERS_STAGES_MOST || d == 1, looked;
+    int rc = is_long ? 0 : hybrid_others(h, n, other, &count, &looked, e);
 
     if (rc || is_long)
         return rc;
     str_add(out, "  Its mesh is ");
     write_mesh(out, s->axes, s->size, s->dp, d);
     str_add(out, ".");
-    if (!count)
+    if (!count && looked)
         str_add(out, " Any other way to split it over these devices takes longer and more memory.");
     for (uint32_t m = 0; m < count && m < SHOWN; m++) {
         const struct hybrid_other *x = &other[m];

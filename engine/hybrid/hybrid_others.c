@@ -27,7 +27,6 @@ static int table_new(const struct hybrid *h, const struct hybrid_stage *s, struc
                      struct err *e)
 {
     const struct hybrid_options *o = &h->options;
-    struct pipe_options p = hybrid_pipe_options(o, h->micro_batches);
     struct stage_options so = {.batch = o->batch,
                                .micro_batches = h->micro_batches,
                                .zero = h->zero,
@@ -35,9 +34,8 @@ static int table_new(const struct hybrid *h, const struct hybrid_stage *s, struc
                                .overlap = o->overlap,
                                .pins = &h->pins};
 
-    p.schedule = h->schedule;
     *t = (struct table){0};
-    int rc = hybrid_instance_new(&t->in, h->sections.count, &h->problem->cluster, &p, e);
+    int rc = hybrid_plan_instance(h, &t->in, e);
     if (rc)
         return rc;
     t->slot = hybrid_slot_of(&t->in, s->device, s->end_device);
@@ -135,13 +133,14 @@ static uint32_t choose_others(const struct hybrid *h, uint32_t n, const struct t
 }
 
 int hybrid_others(struct hybrid *h, uint32_t n, struct hybrid_other out[static HYBRID_OTHERS_MOST],
-                  uint32_t *count, struct err *e)
+                  uint32_t *count, bool *looked, struct err *e)
 {
     const struct hybrid_point *best[HYBRID_OTHERS_MOST];
     struct table t;
     int rc = table_new(h, &h->stage[n], &t, e);
 
     *count = 0;
+    *looked = !rc && t.possible;
     if (rc)
         return rc;
     label *on = mem_try((size_t)h->problem->classes.count + 1, sizeof *on);

@@ -253,6 +253,30 @@ P
 older "--kind pp --micro-batches 4" 3 "Stage 1, devices"
 older "" 0.2 "Stage 0, devices 0 to 31"
 older "--mesh 4x8" 0.5 "Stage 0, devices 0 to 31"
+# A plan of another batch than the file's is read at its own.
+"$automap" plan "$t5" "$c" --mesh 4x8 --optimum --batch 64 -o "$dir/older.json" --force > /dev/null || fail "no strict plan of another batch"
+"$automap" plan "$t5" "$c" --plan "$dir/older.json" --hybrid | grep -Eq '^  batch +64  ' || fail "a strict plan of another batch is read at the file's"
+# A pipeline that leaves devices unused goes to others of their kind or nowhere; over unlike servers the least memory
+# counts, and other ways to split such a stage are looked at.
+unequal=$clusters/unequal.yaml
+"$automap" search "$t5" "$unequal" --kind pp --micro-batches 4 --algo exact --plan "$dir/pp.json" --force > /dev/null || fail "no pipeline on unequal servers"
+recut() { # device cuts, devices used
+    "$python" - "$dir" "$@" << 'P'
+import json, sys
+plan = json.load(open(f"{sys.argv[1]}/pp.json"))
+plan["device_cuts"], plan["devices_used"] = json.loads(sys.argv[2]), int(sys.argv[3])
+plan["pivots"] = plan["pivots"][:len(plan["device_cuts"])]
+json.dump(plan, open(f"{sys.argv[1]}/recut.json", "w"))
+P
+}
+recut '[4, 6]' 8
+"$automap" plan "$t5" "$unequal" --plan "$dir/recut.json" > /dev/null || fail "no pipeline on half of the devices"
+"$automap" plan "$t5" "$unequal" --plan "$dir/recut.json" --hybrid > /dev/null 2> "$dir/err"
+[ $? = 2 ] && grep -q 'recut.json.*first 8 of 16 devices' "$dir/err" || fail "moves a pipeline to devices of another kind"
+recut '[6, 10]' 16
+"$automap" explain "$t5" "$unequal" --plan "$dir/recut.json" --hybrid > "$dir/why" || fail "does not explain stages over unlike servers"
+grep -q '^Stage 1, devices 6 to 9: .* of 16.0 GB' "$dir/why" || fail "a stage over unlike servers has not the least of their memory"
+[ "$(grep -c 'Its mesh is .* Instead: ' "$dir/why")" = 3 ] || fail "other ways to split parts of servers are not looked at"
 "$automap" search "$t5" "$c" --algo exact --mode relaxed --plan "$dir/older.json" --force > /dev/null || fail "no relaxed plan"
 "$automap" plan "$t5" "$c" --plan "$dir/older.json" --hybrid 2> "$dir/err"
 [ $? = 2 ] && grep -q "a relaxed plan is no hybrid plan" "$dir/err" || fail "takes a relaxed plan as a hybrid one"

@@ -152,7 +152,7 @@ void hybrid_draw_meshes(const struct hybrid_shown *s, const struct pane *p)
     int moved = s->stage && p->height - y >= 4 ? 2 : 0;
     for (uint32_t n = 0; n < a->others && y < p->height - moved; n++)
         draw_mesh(s, p, y++, n);
-    if (!a->others)
+    if (!a->others && a->looked)
         pane_cut(p, 0, y++, p->width, ROLE_DIM, "any other takes longer and more memory");
     if (moved) {
         draw_moved(s, p, y++, "H", "cut a section earlier", a->earlier_ms);

@@ -162,13 +162,14 @@ static void *run_beside(void *context)
 
 static int answer_stage(struct hybrid_job *j, uint32_t stage, struct err *e)
 {
-    struct hybrid_stage_answer a = {.stage = stage, .earlier_ms = NAN, .later_ms = NAN};
+    struct hybrid_stage_answer a = {
+        .stage = stage, .looked = true, .earlier_ms = NAN, .later_ms = NAN};
     struct hybrid *h = &j->plan;
 
     if (stage >= h->stages)
         return 0;
     if (h->stage[stage].end_device - h->stage[stage].device > 1 &&
-        hybrid_others(h, stage, a.other, &a.others, e))
+        hybrid_others(h, stage, a.other, &a.others, &a.looked, e))
         return e->code;
     if (stage && (hybrid_moved_ms(h, stage, -1, &a.earlier_ms, e) ||
                   hybrid_moved_ms(h, stage, 1, &a.later_ms, e)))

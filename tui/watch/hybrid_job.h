@@ -42,6 +42,7 @@ struct hybrid_stage_answer {
     uint32_t version, stage; /* version 0: none yet */
     struct hybrid_other other[HYBRID_OTHERS_MOST];
     uint32_t others;
+    bool looked;                 /* for others */
     double earlier_ms, later_ms; /* the step with the cut before it a section further; INFINITY: it
                                     cannot be, or does not fit; NAN: there is no cut */
 };
