@@ -153,6 +153,8 @@ int hybrid_limit_prices(const struct hybrid *h,
                         struct err *e)
 {
     *count = 0;
+    if (hybrid_algorithm_plays(h->options.algorithm)) /* the learner's gap is no option's price */
+        return 0;
     for (int l = 0; l < LIMITS; l++) {
         struct hybrid_options with = h->options;
         struct hybrid_limit_price *to = &out[*count];

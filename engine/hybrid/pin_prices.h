@@ -13,7 +13,8 @@
 int hybrid_pin_prices(const struct hybrid *h, double ms[static HYBRID_PINS_MOST], double *all_ms,
                       struct err *e) MUST_CHECK;
 
-/* What is asked of the whole plan, as its option, and how much that adds to the step. */
+/* What is asked of the whole plan, as its option, and how much that adds to the step. None where
+ * the algorithm plays: what it finds another time is no price. */
 enum { HYBRID_LIMITS_MOST = 9 };
 struct hybrid_limit_price {
     char text[48]; /* "stages 4" */

@@ -293,6 +293,10 @@ prices = dict(re.findall(r"^  --(\S+ \S+): costs (nothing|[\d.]+ ms)", read("lim
 assert list(prices) == ["stages 4", "micro-batches 8"], prices
 assert abs(float(prices["stages 4"].split()[0]) - (step("four.json") - step("any.json"))) < 0.06, prices
 P
+"$automap" search "$mlp" "$one" --kind hybrid --stages 2 --algo random --episodes 20 --price-limits > "$dir/limits" || fail "no random plan"
+grep -q 'limits are not priced' "$dir/limits" && ! grep -q '^  --stages' "$dir/limits" || fail "prices limits by what a player misses"
+"$automap" search "$mlp" "$one" --kind hybrid --price-limits --json > /dev/null 2> "$dir/err"
+[ $? = 1 ] && grep -q 'does not go with --json' "$dir/err" || fail "takes --price-limits with --json, which has no prices"
 # What a stage splits, by name and by a dim of a variable: it shows in the plan, has a price, and clashes with its opposite.
 for pin in "encoder/layer_003:encoder ffn=whole" "decoder/layer_002:decoder/layer_002/ffn/conv1/kernel:1=2"; do
     "$automap" search "$t5" "$c" --kind hybrid --stages 4 --micro-batches 8 --stage "$pin" --plan "$dir/group.json" --force > "$dir/group" || fail "no plan with $pin"

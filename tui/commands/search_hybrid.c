@@ -90,6 +90,11 @@ static int print_limit_prices(const struct hybrid *h, struct err *e)
     struct hybrid_limit_price price[HYBRID_LIMITS_MOST];
     uint32_t count;
     char text[UNITS_ROOM];
+
+    if (hybrid_algorithm_plays(h->options.algorithm)) {
+        printf("  limits are not priced: --algo exact prices them\n");
+        return 0;
+    }
     int rc = hybrid_limit_prices(h, price, &count, e);
 
     for (uint32_t n = 0; n < count && !rc; n++) {

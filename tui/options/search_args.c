@@ -515,6 +515,7 @@ static int check_hybrid(struct search_args *a)
          "--kind hybrid takes no pins, script, journal or --seeds", NULL},
         {a->relaxed, "--mode relaxed does not go with --kind hybrid", NULL},
         {a->pipeline.options.pins, "--kind hybrid has no use for --pin-cut", NULL},
+        {a->price_limits && a->json, "--price-limits does not go with --json", NULL},
         {given[SORT_RADIUS], "only --kind pp has a use for --", given[SORT_RADIUS]},
         {given[SORT_SEARCH], "--kind hybrid has no use for --", given[SORT_SEARCH]},
         {given[SORT_LEARNER] && !a->race && a->hybrid_algorithm != HYBRID_DQN,
