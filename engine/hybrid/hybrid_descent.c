@@ -238,13 +238,13 @@ static bool same_devices(const struct hybrid_plan *a, const struct hybrid_plan *
            !memcmp(a->device, b->device, (a->stages + 1) * sizeof *a->device);
 }
 
-/* The shortest plans, each of other devices, in order. */
+/* The shortest plans, each of other devices, in order. The first is played whatever is asked. */
 static uint32_t choose_starts(struct descent *d, const struct hybrid_plan *plans, uint32_t count,
                               struct hybrid_found *out)
 {
     uint32_t kept = 0;
 
-    for (uint32_t n = 0; n < count && goes_on(d); n++) {
+    for (uint32_t n = 0; n < count && (!n || goes_on(d)); n++) {
         d->best.ms = INFINITY;
         struct hybrid_plan p = plans[n];
         for (int k = 0; k < PIPE_SCHEDULE_COUNT; k++)

@@ -376,6 +376,10 @@ static bool check_descent(struct brute *b)
         last = length;
     }
     struct hybrid_found down_to = hybrid_descend(in, r.nearby, r.nearby_count, &down);
+    atomic_bool stop = true; /* what was found is kept */
+    down.stop = &stop;
+    struct hybrid_found at_once = hybrid_descend(in, r.nearby, r.nearby_count, &down);
+    assert_true(at_once.ms < INFINITY && at_once.ms >= down_to.ms * (1 - 1e-9));
     hybrid_exact_release(&r);
     b->p = down_to.plan;
     assert_true(slow_fits(b) && slow_pins(b) && (!b->stages || b->p.stages == b->stages));
