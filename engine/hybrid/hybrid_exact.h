@@ -24,7 +24,7 @@ struct hybrid_exact_options {
     uint32_t slots;        /* bit s: slot s may be used; 0: all */
     const uint8_t *no_cut; /* [sections + 1] 1: no stage begins there; NULL: anywhere */
     double known_ms;       /* what cannot be shorter is dropped; 0: nothing known */
-    double near;           /* plans of L up to so much over the least are kept too: 0.02; 0: none */
+    double near;           /* plans of L up to so much over the least are kept too: 0.10; 0: none */
     const uint32_t *only;  /* the one point of each front that may be taken; NULL: any */
     bool is_bound;         /* the least that any schedule can take, in place of L: see above */
     uint32_t set_most;     /* entries of one set; 0: 400. Past it: not certified */
