@@ -216,9 +216,8 @@ static bool is_far(const struct place_graph *g, uint32_t a, uint32_t b)
            a / g->per_server != b / g->per_server;
 }
 
-/* What d pays for u's output: sent once, at the price of the farthest user. */
-static double transfer_ms(const struct place_graph *g, const struct placement *p, uint32_t u,
-                          uint32_t d)
+double placement_transfer_ms(const struct placement *p, const struct place_graph *g, uint32_t u,
+                             uint32_t d)
 {
     bool far = is_far(g, p->device[u], d);
 
@@ -244,7 +243,7 @@ struct place_limit place_find_limit(const struct place_graph *g, const struct pl
     for (uint32_t u = 0; u < g->nodes; u++) {
         if (!moves_node(g, p, u, l.device))
             continue;
-        double ms = transfer_ms(g, p, u, l.device);
+        double ms = placement_transfer_ms(p, g, u, l.device);
         if (ms > l.transfer_ms) {
             l.node = u;
             l.transfer_ms = ms;

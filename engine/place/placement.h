@@ -55,6 +55,11 @@ void placement_price(struct placement *p, const struct place_nets *n, const stru
 int placement_value(struct placement *p, const struct place_graph *g, const struct place_rules *r,
                     struct place_load *load, struct err *e) MUST_CHECK;
 
+/* What device d, which makes or uses u's output, pays for it, if it is an accelerator: sent once,
+ * at the price of the farthest user. */
+double placement_transfer_ms(const struct placement *p, const struct place_graph *g, uint32_t u,
+                             uint32_t d);
+
 /* What limits throughput: the device with the largest load, and the heaviest transfer it pays for.
  * O(devices + edges). */
 struct place_limit {

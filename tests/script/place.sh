@@ -102,6 +102,7 @@ expect 4 'no contiguous plan reaches 1.3 ms' place "$dir/chain4.json" --target 1
 expect 4 'no contiguous plan was found that reaches 1.3 ms' place "$dir/chain5.json" --target 1.3
 expect 0 'contiguous +2\.10 ms' place "$dir/chain4.json" --target 2.3 --algo dpl
 expect 0 'contiguous +1\.60 ms' place "$dir/chain4.json" --target 1.7 --algo dpl
+expect 0 '^ +0\.500  B to C ' place "$dir/chain4.json" --target 1.7 --algo dpl
 # Where servers are not filled, copies may be on two of them: what they send is far, and unproven.
 echo '{"maxFPGAs": 3, "maxCPUs": 0, "maxSizePerFPGA": 1, "perServer": 2, "syncPerByte": 0.001, "syncPerByteFar": 1, "nodes": [
     {"id": 0, "supportedOnFpga": 1, "fpgaLatency": 1, "cpuLatency": 9, "size": 1},

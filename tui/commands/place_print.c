@@ -112,11 +112,12 @@ static int compare_transfers(const void *a, const void *b)
                           : (x->node > y->node) - (x->node < y->node);
 }
 
-/* Devices node u's output goes to, in order, as names. Returns how many accelerators pay for it. */
-static uint32_t ends_of(const struct place_graph *g, const struct placement *p, uint32_t u,
-                        char *out, size_t room)
+/* Devices node u's output goes to, in order, as names. Returns what all accelerators pay for it. */
+static double ends_of(const struct place_graph *g, const struct placement *p, uint32_t u, char *out,
+                      size_t room)
 {
-    uint32_t paid = 0, last = PLACE_NONE, host = place_devices(g) - g->type[g->types - 1].count;
+    uint32_t from = p->device[u], host = place_devices(g) - g->type[g->types - 1].count;
+    double paid = 0;
     size_t at = 0;
 
     out[0] = 0;
@@ -124,15 +125,14 @@ static uint32_t ends_of(const struct place_graph *g, const struct placement *p, 
         bool uses = false;
         for (uint32_t i = g->user_at[u]; i < g->user_at[u + 1]; i++)
             uses |= p->device[g->user[i]] == d;
-        if (!uses || d == p->device[u])
+        if (!uses || d == from)
             continue;
         char name[16];
         int n = snprintf(out + at, room - at, "%s%s", at ? " " : "", place_device_name(g, d, name));
         at = n > 0 && (size_t)n < room - at ? at + (size_t)n : at;
-        paid += d < host;
-        last = d;
+        paid += d < host ? placement_transfer_ms(p, g, u, d) : 0;
     }
-    return last == PLACE_NONE ? 0 : paid + (p->device[u] < host);
+    return paid + (at && from < host ? placement_transfer_ms(p, g, u, from) : 0);
 }
 
 static int print_transfers(const struct place_graph *g, const struct placement *p, struct err *e)
@@ -144,22 +144,23 @@ static int print_transfers(const struct place_graph *g, const struct placement *
     if (!t)
         return err_no_memory(e, "for the transfers");
     for (uint32_t u = 0; u < g->nodes; u++) {
-        double paid = ends_of(g, p, u, to, sizeof to) * g->send_ms[u];
+        double paid = ends_of(g, p, u, to, sizeof to);
         if (paid > 0)
             t[count++] = (struct transfer){u, paid};
     }
     qsort(t, count, sizeof *t, compare_transfers);
     if (count)
-        printf("\ntransfers   %u, heaviest first, ms at every end\n", count);
+        printf("\ntransfers   %u, heaviest first, ms at %s end\n", count,
+               g->far_ms ? "the farthest" : "every");
     for (uint32_t i = 0; i < count && i < TRANSFERS_SHOWN; i++) {
         uint32_t u = t[i].node;
         ends_of(g, p, u, to, sizeof to);
         place_device_name(g, p->device[u], from);
+        units_plain_ms(ms, placement_transfer_ms(p, g, u, p->device[u]));
         if (g->name[u])
-            printf("%9s  %s to %-8s %s\n", units_plain_ms(ms, g->send_ms[u]), from, to, g->name[u]);
+            printf("%9s  %s to %-8s %s\n", ms, from, to, g->name[u]);
         else
-            printf("%9s  %s to %-8s node %" PRId64 "\n", units_plain_ms(ms, g->send_ms[u]), from,
-                   to, g->id[u]);
+            printf("%9s  %s to %-8s node %" PRId64 "\n", ms, from, to, g->id[u]);
     }
     free(t);
     return 0;
