@@ -89,6 +89,8 @@ enum {
 struct ranks_job {
     MPI_Win window;
     int64_t *counter; /* rank 0's: items drawn by all */
+    void *block;      /* what travels: MPI may use it after a wait that ended early */
+    size_t room;
 };
 
 static uint64_t draw(const struct ranks *r)
@@ -125,11 +127,29 @@ static bool wait_for(const struct ranks *r, MPI_Request *request)
     }
 }
 
+/* The job's block, with a copy of the data; NULL: no memory. */
+static void *copy_to_block(struct ranks_job *j, const void *data, size_t size)
+{
+    if (size > j->room) {
+        void *block = realloc(j->block, size);
+        if (!block)
+            return NULL;
+        j->block = block;
+        j->room = size;
+    }
+    if (size)
+        memcpy(j->block, data, size);
+    return j->block;
+}
+
 static bool send_to_first(const struct ranks *r, const void *data, size_t size, int tag)
 {
     MPI_Request request;
+    void *block = copy_to_block(r->job, data, size);
 
-    MPI_Isend(data, (int)size, MPI_BYTE, 0, tag, MPI_COMM_WORLD, &request);
+    if (size && !block)
+        return false;
+    MPI_Isend(block, (int)size, MPI_BYTE, 0, tag, MPI_COMM_WORLD, &request);
     return wait_for(r, &request);
 }
 
@@ -196,14 +216,15 @@ void ranks_leave(struct ranks *r, bool whole, int code)
         MPI_Win_unlock_all(r->job->window);
         MPI_Win_free(&r->job->window);
         MPI_Finalize();
+        free(r->job->block);
+        free(r->job);
     } else if (r->self) {
         give_up();
     } else {
         fflush(NULL);
         MPI_Abort(MPI_COMM_WORLD, code);
     }
-    free(r->job);
-    r->job = NULL;
+    r->job = NULL; /* not whole: MPI may still read and write the block, so it is never freed */
 }
 
 /* ---- working ---- */
@@ -218,20 +239,32 @@ static bool prepare_one(struct ranks *r)
     return true;
 }
 
+static bool wait_preparing(struct ranks *r, MPI_Request *request)
+{
+    while (!stop_asked(r->stop)) {
+        int done;
+        MPI_Test(request, &done, MPI_STATUS_IGNORE);
+        if (done || !prepare_one(r))
+            return done || wait_for(r, request);
+    }
+    return false;
+}
+
 bool ranks_share(struct ranks *r, void *data, size_t size)
 {
     MPI_Request request;
-    int done = 0;
 
     if (!r->job)
         return !stop_asked(r->stop);
-    MPI_Ibcast(data, (int)size, MPI_BYTE, 0, MPI_COMM_WORLD, &request);
-    while (!stop_asked(r->stop)) {
-        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-        if (done || !prepare_one(r))
-            return done || wait_for(r, &request);
-    }
-    return false;
+    void *block = copy_to_block(r->job, data, size);
+    if (size && !block)
+        return false;
+    MPI_Ibcast(block, (int)size, MPI_BYTE, 0, MPI_COMM_WORLD, &request);
+    if (!wait_preparing(r, &request))
+        return false;
+    if (size)
+        memcpy(data, block, size);
+    return true;
 }
 
 static bool hand_over(const struct ranks *r, uint32_t count, const struct ranks_result *out)
