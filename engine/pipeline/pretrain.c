@@ -453,7 +453,7 @@ static int learn_round(struct school *c, const struct pretrain_options *o, uint6
     }
     c->progress.updates += updates;
     c->progress.states = c->taken;
-    c->progress.loss = updates ? sum / (double)updates : 0;
+    c->progress.loss = c->net.loss = updates ? sum / (double)updates : 0;
     c->progress.gap = c->taken > before ? c->gap / (double)(c->taken - before) : 0;
     return RL_OK;
 }
@@ -654,7 +654,6 @@ int pretrain_pipelines(const struct pretrain_options *o,
         rc = train_scorer(&c, o, tell, self, e);
     if (rc || !first)
         goto out;
-    c.net.loss = c.progress.loss;
     *out = c.net;
     c.net = (struct pipe_net){0};
     if (o->state)

@@ -1,6 +1,6 @@
 /* The pretrained pipeline: the prefix's four numbers and the values behind a decision against plans
  * that are played to their end; plans that are valid; the same file for any number of processes;
- * files that are damaged. */
+ * that a training stopped anywhere goes on to; files that are damaged. */
 #include "engine/pipeline/environment.h"
 #include "engine/pipeline/network_answer.h"
 #include "engine/pipeline/pretrain.h"
@@ -185,6 +185,48 @@ static void test_any_number_of_processes(void **state)
     pipe_net_free(&one);
 }
 
+struct stopper {
+    uint64_t at;
+    atomic_bool stop;
+};
+
+static void stop_at(void *self, const struct pretrain_progress *p)
+{
+    struct stopper *s = self;
+
+    if (p->environments == s->at)
+        atomic_store(&s->stop, true);
+}
+
+/* Stopped after its first round, and after its last, it goes on to the same network. */
+static void test_stopped_and_resumed(void **state)
+{
+    (void)state;
+    struct ranks alone = {.count = 1};
+    char path[] = "/tmp/automap-state-XXXXXX";
+    struct pretrain_options o = {
+        .seed = 3, .environments = 200, .ranks = &alone, .processes = 1, .state = path};
+    struct pipe_net whole, net;
+    struct err e;
+    train(1, &whole);
+    close(mkstemp(path));
+    for (uint64_t at = 128; at <= 200; at += 72) {
+        struct stopper s = {.at = at};
+        o.stop = alone.stop = &s.stop;
+        assert_int_equal(pretrain_pipelines(&o, stop_at, &s, &net, &e), ERR_INFEASIBLE);
+        assert_non_null(strstr(e.what, path));
+    }
+    o.stop = alone.stop = NULL;
+    assert_int_equal(pretrain_pipelines(&o, NULL, NULL, &net, &e), 0);
+    assert_true(net.loss == whole.loss && net.points == whole.points);
+    assert_memory_equal(net.curve, whole.curve, whole.points * sizeof *whole.curve);
+    assert_memory_equal(net.scorer.weight, whole.scorer.weight,
+                        whole.scorer.parameters * sizeof(float));
+    remove(path);
+    pipe_net_free(&net);
+    pipe_net_free(&whole);
+}
+
 /* It learns: 700 problems leave less of the gap than looking ahead by equal shares does. */
 static void test_learns(void **state)
 {
@@ -316,6 +358,7 @@ int main(void)
         cmocka_unit_test(test_values_by_trying_all),
         cmocka_unit_test(test_features),
         cmocka_unit_test(test_any_number_of_processes),
+        cmocka_unit_test(test_stopped_and_resumed),
         cmocka_unit_test(test_learns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
