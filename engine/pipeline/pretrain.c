@@ -656,8 +656,6 @@ int pretrain_pipelines(const struct pretrain_options *o,
         goto out;
     *out = c.net;
     c.net = (struct pipe_net){0};
-    if (o->state)
-        remove(o->state);
 out:
     close_school(&c);
     return rc;

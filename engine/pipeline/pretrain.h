@@ -30,7 +30,8 @@ struct pretrain_options {
     uint32_t range;              /* of environment_ranges */
     uint32_t families;           /* bits of environment_families; 0: all */
     const struct pipe_net *from; /* to begin with; NULL: random weights */
-    const char *state;           /* where a stopped training is kept; NULL: nowhere */
+    const char *state;           /* where a stopped training is kept; NULL: nowhere. The caller
+                                    removes it when the network is on disk */
     const atomic_bool *stop;     /* looked at between problems; NULL: never */
 };
 

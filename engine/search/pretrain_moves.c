@@ -530,8 +530,6 @@ int pretrain_moves(struct problem *const *problem, uint32_t count,
     }
     *out = c.policy;
     c.policy = (struct policy){0};
-    if (o->state)
-        remove(o->state);
 out:
     close_school(&c);
     return rc;

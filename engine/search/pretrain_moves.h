@@ -25,7 +25,8 @@
 struct pretrain_moves_options {
     uint64_t seed, rounds;
     struct ranks *ranks;     /* that play, all with the same options */
-    const char *state;       /* where a stopped training is kept; NULL: nowhere */
+    const char *state;       /* where a stopped training is kept; NULL: nowhere. The caller removes
+                                it when the network is on disk */
     const atomic_bool *stop; /* NULL: never */
 };
 

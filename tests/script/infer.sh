@@ -51,6 +51,14 @@ else
 fi
 cmp "$dir/c.net" "$dir/d.net"
 [ ! -e "$dir/d.net.part" ] || { echo "its state is still there"; exit 1; }
+# a network that cannot be written leaves the state of its training
+mkdir "$dir/taken.net"
+code=0
+"$automap" pretrain opp mlp -o "$dir/taken.net" --rounds 64 2> "$dir/err" || code=$?
+[ $code != 0 ] && [ -s "$dir/taken.net.part" ] || { echo "not written: exit $code, and no state"; cat "$dir/err"; exit 1; }
+rmdir "$dir/taken.net"
+"$automap" pretrain opp mlp -o "$dir/taken.net" --rounds 64 2> "$dir/err"
+[ -s "$dir/taken.net" ] && [ ! -e "$dir/taken.net.part" ] || { echo "its state is still there"; exit 1; }
 # from another network; a file says what made it
 "$automap" pretrain pp -o "$dir/e.net" --finetune "$dir/c.net" --family cnn --environments 128 --measure 0 2> "$dir/err"
 "$automap" pretrain show "$dir/e.net" > "$dir/text"

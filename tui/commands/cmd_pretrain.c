@@ -107,6 +107,7 @@ static int measure_net(const struct pipe_net *net, uint32_t count, struct err *e
     return 0;
 }
 
+/* Trains and saves. `net` is the caller's to free, also after an error. */
 static int train_net(struct request *r, struct pipe_net *net, struct err *e)
 {
     struct pipe_net from = {0};
@@ -127,6 +128,10 @@ static int train_net(struct request *r, struct pipe_net *net, struct err *e)
     int rc = pretrain_pipelines(&r->options, tell_progress, r, net, e);
     if (r->terminal)
         fputc('\n', stderr);
+    if (!rc && !r->ranks.self)
+        rc = pipe_net_save(net, r->out, e);
+    if (!rc && !r->ranks.self && r->options.state)
+        remove(state);
     pipe_net_free(&from);
     return rc;
 }
@@ -137,7 +142,7 @@ static int run_pretrain(int argc, char **argv)
     struct request r = {.options = {.seed = 1, .environments = 20000, .processes = 1},
                         .measure = HELD_OUT,
                         .terminal = isatty(STDERR_FILENO)};
-    struct pipe_net net;
+    struct pipe_net net = {0};
     struct err e;
     int rc = options_parse(&parser, &r, argc, argv);
 
@@ -155,13 +160,9 @@ static int run_pretrain(int argc, char **argv)
             err_set(&e, ERR_USAGE, "--processes is for one rank; mpirun started %u", r.ranks.count);
     if (!rc)
         rc = train_net(&r, &net, &e);
-    if (!rc && !r.ranks.self) {
-        rc = pipe_net_save(&net, r.out, &e);
-        if (!rc && r.measure)
-            rc = measure_net(&net, r.measure, &e);
-    }
-    if (!rc)
-        pipe_net_free(&net);
+    if (!rc && !r.ranks.self && r.measure)
+        rc = measure_net(&net, r.measure, &e);
+    pipe_net_free(&net);
     bool stopped = stopping_end();
     if (rc && !r.ranks.self)
         err_print(&e, stderr);
@@ -254,7 +255,7 @@ static int load_school(const struct moves_request *r, const struct bench_models 
 static int train_moves(struct moves_request *r, const struct bench_models *models, struct err *e)
 {
     struct problem *problem[EXAMPLES_MOST];
-    struct policy policy;
+    struct policy policy = {0};
     char state[PATH_MAX];
     uint32_t count;
     int rc = load_school(r, models, problem, &count, e);
@@ -269,8 +270,9 @@ static int train_moves(struct moves_request *r, const struct bench_models *model
         fputc('\n', stderr);
     if (!rc && !r->ranks.self)
         rc = policy_save(&policy, r->out, e);
-    if (!rc)
-        policy_free(&policy);
+    if (!rc && !r->ranks.self && r->options.state)
+        remove(state);
+    policy_free(&policy);
     for (uint32_t k = 0; k < count; k++) {
         problem_release(problem[k]);
         free(problem[k]);
