@@ -465,6 +465,8 @@ static void note_curve(struct school *c, const struct pretrain_options *o)
     uint64_t every = (rounds + PIPE_NET_CURVE_MOST - 1) / PIPE_NET_CURVE_MOST;
     uint64_t round = (c->progress.environments + ROUND - 1) / ROUND;
 
+    if (c->net.points == PIPE_NET_CURVE_MOST) /* of a foreign state */
+        return;
     if (round % every == 0 || c->progress.environments == o->environments)
         c->net.curve[c->net.points++] =
             (struct pipe_net_point){c->progress.environments, c->progress.loss, c->progress.gap};

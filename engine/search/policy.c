@@ -50,6 +50,8 @@ void policy_serialize(struct rl_serializer *w, struct policy *p)
         RL_ONE(w, p->curve[n].loss);
         RL_ONE(w, p->curve[n].gap);
     }
+    if (w->pass == RL_READ)
+        rl_scorer_free(&p->scorer);
     rl_scorer_serialize(w, &p->scorer);
     w->failed |= p->scorer.features != MOVE_FEATURES;
 }

@@ -37,7 +37,7 @@ bool policy_choose(const struct rl_scorer *net, struct game *g, double heat, str
 int policy_load(struct policy *p, const char *path) MUST_CHECK;
 int policy_save(const struct policy *p, const char *path, struct err *e) MUST_CHECK;
 void policy_free(struct policy *p);
-/* What the file holds; read into a zeroed policy. */
+/* In a walk (rl/serialize.h); read into one that is zero or has weights of its own. */
 void policy_serialize(struct rl_serializer *w, struct policy *p);
 
 #endif

@@ -349,7 +349,8 @@ static void note_curve(struct school *c)
     if (group % every && p->round != c->options->rounds)
         return;
     p->gap = c->decided ? c->gap / (double)c->decided : 0;
-    c->policy.curve[c->policy.points++] = (struct policy_point){p->episodes, p->loss, p->gap};
+    if (c->policy.points < POLICY_CURVE_MOST) /* a foreign state may be full */
+        c->policy.curve[c->policy.points++] = (struct policy_point){p->episodes, p->loss, p->gap};
     c->gap = 0;
     c->decided = 0;
 }

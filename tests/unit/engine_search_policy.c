@@ -155,6 +155,50 @@ static void test_training_and_file(void **state)
     policy_free(&two);
 }
 
+struct stopper {
+    uint64_t at;
+    atomic_bool stop;
+};
+
+static void stop_at(void *self, const struct pretrain_moves_progress *p)
+{
+    struct stopper *s = self;
+
+    if (p->round == s->at)
+        atomic_store(&s->stop, true);
+}
+
+/* Stopped on its way, and after its last round, it goes on to the same network. */
+static void test_stopped_and_resumed(void **state)
+{
+    (void)state;
+    struct ranks alone = {.count = 1};
+    struct problem *school = &problem;
+    char path[] = "/tmp/automap-state-XXXXXX";
+    struct pretrain_moves_options o = {.seed = 2, .rounds = 24, .ranks = &alone, .state = path};
+    struct policy whole, net;
+    struct err e;
+    train(24, &whole);
+    close(mkstemp(path));
+    for (uint64_t at = 16; at <= 24; at += 8) {
+        struct stopper s = {.at = at};
+        o.stop = alone.stop = &s.stop;
+        assert_int_equal(pretrain_moves(&school, 1, &o, stop_at, &s, &net, &e), ERR_INFEASIBLE);
+        assert_non_null(strstr(e.what, path));
+    }
+    o.stop = alone.stop = NULL;
+    assert_int_equal(pretrain_moves(&school, 1, &o, NULL, NULL, &net, &e), 0);
+    assert_true(net.points == whole.points);
+    assert_memory_equal(net.curve, whole.curve, whole.points * sizeof *whole.curve);
+    assert_memory_equal(net.scorer.weight, whole.scorer.weight,
+                        whole.scorer.parameters * sizeof(float));
+    remove(path);
+    policy_free(&net);
+    policy_free(&whole);
+    unload(NULL);
+    load(NULL);
+}
+
 /* Episodes in which some decision was led, of the first `most`. */
 static uint32_t led_episodes(const struct search_options *o, uint32_t most, double *best)
 {
@@ -233,8 +277,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_looking_changes_nothing), cmocka_unit_test(test_rows_mirror),
-        cmocka_unit_test(test_training_and_file),       cmocka_unit_test(test_when_it_leads),
-        cmocka_unit_test(test_options_by_field),
+        cmocka_unit_test(test_training_and_file),       cmocka_unit_test(test_stopped_and_resumed),
+        cmocka_unit_test(test_when_it_leads),           cmocka_unit_test(test_options_by_field),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }
