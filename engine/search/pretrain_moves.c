@@ -10,6 +10,7 @@
 #include "hlo/support/err.h"
 #include "hlo/support/file.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/stop.h"
 #include "rl/error.h"
 #include "rl/rng.h"
 #include "rl/scorer.h"
@@ -75,6 +76,7 @@ struct school {
     double gap; /* of its own decisions since the last point of the curve, summed */
     uint64_t decided;
     struct pretrain_moves_progress progress;
+    struct err failed; /* why this rank could not play a round; no code: it could */
 };
 
 /* ---- what is drawn ---- */
@@ -224,15 +226,16 @@ static int play_games(struct round *r, struct problem *p, struct err *e)
 
 static bool play_round(void *self, uint32_t item, struct ranks_result *out)
 {
-    const struct school *c = self;
+    struct school *c = self;
     uint64_t round = c->progress.round + item;
     struct round r = {.net = &c->policy.scorer};
-    struct err e;
 
     rl_rng_seed(&r.rng, c->options->seed, STREAM_ROUND + round);
-    bool ok = !play_games(&r, c->problem[round % c->problems], &e) && !r.failed;
+    int rc = play_games(&r, c->problem[round % c->problems], &c->failed);
     size_t states = r.sum.count * sizeof *r.state;
-    struct lessons *l = ok ? malloc(sizeof *l + states) : NULL;
+    struct lessons *l = rc || r.failed ? NULL : malloc(sizeof *l + states);
+    if (!l && !rc)
+        (void)err_no_memory(&c->failed, "for a round");
     if (l) {
         *l = r.sum;
         if (states)
@@ -243,19 +246,23 @@ static bool play_round(void *self, uint32_t item, struct ranks_result *out)
     return l != NULL;
 }
 
-static bool take_round(struct school *c, const struct ranks_result *r)
+static bool is_round(const struct ranks_result *r)
+{
+    const struct lessons *l = r->data;
+
+    return r->size >= sizeof *l && r->size == sizeof *l + l->count * sizeof(struct state);
+}
+
+static void take_round(struct school *c, const struct ranks_result *r)
 {
     const struct lessons *l = r->data;
     const struct state *state = (const struct state *)(l + 1);
 
-    if (r->size < sizeof *l || r->size != sizeof *l + l->count * sizeof *state)
-        return false;
     for (uint32_t n = 0; n < l->count; n++)
         c->replay[c->taken++ % REPLAY] = state[n];
     c->gap += l->gap;
     c->decided += l->decided;
     c->progress.episodes += l->episodes;
-    return true;
 }
 
 static uint32_t group_size(const struct school *c)
@@ -278,7 +285,9 @@ static bool play_group(struct school *c)
 
     ok = ok && ranks_do(ranks, count, play_round, c, result);
     for (uint32_t n = 0; n < count && ok && !ranks->self; n++)
-        ok = take_round(c, &result[n]);
+        ok = is_round(&result[n]);
+    for (uint32_t n = 0; n < count && ok && !ranks->self; n++)
+        take_round(c, &result[n]);
     ranks_release(result, GROUP);
     return ok;
 }
@@ -481,8 +490,12 @@ static int next_group(struct school *c, struct err *e)
 {
     uint64_t before = c->taken, round = c->progress.round;
 
-    if (!play_group(c))
-        return stopped(c, e);
+    if (!play_group(c)) {
+        if (stop_asked(c->options->stop) || !c->failed.code)
+            return stopped(c, e);
+        *e = c->failed;
+        return e->code;
+    }
     c->progress.round += group_size(c);
     int code = learn_rounds(c, before, round);
     if (code)
