@@ -9,6 +9,9 @@ if ! ldd "$automap" | grep -q libmpi; then
     code=0
     OMPI_COMM_WORLD_SIZE=2 "$automap" pretrain pp -o "$dir/no.net" --environments 1 2> "$dir/err" || code=$?
     { [ $code = 1 ] && grep -q 'built without MPI' "$dir/err" && [ ! -e "$dir/no.net" ]; } || { echo "no MPI, two ranks: exit $code"; cat "$dir/err"; exit 1; }
+    code=0
+    OMPI_COMM_WORLD_SIZE=2 "$automap" search t5-tiny --devices 4 --kind pp --quiet > /dev/null 2> "$dir/err" || code=$?
+    { [ $code = 1 ] && grep -q 'built without MPI' "$dir/err"; } || { echo "no MPI, a pipeline over two ranks: exit $code"; cat "$dir/err"; exit 1; }
     echo "skipped: automap was built without MPI"
     exit 77
 fi
@@ -79,6 +82,9 @@ kill -KILL "$rank"
 code=0
 wait $child || code=$?
 [ $code != 0 ] && [ $code != 124 ] && grep -q '^5 seeds from 1' "$dir/out" || { echo "seeds, a rank was killed: exit $code"; cat "$dir/err"; exit 1; }
-code=0
-ranks 2 search t5-tiny --devices 4 --episodes 10 --quiet > "$dir/out" 2> "$dir/err" || code=$?
-[ $code = 1 ] && grep -q -- '--seeds' "$dir/err" || { echo "one search over two ranks: exit $code"; cat "$dir/err"; exit 1; }
+# what does not spread is refused, not done twice
+for kind in "--episodes 10" "--kind pp" "--kind pp --algo dqn --seeds 2" "--kind hybrid" "--algo race"; do
+    code=0
+    ranks 2 search t5-tiny --devices 4 $kind --quiet --plan "$dir/never.plan" > "$dir/out" 2> "$dir/err" || code=$?
+    [ $code = 1 ] && grep -q -- '--seeds' "$dir/err" && [ ! -e "$dir/never.plan" ] || { echo "search $kind over two ranks: exit $code"; cat "$dir/err"; exit 1; }
+done

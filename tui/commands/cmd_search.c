@@ -454,26 +454,14 @@ static int run_on(struct search_pool *pool, struct ranks *ranks)
     return code;
 }
 
-static int run_all(const struct search_args *a, const struct problem *p)
+static int run_all(const struct search_args *a, const struct problem *p, struct ranks *ranks)
 {
     struct search_pool pool = {
         .args = a, .problem = p, .runs = mem_alloc(a->seeds * sizeof *pool.runs)};
-    struct ranks ranks;
-    struct err e;
-    int rc = ranks_join(&ranks, p->stop, &e), code;
+    int code = run_on(&pool, ranks);
 
-    if (!rc && ranks.count > 1 && (a->seeds == 1 || a->by_step.count || a->by_episode.count))
-        rc = err_set(&e, ERR_USAGE,
-                     "mpirun started %u processes, over which a search spreads --seeds N, without "
-                     "--script",
-                     ranks.count);
-    code = rc ? exit_code_of(&e) : run_on(&pool, &ranks);
-    if (rc && !ranks.self)
-        err_print(&e, stderr);
     if (stop_asked(p->stop) && code == EXIT_OK && !a->quiet && pool.runs[0].journal[0])
         fprintf(stderr, "automap search --resume %s goes on\n", pool.runs[0].journal);
-    bool stopped = stop_asked(p->stop);
-    ranks_leave(&ranks, !rc && !stopped && code != EXIT_INPUT, stopped ? EXIT_STOPPED : code);
     free(pool.runs);
     return code;
 }
@@ -505,6 +493,35 @@ out:
     }
     search_state_release(c);
     free(c);
+    return code;
+}
+
+static int run_kind(const struct search_args *a, const struct problem *p, struct ranks *ranks)
+{
+    return a->pipeline.wanted ? search_pipeline(a, p)
+           : a->hybrid        ? search_hybrid(a, p)
+           : a->race          ? race(a, p)
+                              : run_all(a, p, ranks);
+}
+
+/* Seeds are spread over ranks; all else is of one process. */
+static int run_over_ranks(const struct search_args *a, const struct problem *p)
+{
+    struct ranks ranks;
+    struct err e;
+    bool spreads = a->seeds > 1 && !a->pipeline.wanted && !a->by_step.count && !a->by_episode.count;
+    int rc = ranks_join(&ranks, p->stop, &e);
+
+    if (!rc && ranks.count > 1 && !spreads)
+        rc = err_set(&e, ERR_USAGE,
+                     "mpirun started %u processes, over which a search spreads --seeds N, without "
+                     "--script or --kind pp",
+                     ranks.count);
+    int code = rc ? exit_code_of(&e) : run_kind(a, p, &ranks);
+    if (rc && !ranks.self)
+        err_print(&e, stderr);
+    bool stopped = stop_asked(p->stop);
+    ranks_leave(&ranks, !rc && !stopped && code != EXIT_INPUT, stopped ? EXIT_STOPPED : code);
     return code;
 }
 
@@ -552,10 +569,7 @@ static int search_problem(struct search_args *a)
             if (a->search.game.memory_limit != 0) /* the same for every kind */
                 a->pipeline.options.limit_bytes = game_limit_bytes(p, &a->search.game);
             p->stop = stopping_begin();
-            code = a->pipeline.wanted ? search_pipeline(a, p)
-                   : a->hybrid        ? search_hybrid(a, p)
-                   : a->race          ? race(a, p)
-                                      : run_all(a, p);
+            code = run_over_ranks(a, p);
             if (stopping_end() && (code == EXIT_OK || code == EXIT_INFEASIBLE))
                 code = EXIT_STOPPED;
         }
