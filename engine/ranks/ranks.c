@@ -164,7 +164,7 @@ static void open_counter(struct ranks *r)
                      &j->window);
     if (!r->self) {
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, j->window);
-        *j->counter = 0;
+        *j->counter = r->count; /* the first items are drawn: one each */
         MPI_Win_unlock(0, j->window);
     }
     MPI_Barrier(MPI_COMM_WORLD);
@@ -187,6 +187,8 @@ int ranks_join(struct ranks *r, const atomic_bool *stop, struct err *e)
     r->self = (uint32_t)self;
     r->count = (uint32_t)count;
     open_counter(r);
+    r->ahead[0] = r->self;
+    r->ahead_count = 1;
     return 0;
 }
 

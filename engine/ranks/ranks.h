@@ -4,8 +4,9 @@
  * A job is made of items that do not depend on each other. Ranks draw them, one after the other,
  * from a counter that rank 0 holds (MPI_Fetch_and_op), so a rank that is slow, or has drawn long
  * items, draws fewer. Results come to rank 0, in the order of the items: they do not depend on how
- * many ranks there are. A rank that waits may draw items to come and prepare them. All ranks make
- * the same calls in the same order.
+ * many ranks there are. A rank that waits may draw items to come and prepare them. The first item
+ * of a rank is its own number, without a draw: where the network has no remote atomics, a draw
+ * waits until rank 0 is between items. All ranks make the same calls in the same order.
  *
  * Whatever waits looks at a flag: after a signal, or once a rank has given up, calls return false
  * and the job can be left. Without -DAUTOMAP_MPI=ON there is one rank. One job a process, main
