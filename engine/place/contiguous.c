@@ -583,7 +583,7 @@ static bool reaches_target(const struct place_asking *a, const struct placement 
 
 /* For a target: it is reached, by fewer accelerators, sooner. */
 static bool is_better(const struct place_graph *g, const struct place_asking *a,
-                           const struct placement *p, const struct placement *q)
+                      const struct placement *p, const struct placement *q)
 {
     uint32_t x = placement_accelerators(p, g), y = placement_accelerators(q, g);
 
