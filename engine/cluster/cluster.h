@@ -78,6 +78,8 @@ struct cluster_group { /* `count` equal servers */
     double network;   /* bytes per second of its network card; 0: the cluster's */
     struct cluster_link link;
     struct cluster_host host; /* cores of device placement; the link of offloads and callbacks */
+    uint32_t skipped;         /* servers of the file before it that cluster_keep left out */
+    bool is_cut;              /* the file has more devices in each */
 };
 
 struct cluster {
@@ -89,7 +91,6 @@ struct cluster {
     double network;            /* bytes per second between servers, each way, of one server */
     double network_latency_ms; /* of one phase of a collective between servers */
     uint32_t servers, devices; /* totals, kept up to date by every function here */
-    bool is_part;              /* cluster_keep left servers out, so that numbers are not a file's */
 };
 
 /* Reads a cluster from YAML text. On error `out` is untouched and `e` has line and column (the

@@ -78,25 +78,28 @@ int cluster_keep(struct cluster *c, const char *list, struct err *e)
             "torus",
             list, c->servers - 1);
     cluster_keep_first(c, kept);
-    c->is_part = true;
     return 0;
 }
 
 void cluster_keep_first(struct cluster *c, const struct cluster_kept *kept)
 {
-    uint32_t groups = 0;
+    uint32_t groups = 0, left_out = 0;
 
     c->servers = c->devices = 0;
     for (uint32_t g = 0; g < c->groups; g++) {
-        if (!kept[g].servers)
-            continue;
-        struct cluster_group *to = &c->group[groups++];
-        *to = c->group[g];
-        to->count = kept[g].servers;
-        if (kept[g].devices)
-            to->devices = kept[g].devices;
-        c->servers += to->count;
-        c->devices += to->count * to->devices;
+        uint32_t all = c->group[g].count;
+        if (kept[g].servers) {
+            struct cluster_group *to = &c->group[groups++];
+            *to = c->group[g];
+            to->count = kept[g].servers;
+            to->skipped += left_out;
+            to->is_cut |= kept[g].devices && kept[g].devices < to->devices;
+            if (kept[g].devices)
+                to->devices = kept[g].devices;
+            c->servers += to->count;
+            c->devices += to->count * to->devices;
+        }
+        left_out += all - kept[g].servers;
     }
     c->groups = groups;
 }
@@ -107,8 +110,10 @@ void cluster_keep_write(const struct cluster *c, const struct cluster_kept *kept
     const char *between = "";
 
     for (uint32_t g = 0; g <= c->groups; g++) {
-        bool goes_on = g < c->groups && kept[g].servers && end == from && end > first &&
-                       kept[g].devices == devices;
+        const struct cluster_group *of = g < c->groups ? &c->group[g] : NULL;
+        uint32_t start = of ? from + of->skipped : 0;
+        uint32_t own = !of ? 0 : kept[g].devices ? kept[g].devices : of->is_cut ? of->devices : 0;
+        bool goes_on = of && kept[g].servers && end == start && end > first && own == devices;
         if (!goes_on && end > first) {
             str_format(out, "%s%u", between, first);
             if (end - first > 1)
@@ -117,11 +122,11 @@ void cluster_keep_write(const struct cluster *c, const struct cluster_kept *kept
                 str_format(out, ":%u", devices);
             between = ",";
         }
-        if (g == c->groups)
+        if (!of)
             break;
-        first = goes_on ? first : from;
-        end = from + kept[g].servers;
-        devices = kept[g].devices;
-        from += c->group[g].count;
+        first = goes_on ? first : start;
+        end = start + kept[g].servers;
+        devices = own;
+        from += of->count;
     }
 }

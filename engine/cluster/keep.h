@@ -23,7 +23,8 @@ int cluster_keep(struct cluster *c, const char *list, struct err *e) MUST_CHECK;
 /* Keeps kept[g] of each group; at least one server in all. */
 void cluster_keep_first(struct cluster *c, const struct cluster_kept *kept);
 
-/* Appends the list for cluster_keep that keeps kept[g] of each group: "0-3,8:4". */
+/* Appends the list for cluster_keep that keeps kept[g] of each group, with the numbers that servers
+ * have in the file though some were left out before: "0-3,8:4". */
 void cluster_keep_write(const struct cluster *c, const struct cluster_kept *kept, struct str *out);
 
 #endif

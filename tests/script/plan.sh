@@ -46,6 +46,8 @@ tied=$(mktemp)
 rm -f "$tied"
 
 expect 0 'proven optimal' plan "$tiny" --devices 16 --mesh 4x4 --optimum
+# fewer devices of a part are told by the numbers of the file
+expect 0 'fewer devices .* on 4 of the 8 devices: --servers 1 --mesh 4' plan "$vgg" unequal --servers 1-2 --optimum
 
 expect 0 'batch +64  the module has' plan "$tiny" --optimum --batch 64
 expect 2 'a batch of 63, expected a multiple of the 4 micro-batches' plan "$tiny" --optimum --batch 63 --micro-batches 4

@@ -87,8 +87,20 @@ static void lists_name_servers(void **state)
         }
         cluster_keep_write(all, kept, &text);
         assert_string_equal(text.text, cases[k].again);
+        /* what is left of it has the file's numbers still, and so has a part of that */
+        for (uint32_t n = 0; n < c->groups; n++)
+            kept[n] = (struct cluster_kept){c->group[n].count, 0};
+        str_clear(&text);
+        cluster_keep_write(c, kept, &text);
+        assert_string_equal(text.text, cases[k].again);
         str_release(&text);
     }
+    struct str text = {0};
+    *c = *all;
+    assert_int_equal(cluster_keep(c, "1-2:2", &(struct err){0}), 0);
+    cluster_keep_write(c, &(struct cluster_kept){1, 1}, &text);
+    assert_string_equal(text.text, "1:1");
+    str_release(&text);
     free(c);
     free(all);
 }

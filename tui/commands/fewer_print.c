@@ -5,12 +5,11 @@
 
 #include <stdio.h>
 
-/* Servers are told by their numbers in the file, which a part of a cluster has not. */
 static bool find_fewer(const struct problem *p, const struct fewer_question *q, struct fewer *out)
 {
     struct err e;
 
-    return !p->cluster.is_part && !fewer_devices(p, q, out, &e) && out->found;
+    return !fewer_devices(p, q, out, &e) && out->found;
 }
 
 void fewer_print(const struct problem *p, const struct fewer_question *q)
