@@ -298,6 +298,14 @@ int rl_scorer_adam_new(struct rl_scorer_adam *a, const struct rl_scorer *s)
     return RL_OK;
 }
 
+void rl_scorer_adam_serialize(struct rl_serializer *w, struct rl_scorer_adam *a,
+                              uint32_t parameters)
+{
+    RL_MANY(w, a->adam.mean, parameters);
+    RL_MANY(w, a->adam.square, parameters);
+    RL_ONE(w, a->adam.step);
+}
+
 void rl_scorer_adam_free(struct rl_scorer_adam *a)
 {
     free(a->gradient);

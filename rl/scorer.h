@@ -61,6 +61,9 @@ struct rl_scorer_adam {
 };
 int rl_scorer_adam_new(struct rl_scorer_adam *a, const struct rl_scorer *s) RL_MUST_CHECK;
 void rl_scorer_adam_free(struct rl_scorer_adam *a);
+/* In a walk (rl/serialize.h); read into one that was made for a network of the same size. */
+void rl_scorer_adam_serialize(struct rl_serializer *w, struct rl_scorer_adam *a,
+                              uint32_t parameters);
 /* One step of Adam with the gradient clipped to norm 10. *loss is the loss before it.
  * RL_E_DIVERGED. */
 int rl_scorer_learn(struct rl_scorer *s, struct rl_scorer_adam *a, const struct rl_groups *g,

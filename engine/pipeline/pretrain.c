@@ -489,9 +489,7 @@ static void serialize_school(struct rl_serializer *w, struct school *c,
     w->failed |= c->net.scorer.parameters != parameters;
     if (w->failed)
         return;
-    RL_MANY(w, c->adam.adam.mean, parameters);
-    RL_MANY(w, c->adam.adam.square, parameters);
-    RL_ONE(w, c->adam.adam.step);
+    rl_scorer_adam_serialize(w, &c->adam, parameters);
     RL_ONE(w, c->draw);
     RL_ONE(w, c->taken);
     RL_ONE(w, c->progress.environments);

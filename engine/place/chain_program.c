@@ -495,6 +495,20 @@ static bool fill_band(struct run *r, struct place_band *b)
     return true;
 }
 
+/* States counted, room for them, and which types each may be on; release_run also after an error.
+ */
+static int open_run(struct run *r, struct err *e)
+{
+    int rc = count_states(r, e);
+
+    if (rc)
+        return rc;
+    if (!allocate_run(r))
+        return err_no_memory(e, "for the program over ideals");
+    run_restrict_types(r);
+    return 0;
+}
+
 int place_program_band(const struct place_prepared *p, const struct place_question *q,
                        struct place_band *out, struct err *e)
 {
@@ -508,13 +522,9 @@ int place_program_band(const struct place_prepared *p, const struct place_questi
     if (q->rules->apart || !isfinite(q->below_ms))
         return 0;
     r.cap[0] = q->below_ms;
-    rc = count_states(&r, e);
+    rc = open_run(&r, e);
     if (rc)
         goto out;
-    rc = allocate_run(&r) ? 0 : err_no_memory(e, "for the program over ideals");
-    if (rc)
-        goto out;
-    run_restrict_types(&r);
     fill_bounds(&r);
     rc = fill_band(&r, out) ? 0 : err_no_memory(e, "for the program over ideals");
 out:
@@ -536,13 +546,9 @@ int place_program(const struct place_prepared *p, const struct place_family *f,
     r.measures = q->rules->apart ? 2 : 1;
     r.cap[0] = q->below_ms;
     r.cap[1] = q->other_ms;
-    rc = count_states(&r, e);
+    rc = open_run(&r, e);
     if (rc)
         goto out;
-    rc = allocate_run(&r) ? 0 : err_no_memory(e, "for the program over ideals");
-    if (rc)
-        goto out;
-    run_restrict_types(&r);
     fill_sums(&r);
     fill_bounds(&r);
     rc = walk_ideals(&r, e);

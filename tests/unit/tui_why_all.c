@@ -101,7 +101,8 @@ static bool check_sentence(const struct watch *w, const char *text)
     bool split = k != CLASS_NONE && w->best->on[k];
     assert_int_equal(split, say == 2);
     if (split)
-        assert_int_equal(atoi(end + strlen(says[1])), w->problem->labels.parts[w->best->on[k]]);
+        assert_int_equal(strtoul(end + strlen(says[1]), NULL, 10),
+                         w->problem->labels.parts[w->best->on[k]]);
     return true;
 }
 
