@@ -72,6 +72,37 @@ static bool sums_unevenly(const struct plan *p, hlo_id id)
     return summed && spare && size % q->labels.parts[summed | spare];
 }
 
+/* A convolution with a kernel of one feature a group whose result is a single point. */
+static bool makes_points_by_depth(const struct hlo_module *m, hlo_id id, struct hlo_conv_dims *d)
+{
+    const struct hlo_attr *a = hlo_attr(m, id, HLO_ATTR_DIM_LABELS);
+
+    if (hlo_at(m, id)->opcode != HLO_OP_CONVOLUTION || !a || hlo_at(m, id)->operand_count < 2 ||
+        hlo_attr_int(m, id, HLO_ATTR_FEATURE_GROUP_COUNT, 1) < 2 ||
+        !hlo_parse_conv_dims(a->text, a->size, d) ||
+        hlo_shape(m, hlo_operand(m, id, 1))->dims[d->kernel_in] != 1)
+        return false;
+    for (uint8_t k = 0; k < d->spatial_count; k++)
+        if (hlo_shape(m, id)->dims[d->out_spatial[k]] != 1)
+            return false;
+    return true;
+}
+
+/* Such a convolution split by features over part of the devices, all else whole. XLA takes it for
+ * a product of matrices and frees what it does not own (jaxlib 0.10.2, four and eight devices; a
+ * batch that is split as well, more points, or all devices: no fault). */
+static bool aborts_in_xla(const struct plan *p, hlo_id id)
+{
+    struct hlo_conv_dims d;
+
+    if (!makes_points_by_depth(p->problem->m, id, &d))
+        return false;
+    hlo_value v = p->problem->m->leaf_base[id];
+    label over = plan_dim_label(p, v, d.out_feature);
+    uint32_t parts = p->problem->labels.parts[over];
+    return parts > 1 && parts < p->problem->mesh.devices && !plan_dim_label(p, v, d.out_batch);
+}
+
 static bool is_padded(const struct plan *p, hlo_id id)
 {
     const struct classes *c = &p->problem->classes;
@@ -137,6 +168,10 @@ static const struct {
     {is_collective_of_file,
      "is of a program for fixed devices (shard_map, pmap): XLA may refuse the export, and what it "
      "does on other devices is not the plan's; plan the program without it"},
+    {aborts_in_xla,
+     "is a depthwise convolution to a single point, split by features over part of the devices: "
+     "XLA's partitioner aborts on it; split it over all of them, along the batch too, or not at "
+     "all"},
     {is_gathered,
      "is split, and the partitioner runs it whole on every device: the plan counts the "
      "all-gathers of its operands (automap explain says why)"},

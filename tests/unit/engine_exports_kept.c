@@ -129,6 +129,34 @@ static void sums_of_batch_groups_are_over_all_devices(void **state)
     release(&x);
 }
 
+/* XLA aborts on the first alone: measured on eight devices, each shape in a process of its own. */
+static void depthwise_points_are_announced(void **state)
+{
+    static const struct {
+        const char *points, *window, *setting, *second;
+        bool aborts;
+    } cases[] = {{"1,1", "3x3", "k:3=x", NULL, true},
+                 {"1,1", "3x3", "k:3=xy", NULL, false},
+                 {"1,1", "3x3", "k:3=x", "a:0=y", false},
+                 {"3,3", "1x1", "k:3=x", NULL, false}};
+    char model[400];
+    struct exported x;
+
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        snprintf(model, sizeof model,
+                 "ENTRY e {\n  a = f32[8,3,3,16] parameter(0)\n  k = f32[%.1s,%.1s,1,16] "
+                 "parameter(1)\n  ROOT c = f32[8,%s,16] convolution(a, k), window={size=%s}, "
+                 "dim_labels=b01f_01io->b01f, feature_group_count=16\n}\n",
+                 cases[k].window, cases[k].window, cases[k].points, cases[k].window);
+        export_two(model, "2x2", cases[k].setting, cases[k].second, &x);
+        const char *said = x.warnings.size ? x.warnings.text : "";
+        if (!strstr(said, "XLA's partitioner aborts") == cases[k].aborts)
+            fail_msg("%s: '%s'", cases[k].setting, said);
+        release(&x);
+    }
+}
+
 /* XLA makes one of both zeros, so both are split alike, and what looks something up in the one that
  * nobody needs in parts finds it whole. Metadata tells them apart for people alone. */
 static const char TWINS[] =
@@ -565,6 +593,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_of_batch_groups_are_over_all_devices),
+        cmocka_unit_test(depthwise_points_are_announced),
         cmocka_unit_test(equal_free_values_are_split_alike),
         cmocka_unit_test(values_that_fold_to_the_same_are_split_alike),
         cmocka_unit_test(values_of_varying_size_carry_no_sharding),
