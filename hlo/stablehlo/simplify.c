@@ -74,14 +74,22 @@ static mlir_value if_same_shape(const struct simplifier *z, const struct mlir_op
     return bare_of(z, v) == bare_of(z, op->results) ? v : MLIR_NONE;
 }
 
+/* The list under one of two names; false when there is none or it is too long. */
+static bool list_of(const struct simplifier *z, const struct mlir_op *op, const char *path,
+                    const char *pretty, int64_t *out, size_t *count)
+{
+    struct mlir_span s;
+
+    return hlo_mlir_attr(z->m, op, path, pretty, &s) && hlo_mlir_ints(s, out, HLO_RANK_MAX, count);
+}
+
 static mlir_value if_in_order(const struct simplifier *z, const struct mlir_op *op,
                               const char *path, const char *pretty)
 {
     int64_t dims[HLO_RANK_MAX];
     size_t count;
-    struct mlir_span s;
 
-    if (!hlo_mlir_attr(z->m, op, path, pretty, &s) || !hlo_mlir_ints(s, dims, HLO_RANK_MAX, &count))
+    if (!list_of(z, op, path, pretty, dims, &count))
         return MLIR_NONE;
     for (size_t n = 0; n < count; n++) {
         if (dims[n] != (int64_t)n)
@@ -90,11 +98,18 @@ static mlir_value if_in_order(const struct simplifier *z, const struct mlir_op *
     return if_same_shape(z, op);
 }
 
-static mlir_value simple_reshape(struct simplifier *z, const struct mlir_op *op)
+static mlir_value simple_same(struct simplifier *z, struct mlir_op *op)
+{
+    return if_same_shape(z, op);
+}
+
+static mlir_value simple_reshape(struct simplifier *z, struct mlir_op *op)
 {
     mlir_value v = operand_of(z, op, 0);
     const struct mlir_op *inner;
 
+    if (splat_of(z, v).size)
+        z->s->constant[op->results] = z->s->constant[v];
     while ((inner = maker(z, v, MLIR_OP_RESHAPE)) && inner->operand_count == 1) {
         v = operand_of(z, inner, 0);
         z->m->operand_pool[op->operands] = v;
@@ -102,68 +117,64 @@ static mlir_value simple_reshape(struct simplifier *z, const struct mlir_op *op)
     return if_same_shape(z, op);
 }
 
-/* Two transposes in a row are one. */
-static mlir_value simple_transpose(struct simplifier *z, struct mlir_op *op)
+/* Two of a kind in a row are one: the list of `op` becomes `first[second[n]]` of its own list and
+ * that of the one before, in the order `own_first` says. */
+static void compose(struct simplifier *z, struct mlir_op *op, const char *path, const char *pretty,
+                    bool own_first)
 {
-    int64_t outer[HLO_RANK_MAX], inner[HLO_RANK_MAX];
-    size_t n_outer, n_inner;
-    struct mlir_span s;
-    mlir_value v = operand_of(z, op, 0);
-    const struct mlir_op *before = maker(z, v, MLIR_OP_TRANSPOSE);
+    int64_t own[HLO_RANK_MAX], before[HLO_RANK_MAX];
+    size_t n_own, n_before;
+    const struct mlir_op *inner = maker(z, operand_of(z, op, 0), op->row);
 
-    if (!before || before->operand_count != 1 ||
-        !hlo_mlir_attr(z->m, op, "permutation", "dims", &s) ||
-        !hlo_mlir_ints(s, outer, HLO_RANK_MAX, &n_outer) ||
-        !hlo_mlir_attr(z->m, before, "permutation", "dims", &s) ||
-        !hlo_mlir_ints(s, inner, HLO_RANK_MAX, &n_inner) || n_outer != n_inner ||
-        op->attr_count != 1)
-        return if_in_order(z, op, "permutation", "dims");
+    if (!inner || inner->operand_count != 1 || op->attr_count != 1 ||
+        !list_of(z, op, path, pretty, own, &n_own) ||
+        !list_of(z, inner, path, pretty, before, &n_before))
+        return;
+    const int64_t *first = own_first ? own : before, *second = own_first ? before : own;
+    size_t room = own_first ? n_own : n_before, count = own_first ? n_before : n_own;
     struct str text = {0};
-    for (size_t n = 0; n < n_outer; n++) {
-        if (outer[n] < 0 || (size_t)outer[n] >= n_inner)
-            return MLIR_NONE;
+    for (size_t n = 0; n < count; n++) {
+        if (second[n] < 0 || (size_t)second[n] >= room)
+            goto out;
         str_add(&text, n ? ", " : "[");
-        str_add_int(&text, inner[outer[n]]);
+        str_add_int(&text, first[second[n]]);
     }
-    str_add(&text, "]");
+    str_add(&text, count ? "]" : "[]");
     char *kept =
         text.failed ? NULL : arena_text(&hlo_builder_module(z->m->b)->arena, text.text, text.size);
     if (kept) {
         z->m->attr_pool[op->attrs].value = (struct mlir_span){kept, (uint32_t)text.size};
-        z->m->operand_pool[op->operands] = operand_of(z, before, 0);
+        z->m->operand_pool[op->operands] = operand_of(z, inner, 0);
     }
+out:
     str_release(&text);
-    return if_in_order(z, op, "permutation", "dims");
 }
 
-static mlir_value simple_binary(struct simplifier *z, const struct mlir_op *op)
+/* A transpose that leaves the dims larger than one in their order is a reshape. */
+static mlir_value simple_transpose(struct simplifier *z, struct mlir_op *op)
 {
-    bool is_add = op->row == MLIR_OP_SAME_ADD;
-    const char *integer = is_add ? "0" : "1";
-    const char *real = is_add ? "0.000000e+00" : "1.000000e+00";
+    int64_t dims[HLO_RANK_MAX], last = -1;
+    size_t count;
 
-    for (uint32_t n = 0; n < 2; n++) {
-        mlir_value other = operand_of(z, op, 1 - n);
-        if (is_number(z, operand_of(z, op, n), integer, real) &&
-            bare_of(z, other) == bare_of(z, op->results))
-            return other;
+    compose(z, op, "permutation", "dims", false);
+    const struct hlo_shape *from = mlir_shape(z->m, operand_of(z, op, 0));
+    const struct hlo_shape *to = mlir_shape(z->m, op->results);
+    mlir_value same = if_in_order(z, op, "permutation", "dims");
+    if (same != MLIR_NONE || !list_of(z, op, "permutation", "dims", dims, &count) ||
+        count != from->rank || count != to->rank)
+        return same;
+    for (size_t n = 0; n < count; n++) {
+        if (dims[n] < 0 || dims[n] >= (int64_t)count || to->dims[n] != from->dims[dims[n]])
+            return MLIR_NONE;
+        if (from->dims[dims[n]] == 1)
+            continue;
+        if (dims[n] <= last)
+            return MLIR_NONE;
+        last = dims[n];
     }
-    return MLIR_NONE;
-}
-
-/* Zero times zero, as of the imaginary part of a real number. */
-static void fold_zeros(struct simplifier *z, const struct mlir_op *op)
-{
-    for (uint32_t n = 0; n < op->operand_count; n++) {
-        if (!is_number(z, operand_of(z, op, n), "0", "0.000000e+00"))
-            return;
-    }
-    z->s->constant[op->results] = z->s->constant[operand_of(z, op, 0)];
-}
-
-static mlir_value simple_convert(struct simplifier *z, const struct mlir_op *op)
-{
-    return if_same_shape(z, op);
+    op->row = MLIR_OP_RESHAPE;
+    op->attr_count = 0;
+    return simple_reshape(z, op);
 }
 
 /* A broadcast of a constant's one value is that constant in another shape. */
@@ -171,50 +182,163 @@ static mlir_value simple_broadcast(struct simplifier *z, struct mlir_op *op)
 {
     mlir_value v = operand_of(z, op, 0);
 
-    if (splat_of(z, v).size)
+    if (splat_of(z, v).size) {
         z->s->constant[op->results] = z->s->constant[v];
+        return if_in_order(z, op, "broadcast_dimensions", "dims");
+    }
+    compose(z, op, "broadcast_dimensions", "dims", true);
     return if_in_order(z, op, "broadcast_dimensions", "dims");
 }
 
+/* Numbers that change nothing, as JAX writes them. */
+static const struct neutral {
+    uint16_t row;
+    const char *integer, *real;
+    uint32_t from; /* the operands from this one on */
+} neutrals[] = {
+    {MLIR_OP_SAME_ADD, "0", "0.000000e+00", 0},      {MLIR_OP_SAME_AND, "-1", "true", 0},
+    {MLIR_OP_SAME_MULTIPLY, "1", "1.000000e+00", 0}, {MLIR_OP_SAME_OR, "0", "false", 0},
+    {MLIR_OP_SAME_SUBTRACT, "0", "0.000000e+00", 1}, {MLIR_OP_SAME_XOR, "0", "false", 0},
+};
+
+static mlir_value simple_binary(struct simplifier *z, struct mlir_op *op)
+{
+    const struct neutral *k = neutrals;
+
+    while (k->row != op->row)
+        k++;
+    for (uint32_t n = k->from; n < 2; n++) {
+        mlir_value other = operand_of(z, op, 1 - n);
+        if (is_number(z, operand_of(z, op, n), k->integer, k->real) &&
+            bare_of(z, other) == bare_of(z, op->results))
+            return other;
+    }
+    return MLIR_NONE;
+}
+
+/* Zero times zero, as of the imaginary part of a real number. */
+static mlir_value simple_product(struct simplifier *z, struct mlir_op *op)
+{
+    bool is_zero = true;
+
+    for (uint32_t n = 0; n < op->operand_count; n++)
+        is_zero &= is_number(z, operand_of(z, op, n), "0", "0.000000e+00");
+    if (is_zero)
+        z->s->constant[op->results] = z->s->constant[operand_of(z, op, 0)];
+    return op->row == MLIR_OP_SAME_MULTIPLY ? simple_binary(z, op) : MLIR_NONE;
+}
+
+static mlir_value simple_conj(struct simplifier *z, struct mlir_op *op)
+{
+    bool is_complex = hlo_type_info[mlir_shape(z->m, op->results)->type].class == 'C';
+
+    return is_complex ? MLIR_NONE : if_same_shape(z, op);
+}
+
+static mlir_value simple_part(struct simplifier *z, struct mlir_op *op)
+{
+    const struct mlir_op *made = maker(z, operand_of(z, op, 0), MLIR_OP_SAME_COMPLEX);
+
+    if (!made || made->operand_count != 2)
+        return MLIR_NONE;
+    mlir_value v = operand_of(z, made, op->row == MLIR_OP_SAME_IMAG);
+    return bare_of(z, v) == bare_of(z, op->results) ? v : MLIR_NONE;
+}
+
+static mlir_value simple_select(struct simplifier *z, struct mlir_op *op)
+{
+    mlir_value if_true = operand_of(z, op, 1), if_false = operand_of(z, op, 2);
+    struct mlir_span s = splat_of(z, operand_of(z, op, 0));
+    mlir_value v = if_true == if_false || hlo_mlir_is(s, "true") ? if_true
+                   : hlo_mlir_is(s, "false")                     ? if_false
+                                                                 : MLIR_NONE;
+
+    return v != MLIR_NONE && bare_of(z, v) == bare_of(z, op->results) ? v : MLIR_NONE;
+}
+
+static mlir_value simple_pad(struct simplifier *z, struct mlir_op *op)
+{
+    static const char *const lists[][2] = {{"edge_padding_low", "low"},
+                                           {"edge_padding_high", "high"},
+                                           {"interior_padding", "interior"}};
+    int64_t widths[HLO_RANK_MAX];
+    size_t count;
+
+    for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
+        if (!list_of(z, op, lists[k][0], lists[k][1], widths, &count))
+            return MLIR_NONE;
+        for (size_t n = 0; n < count; n++) {
+            if (widths[n])
+                return MLIR_NONE;
+        }
+    }
+    return if_same_shape(z, op);
+}
+
+static mlir_value simple_reverse(struct simplifier *z, struct mlir_op *op)
+{
+    const struct hlo_shape *shape = mlir_shape(z->m, op->results);
+    int64_t dims[HLO_RANK_MAX];
+    size_t count;
+
+    if (!list_of(z, op, "dimensions", "dims", dims, &count))
+        return MLIR_NONE;
+    for (size_t n = 0; n < count; n++) {
+        if (dims[n] < 0 || dims[n] >= (int64_t)shape->rank || shape->dims[dims[n]] != 1)
+            return MLIR_NONE;
+    }
+    return if_same_shape(z, op);
+}
+
+/* Over no dims. */
+static mlir_value simple_reduce(struct simplifier *z, struct mlir_op *op)
+{
+    int64_t dims[HLO_RANK_MAX];
+    size_t count;
+
+    if (!list_of(z, op, "dimensions", "dimensions", dims, &count) || count)
+        return MLIR_NONE;
+    return if_same_shape(z, op);
+}
+
+/* Of operations with one result and this many operands. */
+static const struct rule {
+    mlir_value (*same)(struct simplifier *, struct mlir_op *);
+    uint32_t operands;
+} rules[MLIR_OP_COUNT] = {
+    [MLIR_OP_RESHAPE] = {simple_reshape, 1},
+    [MLIR_OP_TRANSPOSE] = {simple_transpose, 1},
+    [MLIR_OP_BROADCAST_IN_DIM] = {simple_broadcast, 1},
+    [MLIR_OP_CONVERT] = {simple_same, 1},
+    [MLIR_OP_SLICE] = {simple_same, 1},
+    [MLIR_OP_CONCATENATE] = {simple_same, 1},
+    [MLIR_OP_PROPAGATION_BARRIER] = {simple_same, 1},
+    [MLIR_OP_REPLICATED_TO_UNREDUCED] = {simple_same, 1},
+    [MLIR_OP_REVERSE] = {simple_reverse, 1},
+    [MLIR_OP_PAD] = {simple_pad, 2},
+    [MLIR_OP_REDUCE] = {simple_reduce, 2},
+    [MLIR_OP_SELECT] = {simple_select, 3},
+    [MLIR_OP_CHLO_CONJ] = {simple_conj, 1},
+    [MLIR_OP_CHLO_SQUARE] = {simple_product, 1},
+    [MLIR_OP_SAME_REAL] = {simple_part, 1},
+    [MLIR_OP_SAME_IMAG] = {simple_part, 1},
+    [MLIR_OP_SAME_MULTIPLY] = {simple_product, 2},
+    [MLIR_OP_SAME_ADD] = {simple_binary, 2},
+    [MLIR_OP_SAME_SUBTRACT] = {simple_binary, 2},
+    [MLIR_OP_SAME_AND] = {simple_binary, 2},
+    [MLIR_OP_SAME_OR] = {simple_binary, 2},
+    [MLIR_OP_SAME_XOR] = {simple_binary, 2},
+};
+
 static mlir_value simplified(struct simplifier *z, struct mlir_op *op)
 {
-    uint32_t needed = op->row == MLIR_OP_SAME_ADD || op->row == MLIR_OP_SAME_MULTIPLY ? 2 : 1;
+    const struct rule *r = &rules[op->row];
 
-    if (op->row == MLIR_OP_SHARDING_GROUP || op->result_count != 1)
+    if (op->result_count != 1)
         return MLIR_NONE;
     if (op->row == MLIR_OP_CONSTANT || op->row == MLIR_OP_SDY_CONSTANT)
         z->s->constant[op->results] = (mlir_op_id)(op - z->m->ops);
-    if (op->operand_count != needed)
-        return MLIR_NONE;
-    switch (op->row) {
-    case MLIR_OP_RESHAPE:
-        if (splat_of(z, operand_of(z, op, 0)).size)
-            z->s->constant[op->results] = z->s->constant[operand_of(z, op, 0)];
-        return simple_reshape(z, op);
-    case MLIR_OP_TRANSPOSE:
-        return simple_transpose(z, op);
-    case MLIR_OP_CONVERT:
-    case MLIR_OP_SLICE:
-    case MLIR_OP_CHLO_CONJ:
-    case MLIR_OP_PROPAGATION_BARRIER:
-    case MLIR_OP_REPLICATED_TO_UNREDUCED:
-        if (op->row == MLIR_OP_CHLO_CONJ &&
-            hlo_type_info[mlir_shape(z->m, op->results)->type].class == 'C')
-            return MLIR_NONE;
-        return simple_convert(z, op);
-    case MLIR_OP_BROADCAST_IN_DIM:
-        return simple_broadcast(z, op);
-    case MLIR_OP_CHLO_SQUARE:
-        fold_zeros(z, op);
-        return MLIR_NONE;
-    case MLIR_OP_SAME_MULTIPLY:
-        fold_zeros(z, op);
-        return simple_binary(z, op);
-    case MLIR_OP_SAME_ADD:
-        return simple_binary(z, op);
-    default:
-        return MLIR_NONE;
-    }
+    return r->same && r->operands == op->operand_count ? r->same(z, op) : MLIR_NONE;
 }
 
 /* What a loop carries and its body returns as it came is the value it began with. */

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -279,6 +280,98 @@ static void test_simplified(void **state)
     assert_int_equal(hlo_at(m, 1)->opcode, HLO_OP_RESHAPE);
     assert_int_equal(hlo_at(m, 2)->opcode, HLO_OP_BROADCAST);
     hlo_free(m);
+}
+
+/* The opcode of the result that `ops` make as %r, of %a, %b (truth values), constants %s, %z, %f.
+ */
+static int opcode_of(const char *ops)
+{
+    char text[2048];
+
+    int size = snprintf(text, sizeof text,
+                        "!F = tensor<1x3xf32>\n!P = tensor<1x3xi1>\n!S = tensor<f32>\n"
+                        "!C = tensor<1x3xcomplex<f32>>\n!G = tensor<3x1xf32>\n"
+                        "func.func @main(%%a: !F, %%b: !P) -> !F {\n"
+                        "%%s = stablehlo.constant dense<0.000000e+00> : !S\n"
+                        "%%z = stablehlo.broadcast_in_dim %%s, dims = [] : (!S) -> !F\n"
+                        "%%t = stablehlo.constant dense<false> : tensor<i1>\n"
+                        "%%f = stablehlo.broadcast_in_dim %%t, dims = [] : (tensor<i1>) -> !P\n"
+                        "%s\nreturn %%r : !F\n}\n",
+                        ops);
+    assert_true(size > 0 && (size_t)size < sizeof text);
+    struct hlo_module *m = load(text);
+    int opcode = hlo_at(m, m->computations[m->entry].root)->opcode;
+    hlo_free(m);
+    return opcode;
+}
+
+/* Of each what is left, and what only looks alike and stays. */
+static void test_changes_nothing(void **state)
+{
+    static const struct {
+        const char *ops;
+        int opcode;
+    } cases[] = {
+        {"%r = stablehlo.subtract %a, %z : !F", HLO_OP_PARAMETER},
+        {"%r = stablehlo.subtract %z, %a : !F", HLO_OP_SUBTRACT},
+        {"%r = stablehlo.pad %a, %s, low = [0, 0], high = [0, 0], interior = [0, 0] : "
+         "(!F, !S) -> !F",
+         HLO_OP_PARAMETER},
+        {"%r = stablehlo.pad %a, %s, low = [0, 1], high = [0, -1], interior = [0, 0] : "
+         "(!F, !S) -> !F",
+         HLO_OP_PAD},
+        {"%r = stablehlo.concatenate %a, dim = 0 : (!F) -> !F", HLO_OP_PARAMETER},
+        {"%r = stablehlo.reverse %a, dims = [0] : !F", HLO_OP_PARAMETER},
+        {"%r = stablehlo.reverse %a, dims = [0, 1] : !F", HLO_OP_REVERSE},
+        {"%r = stablehlo.select %b, %a, %a : !P, !F", HLO_OP_PARAMETER},
+        {"%r = stablehlo.select %b, %a, %z : !P, !F", HLO_OP_SELECT},
+        {"%r = stablehlo.select %f, %z, %a : !P, !F", HLO_OP_PARAMETER},
+        {"%p = stablehlo.or %f, %b : !P\n%q = stablehlo.xor %p, %f : !P\n"
+         "%r = stablehlo.select %q, %a, %z : !P, !F",
+         HLO_OP_SELECT},
+        {"%r = stablehlo.reduce(%a init: %s) applies stablehlo.add across dimensions = [] : "
+         "(!F, !S) -> !F",
+         HLO_OP_PARAMETER},
+        {"%c = stablehlo.complex %a, %z : !C\n%r = stablehlo.real %c : (!C) -> !F",
+         HLO_OP_PARAMETER},
+        {"%c = stablehlo.complex %a, %z : !C\n%i = stablehlo.imag %c : (!C) -> !F\n"
+         "%r = stablehlo.subtract %a, %i : !F",
+         HLO_OP_PARAMETER},
+        {"%g = stablehlo.transpose %a, dims = [1, 0] : (!F) -> !G\n"
+         "%r = stablehlo.reshape %g : (!G) -> !F",
+         HLO_OP_PARAMETER},
+    };
+
+    (void)state;
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        int opcode = opcode_of(cases[n].ops);
+        if (opcode != cases[n].opcode)
+            print_error("case %zu: %s\n", n, cases[n].ops);
+        assert_int_equal(opcode, cases[n].opcode);
+    }
+}
+
+/* Two broadcasts are one, as are two transposes; a transpose of dims that are larger stays. */
+static void test_in_a_row(void **state)
+{
+    (void)state;
+    check_lines("func.func @main(%a: tensor<3x4xf32>) -> tensor<5x4x3xf32> {\n"
+                "%0 = stablehlo.broadcast_in_dim %a, dims = [1, 2] : (tensor<3x4xf32>) -> "
+                "tensor<5x3x4xf32>\n"
+                "%1 = stablehlo.broadcast_in_dim %0, dims = [0, 2, 3] : (tensor<5x3x4xf32>) -> "
+                "tensor<5x2x3x4xf32>\n"
+                "%2 = stablehlo.transpose %1, dims = [1, 0, 2, 3] : (tensor<5x2x3x4xf32>) -> "
+                "tensor<2x5x3x4xf32>\n"
+                "%3 = stablehlo.transpose %2, dims = [1, 0, 3, 2] : (tensor<2x5x3x4xf32>) -> "
+                "tensor<5x2x4x3xf32>\n"
+                "%4 = stablehlo.slice %3 [0:5, 0:1, 0:4, 0:3] : (tensor<5x2x4x3xf32>) -> "
+                "tensor<5x1x4x3xf32>\n"
+                "%5 = stablehlo.reshape %4 : (tensor<5x1x4x3xf32>) -> tensor<5x4x3xf32>\n"
+                "return %5 : tensor<5x4x3xf32>\n}\n",
+                LINES("parameter(0)",
+                      "broadcast.1 = f32[5,2,3,4] broadcast(Arg_0.1), "
+                      "dimensions={2,3}",
+                      "transpose.1 = f32[5,2,4,3] transpose(broadcast.1), dimensions={0,1,3,2}"));
 }
 
 static void test_unknown_is_opaque(void **state)
@@ -687,6 +780,8 @@ int main(void)
         cmocka_unit_test(test_generic_is_pretty),
         cmocka_unit_test(test_locations),
         cmocka_unit_test(test_simplified),
+        cmocka_unit_test(test_changes_nothing),
+        cmocka_unit_test(test_in_a_row),
         cmocka_unit_test(test_unknown_is_opaque),
         cmocka_unit_test(test_mhlo_calls),
         cmocka_unit_test(test_loop_is_constrained),

@@ -1,13 +1,13 @@
 """Plans through the exported Python file, on simulated devices: are the numbers those of the step that is not split, and are the
 collectives the planned ones (kind, groups, count, bytes)?
 
-    applied.py AUTOMAP [--compile-only] [--out FILE] MODEL .. : CASE ..
+    applied.py AUTOMAP [--compile-only] [--run-up-to FLOPS] [--out FILE] MODEL .. : CASE ..
     applied.py --table FILE ..
 
 $AUTOMAP_CLUSTER: a cluster of 8 devices in place of the default ones. MODEL: a name of steps.py. CASE: strict, relaxed (partial
 sums kept), at-once, random1, random2, ... A process for each model, and a new one after each abort of XLA.
---compile-only, and steps with large arguments: XLA is ended as soon as it has partitioned. --out appends a JSON line per plan;
---table sums such files up. A reduce-scatter shows on a CPU as an all-reduce and a slice."""
+--compile-only, and steps with large arguments or of more flops than --run-up-to (5e10): XLA is ended as soon as it has partitioned.
+--out appends a JSON line per plan, and plans that have one there already are not made again; --table sums such files up. A reduce-scatter shows on a CPU as an all-reduce and a slice."""
 import json
 import os
 import re
@@ -24,8 +24,8 @@ DEVICES = ["--devices", "8", "--mesh", "2x4", "--divisibility", "exact"]
 CASES = {"joined": ["--optimum"], "strict": ["--optimum", "--reduce-at-once"], "relaxed": ["--mode", "relaxed"]}
 CASES |= {"at-once": ["--mode", "relaxed", "--reduce-at-once"]}
 CASES |= {f"random{n}": ["--random", str(n), "--reduce-at-once"] for n in range(1, 10)}
-LARGEST_RUN = 1 << 29  # bytes of arguments
-MOST_FLOPS = 5e10
+LARGEST_RUN = 1 << 31  # bytes of arguments
+MOST_FLOPS = "5e10"
 SECONDS = 1500  # for one plan
 TOLERANCE = 1e-4
 
@@ -49,7 +49,7 @@ def load(path):
 
 
 class Child:
-    def __init__(self, automap, name, folder, compile_only):
+    def __init__(self, automap, name, folder, most_flops):
         import jax
         import numpy as np
 
@@ -72,7 +72,7 @@ class Child:
         self.cluster, self.devices = ([speed] if speed else []), DEVICES[2:] if speed else DEVICES
         size = sum(int(np.prod(a.shape)) * a.dtype.itemsize for a in jax.tree.leaves(self.args))
         known = json.loads(run(automap, "inspect", self.model, "--json").stdout)
-        self.flops, self.runs = known["flops"], not compile_only and size <= LARGEST_RUN and known["flops"] <= MOST_FLOPS
+        self.flops, self.runs = known["flops"], size <= LARGEST_RUN and known["flops"] <= most_flops
         self.values = self.whole = None
 
     def case(self, case):
@@ -159,9 +159,9 @@ def say(**facts):
     print("@" + json.dumps(facts), flush=True)
 
 
-def child(automap, name, folder, compile_only, *cases):
+def child(automap, name, folder, most_flops, *cases):
     try:
-        here = Child(automap, name, folder, compile_only == "1")
+        here = Child(automap, name, folder, float(most_flops))
     except Exception as error:
         return say(fatal=f"{type(error).__name__}: {error}"[:300])
     say(started=name)
@@ -211,18 +211,27 @@ def judge(row, plan, text, kept, code):
 class Model:
     """One model's plans, in as few processes as XLA lets."""
 
-    def __init__(self, automap, name, cases, compile_only):
-        self.automap, self.name, self.cases, self.compile_only = automap, name, list(cases), compile_only
+    def __init__(self, automap, name, cases, most_flops):
+        self.automap, self.name, self.cases, self.most_flops = automap, name, list(cases), most_flops
 
-    def rows(self):
+    def names(self):
         import jax
 
+        framework = os.path.basename(os.path.dirname(self.name)) if self.name.endswith(".gz") else None
+        return {"model": os.path.basename(self.name).split(".")[0], "framework": framework, "jax": jax.__version__}
+
+    def leave_out(self, file):
+        """The cases that a file of rows has."""
+        names = self.names()
+        with open(file) as f:
+            rows = [r for r in map(json.loads, f) if "error" not in r and all(r[k] == v for k, v in names.items())]
+        self.cases = [c for c in self.cases if c not in {r["case"] for r in rows}]
+
+    def rows(self):
         while self.cases:
             before = len(self.cases)
             for row in self.process():
-                short = os.path.basename(self.name).split(".")[0]
-                framework = os.path.basename(os.path.dirname(self.name)) if self.name.endswith(".gz") else None
-                yield dict({"model": short, "framework": framework, "jax": jax.__version__}, **row)
+                yield dict(self.names(), **row)
             if len(self.cases) == before:
                 return
 
@@ -234,7 +243,7 @@ class Model:
             flags += f" --xla_dump_to={dump} --xla_dump_hlo_pass_re=spmd-partitioning"
             env = dict(os.environ, JAX_PLATFORMS="cpu", XLA_FLAGS=flags, TF_CPP_MIN_LOG_LEVEL="3", PYTHONDONTWRITEBYTECODE="1")
             command = [sys.executable, os.path.abspath(__file__), "--child", self.automap, self.name, folder,
-                       str(int(self.compile_only)), *self.cases]
+                       self.most_flops, *self.cases]
             with open(os.path.join(folder, "said"), "w") as out, open(os.path.join(folder, "errors"), "w") as errors:
                 running = subprocess.Popen(command, stdout=out, stderr=errors, env=env, start_new_session=True)
                 try:
@@ -352,21 +361,33 @@ def main():
         return table(sys.argv[2:])
     sys.path.insert(0, os.path.join(ROOT, "tests/script"))
     automap, *rest = sys.argv[1:]
-    compile_only = "--compile-only" in rest
+    most_flops, rest = option("--run-up-to", rest, MOST_FLOPS)
+    out, rest = option("--out", rest, None)
+    most_flops = "0" if "--compile-only" in rest else most_flops
     rest = [r for r in rest if r != "--compile-only"]
-    out = rest.pop(rest.index("--out") + 1) if "--out" in rest else None
-    rest = [r for r in rest if r != "--out"]
     names, cases = rest[: rest.index(":")], rest[rest.index(":") + 1:]
-    good = 0
+    good = count = 0
     for name in names:
-        for row in Model(automap, name, cases, compile_only).rows():
+        model = Model(automap, name, cases, most_flops)
+        if out and os.path.exists(out):
+            model.leave_out(out)
+        count += len(model.cases)
+        for row in model.rows():
             good += is_good(row)
             print(f"{row['model']} {row['case']}: {verdict(row)} {row['seconds'] if 'seconds' in row else ''}", flush=True)
             if out:
                 with open(out, "a") as f:
                     f.write(json.dumps(row) + "\n")
-    print(f"{good} of {len(names) * len(cases)}")
-    sys.exit(good < len(names) * len(cases))
+    print(f"{good} of {count}")
+    sys.exit(good < count)
+
+
+def option(name, words, otherwise):
+    """Its value and the other words."""
+    if name not in words:
+        return otherwise, words
+    at = words.index(name)
+    return words[at + 1], words[:at] + words[at + 2:]
 
 
 if __name__ == "__main__":
