@@ -10,13 +10,20 @@
 
 enum { ROUNDS_MAX = 400 };
 
-/* Dinic's algorithm (1970) on arcs in pairs: arc i and its reverse i ^ 1. The first 4 arcs of
- * position p are from the source and to the sink: 4 p and 4 p + 2. */
+/* Dinic's algorithm (1970). The arcs out of a vertex lie side by side, each beside its reverse
+ * one's place. Of position p the first two are those from the source, seen from p, and to the sink.
+ */
+struct arc {
+    double room;
+    uint32_t to, back;
+};
+
 struct place_cut {
     const struct place_nets *n;
-    uint32_t vertices, source, sink;
-    uint32_t *head, *next, *to, arcs; /* arcs of a vertex as a list, PLACE_NONE its end */
-    double *room, *full;              /* full: of an empty network */
+    uint32_t vertices, arcs, source, sink;
+    uint32_t *at; /* arcs out of v: at[v] to at[v + 1] */
+    struct arc *arc;
+    double *full; /* rooms of an empty network */
     uint32_t *level, *cursor, *queue, *path;
     double unit; /* the largest finite room */
     uint64_t steps;
@@ -36,28 +43,27 @@ double place_least_time(const struct place_nets *n, uint32_t p, bool on_host)
 
 /* ---- the network ---- */
 
+/* An arc and its reverse, behind those that their ends have so far (cursor). Before there is room
+ * for them they are counted. */
 static void add_arc(struct place_cut *f, uint32_t from, uint32_t to, double room, double back)
 {
-    uint32_t ends[2] = {from, to};
+    uint32_t i = f->cursor[from]++, k = f->cursor[to]++;
 
-    for (uint32_t k = 0; k < 2; k++) {
-        f->to[f->arcs] = ends[1 - k];
-        f->full[f->arcs] = k ? back : room;
-        f->next[f->arcs] = f->head[ends[k]];
-        f->head[ends[k]] = f->arcs++;
-    }
+    if (!f->arc)
+        return;
+    f->arc[i] = (struct arc){0, to, k};
+    f->arc[k] = (struct arc){0, from, i};
+    f->full[i] = room;
+    f->full[k] = back;
     f->unit = isfinite(room) ? fmax(f->unit, room) : f->unit;
 }
 
 /* Vertices: positions, source, sink, two of every net of more than two pins. */
-static void fill_levels(struct place_cut *f)
+static void add_arcs(struct place_cut *f)
 {
     const struct place_nets *n = f->n;
     uint32_t next = n->positions + 2;
 
-    f->source = n->positions;
-    f->sink = n->positions + 1;
-    memset(f->head, 0xff, f->vertices * sizeof *f->head);
     for (uint32_t p = 0; p < n->positions; p++) {
         add_arc(f, f->source, p, 0, 0);
         add_arc(f, p, f->sink, place_least_time(n, p, false), 0);
@@ -78,47 +84,56 @@ static void fill_levels(struct place_cut *f)
     }
 }
 
+static bool allocate_arcs(struct place_cut *f)
+{
+    for (uint32_t v = 0; v < f->vertices; v++)
+        f->at[v + 1] = f->at[v] + f->cursor[v];
+    memcpy(f->cursor, f->at, f->vertices * sizeof *f->cursor);
+    f->arcs = f->at[f->vertices];
+    f->full = mem_try((size_t)f->arcs + 1, sizeof *f->full);
+    f->arc = mem_try((size_t)f->arcs + 1, sizeof *f->arc);
+    return f->full && f->arc;
+}
+
 int place_cut_new(const struct place_nets *n, struct place_cut **out, struct err *e)
 {
     struct place_cut *f = mem_try(1, sizeof *f);
-    size_t arcs = 4 * (size_t)n->positions + 2 * (size_t)n->nets + 4 * (size_t)n->pin_at[n->nets];
 
     if (!f)
         return err_no_memory(e, "for a bound");
     f->n = n;
     f->vertices = n->positions + 2 + 2 * n->nets;
-    f->head = mem_try(f->vertices, sizeof *f->head);
+    f->source = n->positions;
+    f->sink = n->positions + 1;
+    f->at = mem_try((size_t)f->vertices + 1, sizeof *f->at);
     f->level = mem_try(f->vertices, sizeof *f->level);
     f->cursor = mem_try(f->vertices, sizeof *f->cursor);
     f->queue = mem_try(f->vertices, sizeof *f->queue);
     f->path = mem_try(f->vertices, sizeof *f->path);
-    f->next = mem_try(arcs + 1, sizeof *f->next);
-    f->to = mem_try(arcs + 1, sizeof *f->to);
-    f->room = mem_try(arcs + 1, sizeof *f->room);
-    f->full = mem_try(arcs + 1, sizeof *f->full);
-    if (!f->head || !f->level || !f->cursor || !f->queue || !f->path || !f->next || !f->to ||
-        !f->room || !f->full) {
-        place_cut_free(f);
-        return err_no_memory(e, "for a bound");
-    }
-    fill_levels(f);
+    if (!f->at || !f->level || !f->cursor || !f->queue || !f->path)
+        goto out;
+    add_arcs(f); /* counts */
+    if (!allocate_arcs(f))
+        goto out;
+    add_arcs(f);
     *out = f;
     return 0;
+out:
+    place_cut_free(f);
+    return err_no_memory(e, "for a bound");
 }
 
 void place_cut_free(struct place_cut *f)
 {
     if (!f)
         return;
-    free(f->head);
+    free(f->at);
+    free(f->arc);
+    free(f->full);
     free(f->level);
     free(f->cursor);
     free(f->queue);
     free(f->path);
-    free(f->next);
-    free(f->to);
-    free(f->room);
-    free(f->full);
     free(f);
 }
 
@@ -129,6 +144,7 @@ uint64_t place_cut_steps(const struct place_cut *f)
 
 /* ---- flows ---- */
 
+/* As far as the sink; all that the source reaches, where the sink is not among it. */
 static bool find_levels(struct place_cut *f, double least)
 {
     uint32_t first = 0, last = 0;
@@ -138,60 +154,80 @@ static bool find_levels(struct place_cut *f, double least)
     f->queue[last++] = f->source;
     while (first < last) {
         uint32_t v = f->queue[first++];
-        for (uint32_t i = f->head[v]; i != PLACE_NONE; i = f->next[i]) {
-            f->steps++;
-            if (f->room[i] <= least || f->level[f->to[i]] != PLACE_NONE)
+        f->steps += f->at[v + 1] - f->at[v];
+        for (uint32_t i = f->at[v]; i < f->at[v + 1]; i++) {
+            const struct arc *a = &f->arc[i];
+            if (a->room <= least || f->level[a->to] != PLACE_NONE)
                 continue;
-            f->level[f->to[i]] = f->level[v] + 1;
-            f->queue[last++] = f->to[i];
+            f->level[a->to] = f->level[v] + 1;
+            f->queue[last++] = a->to;
         }
+        if (f->level[f->sink] != PLACE_NONE)
+            return true;
     }
-    return f->level[f->sink] != PLACE_NONE;
+    return false;
 }
 
-/* One path of the level graph; what it carries, 0 when there is none left. */
-static double push_flow(struct place_cut *f, double least)
+/* On with the path of `depth` arcs through the levels, to the sink; 0 when there is none left. */
+static uint32_t find_path(struct place_cut *f, uint32_t depth, double least)
 {
-    uint32_t depth = 0, v = f->source;
+    uint32_t v = depth ? f->arc[f->path[depth - 1]].to : f->source;
 
     while (v != f->sink) {
         uint32_t i = f->cursor[v];
         f->steps++;
-        if (i == PLACE_NONE) { /* a dead end: back */
+        if (i == f->at[v + 1]) { /* a dead end: back */
             f->level[v] = PLACE_NONE;
             if (!depth)
                 return 0;
-            v = f->to[f->path[--depth] ^ 1];
+            v = f->arc[f->arc[f->path[--depth]].back].to;
             continue;
         }
-        if (f->room[i] > least && f->level[f->to[i]] == f->level[v] + 1) {
+        if (f->arc[i].room > least && f->level[f->arc[i].to] == f->level[v] + 1) {
             f->path[depth++] = i;
-            v = f->to[i];
+            v = f->arc[i].to;
         } else {
-            f->cursor[v] = f->next[i];
+            f->cursor[v]++;
         }
     }
-    double most = INFINITY;
-    for (uint32_t k = 0; k < depth; k++)
-        most = fmin(most, f->room[f->path[k]]);
-    if (isinf(most)) /* what is in cannot be parted from what is out */
-        return most;
-    for (uint32_t k = 0; k < depth; k++) {
-        f->room[f->path[k]] -= most;
-        f->room[f->path[k] ^ 1] += most;
+    return depth;
+}
+
+/* What the levels carry, added to `all` as far as `until`. */
+static double push_flow(struct place_cut *f, double all, double until, double least)
+{
+    for (uint32_t depth = 0; all < until && (depth = find_path(f, depth, least));) {
+        double most = INFINITY;
+        uint32_t full = 0;
+        for (uint32_t k = depth; k-- > 0;) {
+            double room = f->arc[f->path[k]].room;
+            full = room <= most ? k : full;
+            most = fmin(most, room);
+        }
+        if (isinf(most)) /* what is in cannot be parted from what is out */
+            return most;
+        for (uint32_t k = 0; k < depth; k++) {
+            struct arc *a = &f->arc[f->path[k]];
+            a->room -= most;
+            f->arc[a->back].room += most;
+        }
+        all += most;
+        depth = full; /* the next path begins with what is not full */
     }
-    return most;
+    return all;
 }
 
 static void set_rooms(struct place_cut *f, const uint8_t *where, bool works)
 {
-    memcpy(f->room, f->full, f->arcs * sizeof *f->room);
+    for (uint32_t i = 0; i < f->arcs; i++)
+        f->arc[i].room = f->full[i];
     for (uint32_t p = 0; p < f->n->positions; p++) {
-        f->room[4 * p] = where[p] == PLACE_CUT_IN ? INFINITY : 0;
+        struct arc *from = &f->arc[f->at[f->source] + p], *to = &f->arc[f->at[p] + 1];
+        from->room = where[p] == PLACE_CUT_IN ? INFINITY : 0;
         if (where[p] == PLACE_CUT_OUT)
-            f->room[4 * p + 2] = INFINITY;
+            to->room = INFINITY;
         else if (!works)
-            f->room[4 * p + 2] = 0;
+            to->room = 0;
     }
 }
 
@@ -202,9 +238,8 @@ double place_cut_least(struct place_cut *f, const uint8_t *where, bool works, do
 
     set_rooms(f, where, works);
     for (uint32_t round = 0; round < ROUNDS_MAX && all < until && find_levels(f, least); round++) {
-        memcpy(f->cursor, f->head, f->vertices * sizeof *f->cursor);
-        for (double more; all < until && (more = push_flow(f, least)) > 0;)
-            all += more;
+        memcpy(f->cursor, f->at, f->vertices * sizeof *f->cursor);
+        all = push_flow(f, all, until, least);
     }
     for (uint32_t p = 0; side && p < f->n->positions; p++) {
         uint64_t bit = (uint64_t)1 << (p % 64);
