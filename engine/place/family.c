@@ -81,10 +81,11 @@ int place_family_prefixes(const struct place_prepared *p, const uint32_t *order,
 /* The ideals of one size. Beside each its minimal missing positions, which may come next. */
 struct level {
     uint64_t *set, *next;
-    double *cut;  /* of a beam or band: weight of the nets a set cuts */
-    double *done; /* of a band: work of the set */
+    uint64_t *hash; /* of a set: its positions' keys, each added without a carry */
+    double *cut;    /* of a beam or band: weight of the nets a set cuts */
+    double *done;   /* of a band: work of the set */
     uint32_t count;
-    size_t set_room, next_room, cut_room, done_room;
+    size_t set_room, next_room, hash_room, cut_room, done_room;
 };
 
 struct growing {
@@ -94,8 +95,9 @@ struct growing {
     struct place_family *f;
     size_t room;
     struct level now, then;
-    uint32_t *slot; /* of `then`: index + 1 */
+    uint64_t *slot; /* of `then`: index + 1, and above it half of the hash */
     size_t slots;
+    uint64_t *key; /* by position */
     /* of a beam */
     uint64_t *chain; /* words of the prefix of the present size, NULL: no beam */
     uint32_t *rank;
@@ -107,13 +109,16 @@ static void free_growing(struct growing *w)
 {
     free(w->now.set);
     free(w->now.next);
+    free(w->now.hash);
     free(w->now.cut);
     free(w->now.done);
     free(w->then.set);
     free(w->then.next);
+    free(w->then.hash);
     free(w->then.cut);
     free(w->then.done);
     free(w->slot);
+    free(w->key);
     free(w->rank);
     free(w->chain);
 }
@@ -124,30 +129,41 @@ static bool grow_level(struct level *l, uint32_t words)
 
     return mem_grow(&l->set, &l->set_room, used, words) &&
            mem_grow(&l->next, &l->next_room, used, words) &&
+           mem_grow(&l->hash, &l->hash_room, l->count, 1) &&
            mem_grow(&l->cut, &l->cut_room, l->count, 1) &&
            mem_grow(&l->done, &l->done_room, l->count, 1);
 }
 
+static const uint64_t UPPER_HALF = UINT64_C(0xffffffff00000000);
+
 static bool grow_slots(struct growing *w)
 {
-    uint32_t words = w->f->words;
-
     if (2 * ((size_t)w->then.count + 1) <= w->slots)
         return true;
     size_t slots = w->slots ? 2 * w->slots : 64;
-    uint32_t *slot = mem_try(slots, sizeof *slot);
+    uint64_t *slot = mem_try(slots, sizeof *slot);
     if (!slot)
         return false;
     for (uint32_t i = 0; i < w->then.count; i++) {
-        size_t at = mem_hash(w->then.set + (size_t)i * words, words * 8, 0) & (slots - 1);
+        size_t at = w->then.hash[i] & (slots - 1);
         while (slot[at])
             at = (at + 1) & (slots - 1);
-        slot[at] = i + 1;
+        slot[at] = (w->then.hash[i] & UPPER_HALF) | (i + 1);
     }
     free(w->slot);
     w->slot = slot;
     w->slots = slots;
     return true;
+}
+
+/* Is `whole` the set `part` with position p, which it lacks? */
+static bool is_set_with(const uint64_t *whole, const uint64_t *part, uint32_t p, uint32_t words)
+{
+    uint64_t differs = whole[p / 64] ^ part[p / 64] ^ ((uint64_t)1 << (p % 64));
+
+    for (uint32_t k = 0; k < words && !differs; k++)
+        differs = k == p / 64 ? 0 : whole[k] ^ part[k];
+    return !differs;
 }
 
 /* `next` of set + p: p leaves, users of p whose predecessors are all in come. */
@@ -191,14 +207,19 @@ static bool extend_ideal(struct growing *w, uint32_t i, uint32_t p)
 
     if (!grow_level(then, words) || !grow_slots(w))
         return false;
-    uint64_t *set = then->set + (size_t)then->count * words;
-    memcpy(set, w->now.set + (size_t)i * words, words * sizeof *set);
-    add_position(set, p);
-    size_t at = mem_hash(set, words * 8, 0) & (w->slots - 1);
+    const uint64_t *from = w->now.set + (size_t)i * words;
+    uint64_t hash = w->now.hash[i] ^ w->key[p];
+    size_t at = hash & (w->slots - 1);
     for (; w->slot[at]; at = (at + 1) & (w->slots - 1)) {
-        if (!memcmp(then->set + (size_t)(w->slot[at] - 1) * words, set, words * sizeof *set))
+        uint32_t k = (uint32_t)w->slot[at] - 1;
+        if (!((w->slot[at] ^ hash) & UPPER_HALF) &&
+            is_set_with(then->set + (size_t)k * words, from, p, words))
             return true;
     }
+    uint64_t *set = then->set + (size_t)then->count * words;
+    memcpy(set, from, words * sizeof *set);
+    add_position(set, p);
+    then->hash[then->count] = hash;
     uint64_t *next = then->next + (size_t)then->count * words;
     memcpy(next, w->now.next + (size_t)i * words, words * sizeof *next);
     fill_next(w, set, next, p);
@@ -206,7 +227,7 @@ static bool extend_ideal(struct growing *w, uint32_t i, uint32_t p)
         then->done[then->count] = w->now.done[i] + w->band->work[p];
     if (w->chain || w->band)
         then->cut[then->count] = w->now.cut[i] + added_cut(w->p->nets, set, p);
-    w->slot[at] = ++then->count;
+    w->slot[at] = (hash & UPPER_HALF) | ++then->count;
     return true;
 }
 
@@ -340,6 +361,7 @@ static bool thin_level(struct growing *w)
         size_t to = (size_t)i * words, from = (size_t)w->rank[i] * words;
         memmove(w->now.set + to, w->now.set + from, words * sizeof(uint64_t));
         memmove(w->now.next + to, w->now.next + from, words * sizeof(uint64_t));
+        w->now.hash[i] = w->now.hash[w->rank[i]];
         w->now.cut[i] = w->now.cut[w->rank[i]];
     }
     w->now.count = width;
@@ -350,14 +372,17 @@ static bool thin_level(struct growing *w)
 
 static int begin_growing(struct growing *w, struct err *e)
 {
-    if (!w->f || !grow_level(&w->now, w->f->words))
+    w->key = w->f ? mem_try((size_t)w->f->positions + 1, sizeof *w->key) : NULL;
+    if (!w->key || !grow_level(&w->now, w->f->words))
         return err_no_memory(e, "for the ideals of this graph");
     memset(w->now.set, 0, w->f->words * sizeof(uint64_t));
     memset(w->now.next, 0, w->f->words * sizeof(uint64_t));
     for (uint32_t v = 0; v < w->f->positions; v++) {
+        w->key[v] = mem_hash(&v, sizeof v, 0);
         if (w->p->before_at[v] == w->p->before_at[v + 1])
             add_position(w->now.next, v);
     }
+    w->now.hash[0] = 0;
     w->now.cut[0] = w->now.done[0] = 0;
     w->now.count = 1;
     return keep_level(w, true, e);
