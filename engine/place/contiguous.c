@@ -228,6 +228,9 @@ static int try_band(struct seeking *s, struct err *e)
     return rc;
 }
 
+/* Words of the sets that beams meet, over all parts of a search: about half a second. */
+#define BEAM_WORDS UINT64_C(400000000)
+
 static int try_beam(struct seeking *s, const uint32_t *order, struct err *e)
 {
     uint32_t m = s->p->nets->positions;
@@ -238,7 +241,7 @@ static int try_beam(struct seeking *s, const uint32_t *order, struct err *e)
     if (!limits.width)
         limits.width = 1 + 20000 / (m + 1);
     limits.ideals = UINT32_MAX;
-    limits.steps = 0;
+    limits.steps = BEAM_WORDS / s->part / (m / 64 + 1);
     int rc = place_family_beam(s->p, order, &limits, &f, e);
     if (rc)
         return rc == ERR_LIMIT ? 0 : rc; /* stopped: what is known stands */

@@ -239,23 +239,38 @@ static bool is_over(const struct growing *w)
            (l->stop && atomic_load_explicit(l->stop, memory_order_relaxed));
 }
 
-static bool extend_all(struct growing *w)
+/* Two sizes are held at a time, and must keep the limits with what is kept already. */
+static bool is_too_much(const struct growing *w)
+{
+    uint32_t most = w->limits->ideals ? w->limits->ideals : 2000000;
+    uint64_t bytes = w->limits->bytes ? w->limits->bytes : (uint64_t)256 << 20;
+
+    return w->then.count > most - w->f->count ||
+           ((uint64_t)w->f->count + w->then.count) * w->f->words * 8 > bytes;
+}
+
+static int extend_all(struct growing *w, struct err *e)
 {
     uint32_t words = w->f->words;
 
     w->then.count = 0;
     if (w->slots)
         memset(w->slot, 0, w->slots * sizeof *w->slot);
-    for (uint32_t i = 0; i < w->now.count && !is_over(w); i++) {
+    for (uint32_t i = 0; i < w->now.count; i++) {
         for (uint32_t k = 0; k < words; k++) {
             uint64_t bits = w->now.next[(size_t)i * words + k];
             for (; bits; bits &= bits - 1, w->steps++) {
                 if (!extend_ideal(w, i, k * 64 + (uint32_t)__builtin_ctzll(bits)))
-                    return false;
+                    return err_no_memory(e, "for the ideals of this graph");
             }
         }
+        if (is_too_much(w))
+            return err_set(e, ERR_LIMIT, "the graph has more than %u ideals of %u positions",
+                           w->f->count, w->f->positions);
+        if (is_over(w))
+            return err_set(e, ERR_LIMIT, "stopped while the ideals were counted");
     }
-    return true;
+    return 0;
 }
 
 /* Set i of `now` may be a border; the empty and the full one always are. */
@@ -268,15 +283,8 @@ static bool is_kept(const struct growing *w, uint32_t i, bool is_end)
 static int keep_level(struct growing *w, bool is_end, struct err *e)
 {
     struct place_family *f = w->f;
-    uint32_t most = w->limits->ideals ? w->limits->ideals : 2000000;
-    uint64_t bytes = w->limits->bytes ? w->limits->bytes : (uint64_t)256 << 20;
     size_t used = (size_t)f->count * f->words, more = (size_t)w->now.count * f->words;
 
-    if (w->now.count > most - f->count || (used + more) * 8 > bytes)
-        return err_set(e, ERR_LIMIT, "the graph has more than %u ideals of %u positions", f->count,
-                       f->positions);
-    if (is_over(w))
-        return err_set(e, ERR_LIMIT, "stopped while the ideals were counted");
     if (!mem_grow(&f->set, &w->room, used, more))
         return err_no_memory(e, "for the ideals of this graph");
     for (uint32_t i = 0; i < w->now.count; i++) {
@@ -317,15 +325,18 @@ static void sift_down(struct growing *w, uint32_t at, uint32_t count)
     }
 }
 
-static void sort_ranks(struct growing *w, uint32_t count)
+/* The first `width` ranks become those that come first, the last of them at the top. */
+static void select_ranks(struct growing *w, uint32_t count, uint32_t width)
 {
-    for (uint32_t i = count / 2; i-- > 0;)
-        sift_down(w, i, count);
-    for (uint32_t end = count; end-- > 1;) {
+    for (uint32_t i = width / 2; i-- > 0;)
+        sift_down(w, i, width);
+    for (uint32_t i = width; i < count; i++) {
+        if (!comes_first(w, w->rank[i], w->rank[0]))
+            continue;
         uint32_t swap = w->rank[0];
-        w->rank[0] = w->rank[end];
-        w->rank[end] = swap;
-        sift_down(w, 0, end);
+        w->rank[0] = w->rank[i];
+        w->rank[i] = swap;
+        sift_down(w, 0, width);
     }
 }
 
@@ -336,14 +347,32 @@ static void keep_prefix(struct growing *w, uint32_t count, uint32_t width)
 
     for (uint32_t k = width; k < count; k++) {
         if (!memcmp(w->now.set + (size_t)w->rank[k] * words, w->chain, words * sizeof(uint64_t)))
-            w->rank[width - 1] = w->rank[k];
+            w->rank[0] = w->rank[k];
     }
 }
 
-/* Keeps the limits' width of `now`, the prefix among them, in their order. */
-static bool thin_level(struct growing *w)
+/* How many of `now` the steps left allow, where as many positions may follow each from here on: at
+ * most the limits' width; 0: not even one. */
+static uint32_t allowed_width(const struct growing *w, uint32_t sizes)
 {
-    uint32_t words = w->f->words, width = w->limits->width, count = w->now.count;
+    const struct place_limits *l = w->limits;
+    size_t words = (size_t)w->now.count * w->f->words;
+    double next = 0;
+
+    if (!l->steps)
+        return l->width;
+    for (size_t k = 0; k < words; k++)
+        next += __builtin_popcountll(w->now.next[k]);
+    double each = sizes * next / w->now.count, left = (double)l->steps - (double)w->steps;
+    if (left >= each * l->width)
+        return l->width;
+    return 2 * left < each ? 0 : left < each ? 1 : (uint32_t)(left / each);
+}
+
+/* Keeps `width` of `now`, the prefix among them, in their order. */
+static bool thin_level(struct growing *w, uint32_t width)
+{
+    uint32_t words = w->f->words, count = w->now.count;
 
     if (count <= width)
         return true;
@@ -354,7 +383,7 @@ static bool thin_level(struct growing *w)
         return false;
     for (uint32_t i = 0; i < count; i++)
         w->rank[i] = i;
-    sort_ranks(w, count);
+    select_ranks(w, count, width);
     keep_prefix(w, count, width);
     sort_u32(w->rank, width);
     for (uint32_t i = 0; i < width; i++) {
@@ -388,6 +417,17 @@ static int begin_growing(struct growing *w, struct err *e)
     return keep_level(w, true, e);
 }
 
+/* `now`, of size + 1 positions, becomes as narrow as the limits ask. */
+static int thin_to_order(struct growing *w, const uint32_t *order, uint32_t size, struct err *e)
+{
+    uint32_t width = allowed_width(w, w->f->positions - size - 1);
+
+    add_position(w->chain, order[size]);
+    if (!width)
+        return err_set(e, ERR_LIMIT, "too many positions may come next");
+    return thin_level(w, width) ? 0 : err_no_memory(e, "for the ideals of this graph");
+}
+
 static int grow_family(struct growing *w, const uint32_t *order, struct place_family **out,
                        struct err *e)
 {
@@ -396,19 +436,15 @@ static int grow_family(struct growing *w, const uint32_t *order, struct place_fa
     if (rc)
         goto out;
     for (uint32_t size = 0; size < (w->f ? w->f->positions : 0); size++) {
-        if (!extend_all(w))
-            rc = err_no_memory(e, "for the ideals of this graph");
+        rc = extend_all(w, e);
+        if (rc)
+            goto out;
         struct level swap = w->now;
         w->now = w->then;
         w->then = swap;
-        if (order)
-            add_position(w->chain, order[size]);
+        rc = order ? thin_to_order(w, order, size, e) : 0;
         if (rc)
             goto out;
-        if (order && !thin_level(w)) {
-            rc = err_no_memory(e, "for the ideals of this graph");
-            goto out;
-        }
         rc = keep_level(w, size + 1 == w->f->positions, e);
         if (rc)
             goto out;

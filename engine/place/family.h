@@ -25,10 +25,11 @@ struct place_family {
 };
 
 struct place_limits {
-    uint32_t ideals;         /* more than that, and the family is given up; 0: 2,000,000 */
-    uint64_t bytes;          /* of sets; 0: 256 MiB */
-    uint64_t steps;          /* sets met, equal ones too, before it is given up; 0: any number */
-    uint32_t width;          /* of a beam: kept of each size */
+    uint32_t ideals; /* more than that, and the family is given up; 0: 2,000,000 */
+    uint64_t bytes;  /* of sets; 0: 256 MiB */
+    uint64_t steps;  /* sets met, equal ones too, before it is given up; 0: any number. A beam keeps
+                        fewer sets where it would meet more, and is given up where one is too much */
+    uint32_t width;  /* of a beam: kept of each size, at most */
     const atomic_bool *stop; /* NULL: cannot be stopped */
 };
 
