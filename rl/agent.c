@@ -1,5 +1,6 @@
 #include "rl/agent.h"
 
+#include "rl/actions.h"
 #include "rl/agent_state.h"
 #include "rl/aligned.h"
 #include "rl/error.h"
@@ -10,10 +11,13 @@
 #include <math.h>
 
 /* Arrays of a batch of `count` rows in one block. */
-static int take_batch(struct rl_batch *b, void **block, uint32_t count, uint32_t observation_size)
+static int take_batch(struct rl_batch *b, void **block, uint32_t count,
+                      const struct rl_shape *shape)
 {
+    uint32_t observation_size = shape->observation_size;
+    size_t sets = (size_t)count * rl_words(shape->action_count);
     size_t n = count, rows = 2 * n * observation_size;
-    size_t words = (rows + 15) / 16 * 16 + 4 * n + 6 * ((n + 15) / 16 * 16);
+    size_t words = (rows + 15) / 16 * 16 + 4 * sets + 6 * ((n + 15) / 16 * 16);
     uint32_t *at = rl_alloc_raw(words, sizeof *at);
     size_t line = (n + 15) / 16 * 16;
 
@@ -25,8 +29,8 @@ static int take_batch(struct rl_batch *b, void **block, uint32_t count, uint32_t
     b->rows = (float *)at;
     at += (rows + 15) / 16 * 16;
     b->legal = (uint64_t *)(void *)at;
-    b->next_legal = b->legal + n;
-    at += 4 * n;
+    b->next_legal = b->legal + sets;
+    at += 4 * sets;
     b->slot = at;
     b->action = at + line;
     b->reward = (float *)(at + 2 * line);
@@ -62,7 +66,7 @@ static int build_agent(struct rl_agent *a, uint64_t seed)
         code = rl_replay_init(&a->replay, a->settings.replay_capacity, a->shape.observation_size,
                               a->shape.action_count);
     if (!code)
-        code = take_batch(&a->batch, &a->batch_block, a->settings.batch, a->shape.observation_size);
+        code = take_batch(&a->batch, &a->batch_block, a->settings.batch, &a->shape);
     if (!code)
         rl_replay_follow(&a->replay, &a->settings);
     return code;
@@ -125,7 +129,7 @@ int rl_agent_configure(struct rl_agent *a, const struct rl_settings *s)
     if (s->batch != a->settings.batch) {
         struct rl_batch batch;
         void *block = NULL;
-        code = take_batch(&batch, &block, s->batch, a->shape.observation_size);
+        code = take_batch(&batch, &block, s->batch, &a->shape);
         if (!code)
             code = rl_learner_follow(&a->learner, s);
         if (code) {
@@ -190,30 +194,30 @@ void rl_agent_hold_epsilon(struct rl_agent *a, double epsilon)
     a->held_epsilon = epsilon >= 0 ? fmin(epsilon, 1) : -1;
 }
 
-/* The k-th legal action, k below their number. */
-static uint32_t nth_action(uint64_t legal, uint32_t k)
+/* The actions of the set that the agent has. */
+static void keep_known(const struct rl_agent *a, const uint64_t *set, uint64_t *out)
 {
-    while (k--)
-        legal &= legal - 1;
-    return (uint32_t)__builtin_ctzll(legal);
+    memcpy(out, set, rl_words(a->shape.action_count) * sizeof *out);
+    rl_keep_actions(out, a->shape.action_count);
 }
 
-uint32_t rl_agent_choose(struct rl_agent *a, const float *observation, uint64_t legal,
+uint32_t rl_agent_choose(struct rl_agent *a, const float *observation, const uint64_t *set,
                          bool *explored)
 {
+    uint64_t legal[RL_WORDS_MAX];
     float q[RL_ACTIONS_MAX];
     a->dice = rl_rng_unit(&a->act);
     a->dice_epsilon = rl_agent_epsilon(a);
     bool random = a->random = a->dice < a->dice_epsilon;
 
     a->chosen = true;
-    legal &= rl_all_actions(a->shape.action_count);
+    keep_known(a, set, legal);
     if (explored)
         *explored = random;
     if (random) {
-        uint32_t count = (uint32_t)__builtin_popcountll(legal);
+        uint32_t count = rl_count(legal, a->shape.action_count);
         a->explored++;
-        return nth_action(legal, rl_rng_below(&a->act, count));
+        return rl_nth(legal, rl_rng_below(&a->act, count));
     }
     rl_learner_q(&a->learner, observation, legal, q);
     return rl_net_argmax(q, a->shape.action_count, legal);
@@ -232,7 +236,6 @@ static void teach_decision(struct rl_agent *a, const struct rl_decision *d, stru
 {
     *l = (struct rl_lesson){
         .decision = a->decisions + 1,
-        .legal = d->legal,
         .action = d->action,
         .chosen = a->chosen,
         .explored = a->chosen && a->random,
@@ -243,6 +246,7 @@ static void teach_decision(struct rl_agent *a, const struct rl_decision *d, stru
         .slot = a->replay.head,
         .priority = a->replay.largest,
     };
+    memcpy(l->legal, d->legal, rl_words(a->shape.action_count) * sizeof *l->legal);
     rl_learner_q(&a->learner, d->observation, d->legal, l->q);
 }
 
@@ -296,10 +300,11 @@ int rl_agent_train(struct rl_agent *a, uint32_t updates, struct rl_update *u)
 
 static bool is_sound(const struct rl_agent *a, const struct rl_decision *d, uint32_t context)
 {
-    uint64_t all = rl_all_actions(a->shape.action_count);
+    uint32_t n = a->shape.action_count;
 
-    return d->action < a->shape.action_count && d->legal >> d->action & 1 && !(d->legal & ~all) &&
-           !(d->next_legal & ~all) && isfinite(d->reward) && context < a->shape.context_count;
+    return d->action < n && rl_has(d->legal, d->action) && rl_is_of(d->legal, n) &&
+           (d->end == RL_TERMINATED || rl_is_of(d->next_legal, n)) && isfinite(d->reward) &&
+           context < a->shape.context_count;
 }
 
 int rl_agent_learn(struct rl_agent *a, const struct rl_decision *d, uint32_t context,
@@ -339,9 +344,12 @@ void rl_agent_cut(struct rl_agent *a)
     rl_replay_cut(&a->replay);
 }
 
-void rl_agent_q(struct rl_agent *a, const float *observation, uint64_t legal, float *q)
+void rl_agent_q(struct rl_agent *a, const float *observation, const uint64_t *set, float *q)
 {
-    rl_learner_q(&a->learner, observation, legal & rl_all_actions(a->shape.action_count), q);
+    uint64_t legal[RL_WORDS_MAX];
+
+    keep_known(a, set, legal);
+    rl_learner_q(&a->learner, observation, legal, q);
 }
 
 struct rl_counts rl_agent_counts(const struct rl_agent *a)

@@ -39,9 +39,9 @@ const struct rl_settings *rl_agent_settings(const struct rl_agent *a);
  * values where all actions are legal; switching prioritized keeps the known errors. */
 int rl_agent_configure(struct rl_agent *a, const struct rl_settings *s) RL_MUST_CHECK;
 
-/* Epsilon-greedy over the legal actions only, in the random branch too. `legal` must not be 0.
+/* Epsilon-greedy over the legal actions only, in the random branch too. `legal` must not be empty.
  * *explored (may be NULL): the random branch was taken. Draws from the acting stream. */
-uint32_t rl_agent_choose(struct rl_agent *a, const float *observation, uint64_t legal,
+uint32_t rl_agent_choose(struct rl_agent *a, const float *observation, const uint64_t *legal,
                          bool *explored);
 
 /* Stores a decision, counts it, and trains if it is due. Returns the number of updates done, or
@@ -65,7 +65,7 @@ double rl_agent_beta(const struct rl_agent *a);                 /* of the next u
 
 /* Writes Q of every action to q[action_count]. Not const because it uses a buffer of the agent; it
  * changes nothing that training reads. */
-void rl_agent_q(struct rl_agent *a, const float *observation, uint64_t legal, float *q);
+void rl_agent_q(struct rl_agent *a, const float *observation, const uint64_t *legal, float *q);
 
 struct rl_counts {
     uint64_t decisions, explored, episodes, updates;

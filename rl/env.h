@@ -8,13 +8,13 @@
 #ifndef AUTOMAP_RL_ENV_H
 #define AUTOMAP_RL_ENV_H
 
+#include "rl/actions.h"
 #include "rl/rng.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 enum {
-    RL_ACTIONS_MAX = 64,          /* the legal actions are the bits of one uint64_t */
     RL_OBSERVATION_MAX = 1 << 16, /* floats */
     RL_CONTEXTS_MAX = 1 << 20,
 };
@@ -43,8 +43,9 @@ struct rl_env {
     /* Writes the current position to out[observation_size]. Also called after the last step. */
     void (*observe)(void *self, float *out);
 
-    /* Bit a set: action a is legal now. Never 0 while the episode goes on. NULL: all actions. */
-    uint64_t (*legal)(void *self);
+    /* Writes the set of the actions that are legal now (rl/actions.h, rl_words(action_count)
+     * words). Never empty while the episode goes on. NULL: all actions. */
+    void (*legal)(void *self, uint64_t *out);
 
     /* The kind of the current position, below context_count. NULL: always 0. */
     uint32_t (*context)(void *self);
@@ -54,11 +55,5 @@ struct rl_env {
     void *state;
     size_t state_size;
 };
-
-/* All actions of an environment of n actions, as a mask. */
-static inline uint64_t rl_all_actions(uint32_t n)
-{
-    return n >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << n) - 1;
-}
 
 #endif

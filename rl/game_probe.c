@@ -114,11 +114,11 @@ static void probe_observe(void *self, float *out)
     out[1] = rule->timed ? (float)s->at : 0;
 }
 
-static uint64_t probe_legal(void *self)
+static void probe_legal(void *self, uint64_t *out)
 {
     const struct rl_probe *s = self;
 
-    return rl_probe_table[s->variant].legal[s->at & 1];
+    *out = rl_probe_table[s->variant].legal[s->at & 1];
 }
 
 static uint32_t probe_context(void *self)

@@ -1,5 +1,6 @@
 #include "rl/learner.h"
 
+#include "rl/actions.h"
 #include "rl/aligned.h"
 #include "rl/blas.h"
 #include "rl/env.h"
@@ -111,8 +112,12 @@ static double next_value(const struct rl_learner *l, const struct rl_settings *s
 {
     float q[RL_ACTIONS_MAX];
     uint32_t n = l->net.actions;
-    uint64_t legal = b->next_legal[i] ? b->next_legal[i] : rl_all_actions(n);
-    uint64_t seen = s->mask_bootstrap ? legal : rl_all_actions(n);
+    uint64_t all[RL_WORDS_MAX];
+    const uint64_t *legal = rl_set(b->next_legal, i, n);
+
+    rl_put_all(all, n);
+    legal = rl_count(legal, n) ? legal : all;
+    const uint64_t *seen = s->mask_bootstrap ? legal : all;
 
     rl_net_q(choose, n, legal, l->dueling, q);
     uint32_t best = rl_net_argmax(q, n, seen);
@@ -160,7 +165,7 @@ static bool find_errors(struct rl_learner *l, const struct rl_settings *s, const
         bool is_bounded = s->return_bound && target < (double)b->bound[i];
         if (is_bounded)
             target = (double)b->bound[i];
-        rl_net_q(now + (size_t)i * width, n, b->legal[i], l->dueling, q);
+        rl_net_q(now + (size_t)i * width, n, rl_set(b->legal, i, n), l->dueling, q);
         if (taught)
             teach_row(b, i, is_bounded, target, (double)q[b->action[i]], taught);
         double error = target - (double)q[b->action[i]], weight = (double)b->weight[i];
@@ -239,7 +244,7 @@ int rl_learner_update(struct rl_learner *l, const struct rl_settings *s, const s
     return RL_OK;
 }
 
-void rl_learner_q(struct rl_learner *l, const float *observation, uint64_t legal, float *q)
+void rl_learner_q(struct rl_learner *l, const float *observation, const uint64_t *legal, float *q)
 {
     rl_net_forward(&l->net, l->online, observation, 1, l->dueling, l->one_out);
     rl_net_q(rl_net_head(&l->net, l->one_out, 1), l->net.actions, legal, l->dueling, q);

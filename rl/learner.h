@@ -62,6 +62,6 @@ int rl_learner_update(struct rl_learner *l, const struct rl_settings *s, const s
 
 /* Writes the online network's Q of every action to q[actions]. Changes nothing that training
  * reads. */
-void rl_learner_q(struct rl_learner *l, const float *observation, uint64_t legal, float *q);
+void rl_learner_q(struct rl_learner *l, const float *observation, const uint64_t *legal, float *q);
 
 #endif

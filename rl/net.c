@@ -1,5 +1,6 @@
 #include "rl/net.h"
 
+#include "rl/actions.h"
 #include "rl/aligned.h"
 #include "rl/blas.h"
 #include "rl/env.h"
@@ -130,11 +131,13 @@ static void head_back_plain(const struct rl_net *n, const struct rl_backward *b,
 /* d[rows x (actions + 1)]: dQ_a/dA_j = [j = a] - [j legal]/legal count, dQ_a/dV = 1. */
 static void dueling_slopes(const struct rl_net *n, const struct rl_backward *b, float *d)
 {
-    for (uint32_t r = 0; r < b->rows; r++, d += n->actions + 1) {
+    const uint64_t *legal = b->legal;
+
+    for (uint32_t r = 0; r < b->rows; r++, d += n->actions + 1, legal += rl_words(n->actions)) {
         float slope = b->slope[r];
-        float share = slope / (float)__builtin_popcountll(b->legal[r]);
+        float share = slope / (float)rl_count(legal, n->actions);
         for (uint32_t j = 0; j < n->actions; j++)
-            d[j] = b->legal[r] >> j & 1 ? -share : 0;
+            d[j] = rl_has(legal, j) ? -share : 0;
         d[b->action[r]] += slope;
         d[n->actions] = slope;
     }
@@ -178,26 +181,26 @@ void rl_net_backward(const struct rl_net *n, const struct rl_backward *b, float 
     }
 }
 
-void rl_net_q(const float *head, uint32_t actions, uint64_t legal, bool dueling, float *q)
+void rl_net_q(const float *head, uint32_t actions, const uint64_t *legal, bool dueling, float *q)
 {
     float shift = 0;
 
     if (dueling) {
         double sum = 0;
         for (uint32_t a = 0; a < actions; a++)
-            sum += legal >> a & 1 ? (double)head[a] : 0;
-        shift = (float)((double)head[actions] - sum / (double)__builtin_popcountll(legal));
+            sum += rl_has(legal, a) ? (double)head[a] : 0;
+        shift = (float)((double)head[actions] - sum / (double)rl_count(legal, actions));
     }
     for (uint32_t a = 0; a < actions; a++)
         q[a] = head[a] + shift;
 }
 
-uint32_t rl_net_argmax(const float *q, uint32_t actions, uint64_t legal)
+uint32_t rl_net_argmax(const float *q, uint32_t actions, const uint64_t *legal)
 {
     uint32_t best = actions;
 
     for (uint32_t a = 0; a < actions; a++) {
-        if (legal >> a & 1 && (best == actions || q[a] > q[best]))
+        if (rl_has(legal, a) && (best == actions || q[a] > q[best]))
             best = a;
     }
     return best;

@@ -51,7 +51,7 @@ struct rl_backward {
     uint32_t rows; /* the first `rows` of them count */
     bool dueling;
     const uint32_t *action; /* [rows] */
-    const uint64_t *legal;  /* [rows] */
+    const uint64_t *legal;  /* [rows x rl_words(actions)] */
     const float *slope;     /* [rows] derivative of the loss with respect to Q of the action
                                taken */
     float *scratch;         /* 2 x rows x widest floats */
@@ -62,10 +62,10 @@ void rl_net_backward(const struct rl_net *n, const struct rl_backward *b, float 
 
 /* head[actions + 1] -> q[actions]. Dueling: q = V + A - mean of A over `legal`; q of an illegal
  * action is finite but meaningless. */
-void rl_net_q(const float *head, uint32_t actions, uint64_t legal, bool dueling, float *q);
+void rl_net_q(const float *head, uint32_t actions, const uint64_t *legal, bool dueling, float *q);
 
-/* The legal action of largest q, the lowest on ties; `legal` must not be 0. */
-uint32_t rl_net_argmax(const float *q, uint32_t actions, uint64_t legal);
+/* The legal action of largest q, the lowest on ties; `legal` must not be empty. */
+uint32_t rl_net_argmax(const float *q, uint32_t actions, const uint64_t *legal);
 
 /* Converts the head so that Q stays the same (all actions legal) when dueling is switched on or
  * off: on, V = mean A; off, A = V + A - mean A. Q is linear in the last layer, so this is exact up

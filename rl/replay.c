@@ -1,5 +1,6 @@
 #include "rl/replay.h"
 
+#include "rl/actions.h"
 #include "rl/aligned.h"
 #include "rl/rng.h"
 
@@ -14,8 +15,8 @@ static int take_arrays(struct rl_replay *r)
 
     r->observation = calloc(floats, sizeof *r->observation);
     r->next = calloc(floats, sizeof *r->next);
-    r->legal = calloc(n, sizeof *r->legal);
-    r->next_legal = calloc(n, sizeof *r->next_legal);
+    r->legal = calloc(n * r->words, sizeof *r->legal);
+    r->next_legal = calloc(n * r->words, sizeof *r->next_legal);
     r->action = calloc(n, sizeof *r->action);
     r->drawn = calloc(n, sizeof *r->drawn);
     r->reward = calloc(n, sizeof *r->reward);
@@ -35,11 +36,13 @@ int rl_replay_init(struct rl_replay *r, uint32_t capacity, uint32_t observation_
         .capacity = capacity,
         .observation_size = observation_size,
         .action_count = action_count,
+        .words = rl_words(action_count),
         .largest = 1,
         .alpha = 1,
         .gamma = -1, /* none yet */
     };
-    if (!capacity || BYTES_MAX / capacity < 8 * (size_t)observation_size + 64)
+    if (!capacity ||
+        BYTES_MAX / capacity < 8 * (size_t)observation_size + 16 * (size_t)r->words + 48)
         return RL_E_SETTING;
     int code = take_arrays(r);
     if (code)
@@ -80,11 +83,15 @@ uint32_t rl_replay_push(struct rl_replay *r, const struct rl_decision *d)
 {
     uint32_t slot = r->head;
     size_t row = (size_t)slot * r->observation_size, bytes = r->observation_size * sizeof(float);
+    size_t set = (size_t)slot * r->words;
 
     memcpy(r->observation + row, d->observation, bytes);
     memcpy(r->next + row, d->next, bytes);
-    r->legal[slot] = d->legal;
-    r->next_legal[slot] = d->end == RL_TERMINATED ? 0 : d->next_legal;
+    memcpy(r->legal + set, d->legal, r->words * sizeof *r->legal);
+    if (d->end == RL_TERMINATED)
+        memset(r->next_legal + set, 0, r->words * sizeof *r->legal);
+    else
+        memcpy(r->next_legal + set, d->next_legal, r->words * sizeof *r->legal);
     r->action[slot] = d->action;
     r->drawn[slot] = 0;
     r->reward[slot] = d->reward;
@@ -151,8 +158,10 @@ void rl_replay_window(const struct rl_replay *r, const struct rl_settings *s, ui
 
     b->slot[i] = slot;
     b->action[i] = r->action[slot];
-    b->legal[i] = r->legal[slot];
-    b->next_legal[i] = r->next_legal[last];
+    memcpy(b->legal + (size_t)i * r->words, r->legal + (size_t)slot * r->words,
+           r->words * sizeof *b->legal);
+    memcpy(b->next_legal + (size_t)i * r->words, r->next_legal + (size_t)last * r->words,
+           r->words * sizeof *b->legal);
     b->reward[i] = (float)w.sum;
     b->discount[i] = ended ? 0 : (float)w.discount;
     b->bound[i] = r->earned[slot];

@@ -23,11 +23,12 @@
 
 struct rl_replay {
     uint32_t capacity, observation_size, action_count;
-    uint32_t count;     /* decisions held; slots 0 .. count - 1 */
-    uint32_t head;      /* slot written next */
-    float *observation; /* [capacity x observation_size] */
-    float *next;        /* the same, after the decision */
-    uint64_t *legal, *next_legal;
+    uint32_t count;               /* decisions held; slots 0 .. count - 1 */
+    uint32_t head;                /* slot written next */
+    float *observation;           /* [capacity x observation_size] */
+    float *next;                  /* the same, after the decision */
+    uint64_t *legal, *next_legal; /* [capacity x words] sets (rl/actions.h) */
+    uint32_t words;               /* of a set */
     uint32_t *action;
     uint32_t *drawn; /* how often each was in a batch */
     float *reward;
@@ -48,7 +49,7 @@ void rl_replay_release(struct rl_replay *r);
 /* One decision. `observation` and `next` are copied. */
 struct rl_decision {
     const float *observation, *next;
-    uint64_t legal, next_legal; /* next_legal is not read after RL_TERMINATED */
+    const uint64_t *legal, *next_legal; /* copied; next_legal is not read after RL_TERMINATED */
     uint32_t action;
     float reward;
     enum rl_end end;
@@ -73,11 +74,11 @@ struct rl_batch {
     uint32_t count;
     float *rows; /* [2 count x observation_size]: observations, then those bootstrapped from */
     uint32_t *slot, *action;
-    uint64_t *legal, *next_legal;
-    float *reward;   /* of the whole window */
-    float *discount; /* of the bootstrap: gamma^length, 0 after a terminal state */
-    float *weight;   /* importance weights; 1 with `importance` off */
-    float *bound;    /* lower bound of the target; read with return_bound only */
+    uint64_t *legal, *next_legal; /* [count x words] */
+    float *reward;                /* of the whole window */
+    float *discount;              /* of the bootstrap: gamma^length, 0 after a terminal state */
+    float *weight;                /* importance weights; 1 with `importance` off */
+    float *bound;                 /* lower bound of the target; read with return_bound only */
 };
 
 /* Fills the batch. beta: exponent of the weights. The replay must not be empty.

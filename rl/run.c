@@ -1,5 +1,6 @@
 #include "rl/run.h"
 
+#include "rl/actions.h"
 #include "rl/agent_state.h"
 #include "rl/aligned.h"
 #include "rl/env.h"
@@ -8,11 +9,12 @@
 #include "rl/replay.h"
 #include "rl/rng.h"
 
-static uint64_t legal_now(const struct rl_env *env)
+static void legal_now(const struct rl_env *env, uint64_t *out)
 {
-    uint64_t all = rl_all_actions(env->action_count);
-
-    return env->legal ? env->legal(env->self) & all : all;
+    rl_put_all(out, env->action_count);
+    if (env->legal)
+        env->legal(env->self, out);
+    rl_keep_actions(out, env->action_count);
 }
 
 int rl_run_init(struct rl_run *r, const struct rl_env *env, struct rl_agent *agent, uint64_t seed)
@@ -69,7 +71,7 @@ void rl_run_free(struct rl_run *r)
 
 static void look_at_run(struct rl_run *r)
 {
-    r->legal = legal_now(&r->env);
+    legal_now(&r->env, r->legal);
     r->context = r->env.context ? r->env.context(r->env.self) : 0;
 }
 
@@ -93,12 +95,15 @@ void rl_run_ready(struct rl_run *r)
 /* Takes the decision over: learns from it, and moves on to the next position. */
 static int absorb(struct rl_run *r, struct rl_step *out)
 {
-    bool ended = out->end == RL_TERMINATED;
+    uint64_t next_legal[RL_WORDS_MAX] = {0};
+
+    if (out->end != RL_TERMINATED)
+        legal_now(&r->env, next_legal);
     struct rl_decision d = {
         .observation = r->now,
         .next = r->next,
         .legal = r->legal,
-        .next_legal = ended ? 0 : legal_now(&r->env),
+        .next_legal = next_legal,
         .action = out->action,
         .reward = out->reward,
         .end = out->end,
@@ -120,7 +125,7 @@ int rl_run_step(struct rl_run *r, int forced, struct rl_step *out)
 {
     *out = (struct rl_step){.forced = forced >= 0};
     rl_run_ready(r);
-    if (forced >= (int)r->env.action_count || (forced >= 0 && !(r->legal >> forced & 1)))
+    if (forced >= (int)r->env.action_count || (forced >= 0 && !rl_has(r->legal, (uint32_t)forced)))
         return RL_E_SHAPE;
     out->action = forced >= 0 ? (uint32_t)forced
                               : rl_agent_choose(r->agent, r->now, r->legal, &out->explored);
@@ -148,17 +153,13 @@ void rl_run_cut(struct rl_run *r)
     r->playing = false;
 }
 
-static uint32_t trial_action(struct rl_agent *a, const float *now, uint64_t legal, double epsilon,
-                             struct rl_rng *rng)
+static uint32_t trial_action(struct rl_agent *a, const float *now, const uint64_t *legal,
+                             double epsilon, struct rl_rng *rng)
 {
     float q[RL_ACTIONS_MAX];
 
-    if (epsilon > 0 && rl_rng_unit(rng) < epsilon) {
-        uint32_t k = rl_rng_below(rng, (uint32_t)__builtin_popcountll(legal));
-        while (k--)
-            legal &= legal - 1;
-        return (uint32_t)__builtin_ctzll(legal);
-    }
+    if (epsilon > 0 && rl_rng_unit(rng) < epsilon)
+        return rl_nth(legal, rl_rng_below(rng, rl_count(legal, rl_agent_shape(a)->action_count)));
     rl_agent_q(a, now, legal, q);
     return rl_net_argmax(q, rl_agent_shape(a)->action_count, legal);
 }
@@ -167,6 +168,7 @@ int rl_run_trial(struct rl_agent *a, const struct rl_env *env, double epsilon, s
                  double *reward_sum)
 {
     struct rl_outcome o = {.end = RL_GOES_ON};
+    uint64_t legal[RL_WORDS_MAX];
     float *now = rl_alloc(env->observation_size, sizeof *now);
 
     if (!now)
@@ -175,7 +177,8 @@ int rl_run_trial(struct rl_agent *a, const struct rl_env *env, double epsilon, s
     env->reset(env->self, rng);
     while (o.end == RL_GOES_ON) {
         env->observe(env->self, now);
-        o = env->step(env->self, trial_action(a, now, legal_now(env), epsilon, rng), rng);
+        legal_now(env, legal);
+        o = env->step(env->self, trial_action(a, now, legal, epsilon, rng), rng);
         *reward_sum += (double)o.reward;
     }
     free(now);

@@ -8,6 +8,7 @@
 #ifndef AUTOMAP_RL_RUN_H
 #define AUTOMAP_RL_RUN_H
 
+#include "rl/actions.h"
 #include "rl/agent.h"
 #include "rl/agent_state.h"
 #include "rl/env.h"
@@ -20,8 +21,8 @@ struct rl_run {
     struct rl_env env;
     struct rl_agent *agent;
     struct rl_rng rng;
-    float *now, *next; /* [observation_size] */
-    uint64_t legal;    /* of `now` */
+    float *now, *next;            /* [observation_size] */
+    uint64_t legal[RL_WORDS_MAX]; /* of `now` */
     uint32_t context;
     bool playing;      /* in the middle of an episode */
     uint32_t length;   /* of the current or, when not playing, the last episode */

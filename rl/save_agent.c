@@ -1,5 +1,6 @@
 #include "rl/save_agent.h"
 
+#include "rl/actions.h"
 #include "rl/agent_state.h"
 #include "rl/aligned.h"
 #include "rl/env.h"
@@ -55,8 +56,8 @@ static void serialize_replay(struct rl_serializer *w, struct rl_replay *r)
 
     rl_serialize_sparse(w, r->observation, floats, r->observation_size);
     rl_serialize_sparse(w, r->next, floats, r->observation_size);
-    RL_MANY(w, r->legal, r->count);
-    RL_MANY(w, r->next_legal, r->count);
+    RL_MANY(w, r->legal, (size_t)r->count * r->words);
+    RL_MANY(w, r->next_legal, (size_t)r->count * r->words);
     RL_MANY(w, r->action, r->count);
     RL_MANY(w, r->drawn, r->count);
     RL_MANY(w, r->reward, r->count);
@@ -119,11 +120,13 @@ int rl_agent_save(const struct rl_agent *a, struct rl_bytes *out)
 
 static bool row_is_sound(const struct rl_replay *r, uint32_t i)
 {
-    uint64_t all = rl_all_actions(r->action_count);
+    const uint64_t *legal = rl_set(r->legal, i, r->action_count);
 
-    return r->action[i] < r->action_count && r->legal[i] >> r->action[i] & 1 &&
-           !(r->legal[i] & ~all) && !(r->next_legal[i] & ~all) && r->end[i] <= RL_TRUNCATED &&
-           isfinite(r->reward[i]) && isfinite(r->priority[i]) && r->priority[i] > 0;
+    return r->action[i] < r->action_count && rl_has(legal, r->action[i]) &&
+           rl_is_of(legal, r->action_count) &&
+           rl_is_of(rl_set(r->next_legal, i, r->action_count), r->action_count) &&
+           r->end[i] <= RL_TRUNCATED && isfinite(r->reward[i]) && isfinite(r->priority[i]) &&
+           r->priority[i] > 0;
 }
 
 static bool is_sound(const struct rl_agent *a)
@@ -233,7 +236,7 @@ static void serialize_run(struct rl_serializer *w, struct rl_run *r)
     r->playing = playing != 0;
     RL_ONE(w, r->rng.s);
     RL_MANY(w, r->now, r->env.observation_size);
-    RL_ONE(w, r->legal);
+    RL_MANY(w, r->legal, rl_words(r->env.action_count));
     RL_ONE(w, r->context);
     RL_ONE(w, r->length);
     RL_ONE(w, r->reward_sum);

@@ -6,6 +6,7 @@
 #ifndef AUTOMAP_RL_TAUGHT_H
 #define AUTOMAP_RL_TAUGHT_H
 
+#include "rl/actions.h"
 #include "rl/env.h"
 #include "rl/learner.h"
 
@@ -33,7 +34,7 @@ struct rl_lesson_row {
 struct rl_lesson {
     /* look and choose */
     uint64_t decision; /* its number, from 1 */
-    uint64_t legal;
+    uint64_t legal[RL_WORDS_MAX];
     float q[RL_ACTIONS_MAX];
     uint32_t action;
     bool chosen, explored; /* chosen: by the agent; else it was forced on it */

@@ -425,7 +425,7 @@ uint32_t hybrid_game_usual(const struct hybrid_game *g, uint64_t legal)
 
     if (g->next == HYBRID_DECIDES_MESH)
         return g->stages && legal >> g->shape & 1 ? g->shape : first;
-    for (uint32_t a = first; a < RL_ACTIONS_MAX; a++) {
+    for (uint32_t a = first; a < 64; a++) {
         if (!(legal >> a & 1) || g->next == HYBRID_DECIDES_MICRO)
             continue;
         bool better = g->next == HYBRID_DECIDES_CUT
@@ -598,11 +598,11 @@ static struct rl_outcome env_step(void *self, uint32_t action, struct rl_rng *rn
                                hybrid_game_is_over(self) ? RL_TERMINATED : RL_GOES_ON};
 }
 
-static uint64_t env_legal(void *self)
+static void env_legal(void *self, uint64_t *out)
 {
     const struct hybrid_game *g = self;
 
-    return hybrid_game_is_over(g) ? 1 : hybrid_game_legal(g);
+    *out = hybrid_game_is_over(g) ? 1 : hybrid_game_legal(g);
 }
 
 static uint32_t env_context(void *self)

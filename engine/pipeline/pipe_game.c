@@ -126,11 +126,11 @@ static void env_observe(void *self, float *out)
     pipe_game_observe(self, out);
 }
 
-static uint64_t env_legal(void *self)
+static void env_legal(void *self, uint64_t *out)
 {
     const struct pipe_game *g = self;
 
-    return pipe_game_is_over(g) ? 1 : pipe_game_legal(g);
+    *out = pipe_game_is_over(g) ? 1 : pipe_game_legal(g);
 }
 
 static uint32_t env_context(void *self)

@@ -56,9 +56,9 @@ int place_game_new(const struct place_graph *graph, const struct place_rules *ru
 
     if (!devices)
         return err_set(e, ERR_INFEASIBLE, "there is no device, expected one at least");
-    if (devices > RL_ACTIONS_MAX)
-        return err_set(e, ERR_LIMIT, "%u devices, and a learner tells %d apart", devices,
-                       RL_ACTIONS_MAX);
+    if (devices > PLACE_GAME_DEVICES_MOST)
+        return err_set(e, ERR_LIMIT, "%u devices, and this game tells %d apart", devices,
+                       PLACE_GAME_DEVICES_MOST);
     g = mem_try(1, sizeof *g);
     if (!g)
         return err_no_memory(e, "for a game");
@@ -252,11 +252,11 @@ static struct rl_outcome env_step(void *self, uint32_t action, struct rl_rng *rn
                                place_game_is_over(self) ? RL_TERMINATED : RL_GOES_ON};
 }
 
-static uint64_t env_legal(void *self)
+static void env_legal(void *self, uint64_t *out)
 {
     const struct place_game *g = self;
 
-    return g->legal ? g->legal : 1;
+    *out = g->legal ? g->legal : 1;
 }
 
 struct rl_env place_game_env(struct place_game *g)

@@ -18,21 +18,22 @@
 #include "rl/env.h"
 
 #define PLACE_DEAD_END (-2.0)
+enum { PLACE_GAME_DEVICES_MOST = 64 }; /* bits of a word */
 
 struct place_game {
     const struct place_nets *n;
     struct place_prepared *prepared; /* contiguous plans, else NULL; owned, as n is */
     struct place_partial *part;
-    struct place_load *whole;        /* scratch for the finished plan */
-    uint32_t *order;                 /* positions as they are decided */
-    uint32_t at;                     /* decided so far */
-    uint64_t legal;                  /* bit d: the next position may be on d */
-    uint64_t behind[RL_ACTIONS_MAX]; /* by device: those that edges lead to, near or far */
-    double bound_ms;                 /* > 0 */
-    double value_ms;                 /* of the finished plan; INFINITY: a dead end */
+    struct place_load *whole;                 /* scratch for the finished plan */
+    uint32_t *order;                          /* positions as they are decided */
+    uint32_t at;                              /* decided so far */
+    uint64_t legal;                           /* bit d: the next position may be on d */
+    uint64_t behind[PLACE_GAME_DEVICES_MOST]; /* by device: those that edges lead to, near or far */
+    double bound_ms;                          /* > 0 */
+    double value_ms;                          /* of the finished plan; INFINITY: a dead end */
 };
 
-/* ERR_LIMIT: more devices than a learner tells apart. ERR_INFEASIBLE: no device at all. */
+/* ERR_LIMIT: more than PLACE_GAME_DEVICES_MOST devices. ERR_INFEASIBLE: no device at all. */
 int place_game_new(const struct place_graph *g, const struct place_rules *rules, bool any_sets,
                    double bound_ms, struct place_game **out, struct err *e) MUST_CHECK;
 void place_game_free(struct place_game *g); /* NULL is fine */

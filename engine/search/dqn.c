@@ -218,12 +218,14 @@ static void show_best(struct search *s, struct dqn *d)
     game_reset(g);
     while (kept && !game_is_over(g)) {
         bool split = game_splits(g, d->held[0].on, g->position);
-        struct rl_decision x = {.observation = now, .next = next, .legal = game_legal(g)};
-        x.action = x.legal >> split & 1 ? split : !split;
+        uint64_t legal = game_legal(g), next_legal = 3;
+        struct rl_decision x = {.observation = now, .next = next, &legal, &next_legal};
+        x.action = legal >> split & 1 ? split : !split;
         game_observe(g, now);
         x.reward = (float)game_play(g, x.action == 1);
         x.end = game_is_over(g) ? RL_TERMINATED : RL_GOES_ON;
-        x.next_legal = game_is_over(g) ? 3 : game_legal(g);
+        if (!game_is_over(g))
+            next_legal = game_legal(g);
         game_observe(g, next);
         kept = rl_agent_remember(agent, &x) == RL_OK;
     }
@@ -270,11 +272,11 @@ static void env_observe(void *self, float *out)
     game_observe(&((struct search *)self)->game, out);
 }
 
-static uint64_t env_legal(void *self)
+static void env_legal(void *self, uint64_t *out)
 {
     const struct game *g = &((struct search *)self)->game;
 
-    return game_is_over(g) ? 3 : game_legal(g);
+    *out = game_is_over(g) ? 3 : game_legal(g);
 }
 
 static uint32_t env_context(void *self)
@@ -478,7 +480,9 @@ bool search_dqn_q(struct search *s, float q[2])
 {
     struct dqn *d = s->self;
 
-    rl_agent_q(d->run.agent, d->run.now, game_legal(&s->game), q);
+    uint64_t legal = game_legal(&s->game);
+
+    rl_agent_q(d->run.agent, d->run.now, &legal, q);
     return true;
 }
 
@@ -496,8 +500,8 @@ double search_dqn_greedy(struct search *s, label *on)
     while (!game_is_over(g)) {
         uint64_t legal = game_legal(g);
         game_observe(g, seen);
-        rl_agent_q(d->run.agent, seen, legal, q);
-        game_play(g, rl_net_argmax(q, 2, legal) == 1);
+        rl_agent_q(d->run.agent, seen, &legal, q);
+        game_play(g, rl_net_argmax(q, 2, &legal) == 1);
     }
     free(seen);
     double score = g->conflict ? -INFINITY : game_score(g);

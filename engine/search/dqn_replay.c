@@ -89,13 +89,15 @@ static void begin_from(struct game *g, const int8_t *status)
 /* The wanted action, or the other where it is not legal. */
 static void play_records(struct game *g, struct rl_agent *a, struct records *r, uint32_t wanted)
 {
-    struct rl_decision d = {.observation = r->now, .next = r->next, .legal = game_legal(g)};
+    uint64_t legal = game_legal(g), next_legal = 3;
+    struct rl_decision d = {.observation = r->now, .next = r->next, &legal, &next_legal};
 
-    d.action = d.legal >> wanted & 1 ? wanted : 1 - wanted;
+    d.action = legal >> wanted & 1 ? wanted : 1 - wanted;
     game_observe(g, r->now);
     d.reward = (float)game_play(g, d.action == 1);
     d.end = game_is_over(g) ? RL_TERMINATED : RL_GOES_ON;
-    d.next_legal = game_is_over(g) ? 3 : game_legal(g);
+    if (!game_is_over(g))
+        next_legal = game_legal(g);
     game_observe(g, r->next);
     if (rl_agent_remember(a, &d) != RL_OK)
         rl_agent_cut(a); /* a reward that is not finite: left out */

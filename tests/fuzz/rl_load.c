@@ -1,5 +1,6 @@
 /* Saved learners from anyone: the checksum is made right first, so that what lies behind it is
  * reached. Whatever is taken must act and learn without harm. */
+#include "rl/actions.h"
 #include "rl/rl.h"
 
 #include <stdlib.h>
@@ -31,9 +32,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         seal(copy, size);
     if (!rl_agent_load(&a, copy, size)) {
         const struct rl_shape *shape = rl_agent_shape(a);
+        uint64_t legal[RL_WORDS_MAX];
+        rl_put_all(legal, shape->action_count);
         float *seen = calloc(shape->observation_size, sizeof *seen);
         if (seen) {
-            (void)rl_agent_choose(a, seen, rl_all_actions(shape->action_count), NULL);
+            (void)rl_agent_choose(a, seen, legal, NULL);
             (void)!rl_agent_train(a, 1, NULL);
         }
         free(seen);

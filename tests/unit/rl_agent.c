@@ -36,7 +36,7 @@ static const float seen[3] = {0.3f, -0.2f, 0.9f};
 
 static int decide(struct rl_agent *a, uint32_t action, uint64_t legal, enum rl_end end)
 {
-    struct rl_decision d = {seen, seen, legal, legal, action, 0.5f, end};
+    struct rl_decision d = {seen, seen, &legal, &legal, action, 0.5f, end};
     struct rl_update u;
 
     return rl_agent_learn(a, &d, 0, &u);
@@ -55,7 +55,7 @@ static void test_choice_is_legal(void **state)
 
     rl_agent_hold_epsilon(a, 1);
     for (int i = 0; i < 50000; i++) {
-        count[rl_agent_choose(a, seen, legal, &explored)]++;
+        count[rl_agent_choose(a, seen, &legal, &explored)]++;
         assert_true(explored);
     }
     double x = 0;
@@ -68,7 +68,7 @@ static void test_choice_is_legal(void **state)
     assert_true(x < 18.5);
     rl_agent_hold_epsilon(a, 0);
     for (int k = 0; k < 64; k++) { /* one legal action: that one, whatever Q says */
-        assert_int_equal(rl_agent_choose(a, seen, (uint64_t)1 << k, &explored), k);
+        assert_int_equal(rl_agent_choose(a, seen, &(uint64_t){(uint64_t)1 << k}, &explored), k);
         assert_false(explored);
     }
     rl_agent_free(a);
@@ -82,8 +82,8 @@ static void test_greedy_is_the_argmax(void **state)
     float q[6];
     rl_agent_hold_epsilon(a, 0);
     for (uint64_t legal = 1; legal < 64; legal++) {
-        uint32_t best = rl_agent_choose(a, seen, legal, NULL);
-        rl_agent_q(a, seen, legal, q);
+        uint32_t best = rl_agent_choose(a, seen, &legal, NULL);
+        rl_agent_q(a, seen, &legal, q);
         for (uint32_t k = 0; k < 6; k++)
             assert_true(!(legal >> k & 1) || q[k] <= q[best]);
     }
@@ -171,7 +171,8 @@ static void test_unsound_decisions(void **state)
     (void)state;
     struct rl_settings s = small();
     struct rl_agent *a = make(&s, 3, 2);
-    struct rl_decision good = {seen, seen, 5, 5, 2, 1, RL_GOES_ON}, bad;
+    const uint64_t five = 5, fifteen = 15;
+    struct rl_decision good = {seen, seen, &five, &five, 2, 1, RL_GOES_ON}, bad;
     assert_int_equal(rl_agent_learn(a, &good, 1, NULL), 0);
     assert_int_equal(rl_agent_learn(a, &good, 2, NULL), RL_E_SHAPE);
     bad = good;
@@ -181,7 +182,7 @@ static void test_unsound_decisions(void **state)
     bad.action = 3;
     assert_int_equal(rl_agent_learn(a, &bad, 0, NULL), RL_E_SHAPE);
     bad = good;
-    bad.legal = 0xf; /* there are three actions */
+    bad.legal = &fifteen; /* there are three actions */
     assert_int_equal(rl_agent_learn(a, &bad, 0, NULL), RL_E_SHAPE);
     bad = good;
     bad.reward = NAN;
@@ -266,14 +267,15 @@ static void test_streams(void **state)
         rl_rng_seed(&rng, seed, 0);
         rl_net_start(&net, weights, &rng);
         rl_net_forward(&net, weights, seen, 1, false, out);
-        rl_net_q(rl_net_head(&net, out, 1), 5, 31, false, expected);
-        rl_agent_q(a, seen, 31, q);
+        rl_net_q(rl_net_head(&net, out, 1), 5, &(uint64_t){31}, false, expected);
+        rl_agent_q(a, seen, &(uint64_t){31}, q);
         assert_memory_equal(q, expected, sizeof q);
         rl_rng_seed(&rng, seed, 1);
         rl_agent_hold_epsilon(a, 1);
         for (int i = 0; i < 20; i++) {
             (void)rl_rng_unit(&rng);
-            assert_int_equal(rl_agent_choose(a, seen, 31, NULL), rl_rng_below(&rng, 5));
+            assert_int_equal(rl_agent_choose(a, seen, &(uint64_t){31}, NULL),
+                             rl_rng_below(&rng, 5));
             assert_int_equal(decide(a, 1, 31, RL_GOES_ON), 0);
         }
         uint32_t drawn[20] = {0};
@@ -309,7 +311,7 @@ static void test_forget_errors(void **state)
     s.huber = false;
     struct rl_agent *a = make(&s, 2, 0);
     for (int i = 0; i < 12; i++) {
-        struct rl_decision d = {seen, seen, 3, 3, 0, 50, RL_TERMINATED};
+        struct rl_decision d = {seen, seen, &(uint64_t){3}, &(uint64_t){3}, 0, 50, RL_TERMINATED};
         assert_int_equal(rl_agent_learn(a, &d, 0, NULL), 0);
     }
     assert_int_equal(rl_agent_train(a, 2, NULL), 2);
@@ -354,11 +356,11 @@ static void test_run_by_hand(void **state)
     assert_int_equal(rl_agent_new(&a, &shape, &s, 1), 0);
     assert_int_equal(rl_run_init(&run, &env, a, 1), 0);
     rl_run_ready(&run);
-    assert_int_equal(run.legal, 7);
+    assert_int_equal(run.legal[0], 7);
     assert_int_equal(rl_run_step(&run, 2, &step), 0);
     assert_true(step.forced && !step.explored && step.action == 2 && step.reward == 10);
     assert_int_equal(step.end, RL_GOES_ON);
-    assert_int_equal(run.legal, 3);
+    assert_int_equal(run.legal[0], 3);
     assert_int_equal(run.context, 1);
     assert_int_equal(rl_run_step(&run, 2, &step), RL_E_SHAPE);
     assert_int_equal(rl_run_step(&run, 99, &step), RL_E_SHAPE);
@@ -409,7 +411,7 @@ static void test_shapes(void **state)
     (void)state;
     static const struct rl_shape wrong[] = {{0, 2, 1},
                                             {1, 1, 1},
-                                            {1, 65, 1},
+                                            {1, RL_ACTIONS_MAX + 1, 1},
                                             {RL_OBSERVATION_MAX + 1, 2, 1},
                                             {1, 2, RL_CONTEXTS_MAX + 1}};
     struct rl_settings s = small();
@@ -520,11 +522,11 @@ static void expect_row(struct rl_agent *twin, const struct rl_replay *r,
     const double close = 2e-5;
     float q[2], next[2];
 
-    rl_agent_q(twin, r->observation + (size_t)row->slot * 4, 3, q);
+    rl_agent_q(twin, r->observation + (size_t)row->slot * 4, &(uint64_t){3}, q);
     assert_true(fabs((double)q[row->action] - row->q) < close * (1 + fabs(row->q)));
     assert_int_equal(row->action, r->action[row->slot]);
     if (row->discount != 0) { /* one reward: what follows is in the same row */
-        rl_agent_q(twin, r->next + (size_t)row->slot * 4, 3, next);
+        rl_agent_q(twin, r->next + (size_t)row->slot * 4, &(uint64_t){3}, next);
         assert_true(fabs(row->discount - s->gamma) < 1e-6);
         assert_int_equal(row->next_action,
                          next[1] > next[0]); /* double: chosen by the online one */

@@ -1,7 +1,7 @@
 /* The network and one update, three ways: against a plain double-precision reference written here,
  * against finite differences of that reference, and against ten updates made by PyTorch
  * (tests/ref/rl/torch_update.json). And RLax's Q-learning vectors through the real update. */
-#include "rl/env.h"
+#include "rl/actions.h"
 #include "rl/learner.h"
 
 #include <setjmp.h>
@@ -104,14 +104,14 @@ static void test_forward(void **state)
             x[k] = normal(&rng);
         rl_net_forward(&n, p, x, ROWS, dueling, out);
         for (uint32_t r = 0; r < ROWS; r++) {
-            uint64_t legal = (rl_rng_next(&rng) & rl_all_actions(s->actions)) | 1;
+            uint64_t legal = (rl_rng_next(&rng) & rl_word_of_all(s->actions, 0)) | 1;
             plain_q(&n, wide, x + r * s->observation, legal, dueling, expected);
-            rl_net_q(rl_net_head(&n, out, ROWS) + r * (s->actions + 1), s->actions, legal, dueling,
+            rl_net_q(rl_net_head(&n, out, ROWS) + r * (s->actions + 1), s->actions, &legal, dueling,
                      q);
             for (uint32_t a = 0; a < s->actions; a++)
                 assert_true(fabs((double)q[a] - expected[a]) < 1e-5);
             rl_net_forward(&n, p, x + r * s->observation, 1, dueling, one);
-            rl_net_q(rl_net_head(&n, one, 1), s->actions, legal, dueling, q);
+            rl_net_q(rl_net_head(&n, one, 1), s->actions, &legal, dueling, q);
             for (uint32_t a = 0; a < s->actions; a++)
                 assert_true(fabs((double)q[a] - expected[a]) < 1e-5);
         }
@@ -153,7 +153,7 @@ static void check_gradient(const struct shape *s, bool dueling)
         x[k] = normal(&rng);
     for (uint32_t r = 0; r < ROWS; r++) {
         action[r] = rl_rng_below(&rng, s->actions);
-        legal[r] = (rl_rng_next(&rng) & rl_all_actions(s->actions)) | (uint64_t)1 << action[r];
+        legal[r] = (rl_rng_next(&rng) & rl_word_of_all(s->actions, 0)) | (uint64_t)1 << action[r];
         slope[r] = normal(&rng);
     }
     struct rl_backward b = {p, x, out, FORWARD, ROWS, dueling, action, legal, slope, scratch};
@@ -207,10 +207,10 @@ static void test_switch_dueling(void **state)
         for (int k = 0; k < 5; k++)
             x[k] = normal(&rng);
         rl_net_forward(&n, p, x, 1, !on, out);
-        rl_net_q(rl_net_head(&n, out, 1), 6, 63, !on, before);
+        rl_net_q(rl_net_head(&n, out, 1), 6, &(uint64_t){63}, !on, before);
         rl_net_switch_dueling(&n, p, on);
         rl_net_forward(&n, p, x, 1, on, out);
-        rl_net_q(rl_net_head(&n, out, 1), 6, 63, on, after);
+        rl_net_q(rl_net_head(&n, out, 1), 6, &(uint64_t){63}, on, after);
         for (int a = 0; a < 6; a++)
             assert_true(fabs((double)before[a] - (double)after[a]) < 1e-6);
     }
@@ -221,10 +221,10 @@ static void test_argmax(void **state)
 {
     (void)state;
     const float q[] = {1, 5, 5, 9};
-    assert_int_equal(rl_net_argmax(q, 4, 15), 3);
-    assert_int_equal(rl_net_argmax(q, 4, 7), 1); /* the lowest on ties */
-    assert_int_equal(rl_net_argmax(q, 4, 1), 0);
-    assert_int_equal(rl_net_argmax(q, 4, 4), 2);
+    assert_int_equal(rl_net_argmax(q, 4, &(uint64_t){15}), 3);
+    assert_int_equal(rl_net_argmax(q, 4, &(uint64_t){7}), 1); /* the lowest on ties */
+    assert_int_equal(rl_net_argmax(q, 4, &(uint64_t){1}), 0);
+    assert_int_equal(rl_net_argmax(q, 4, &(uint64_t){4}), 2);
 }
 
 /* A network that is a table: one-hot observation k -> hidden unit k -> Q = column k. */
@@ -622,10 +622,10 @@ static void test_dueling_on(void **state)
     rl_rng_seed(&rng, 2, 0);
     rl_net_start(&n, weights, &rng);
     rl_net_forward(&n, weights, x, 1, false, out);
-    rl_net_q(rl_net_head(&n, out, 1), 4, 15, false, before);
+    rl_net_q(rl_net_head(&n, out, 1), 4, &(uint64_t){15}, false, before);
     rl_net_switch_dueling(&n, weights, true);
     rl_net_forward(&n, weights, x, 1, true, out);
-    rl_net_q(rl_net_head(&n, out, 1), 4, 15, true, after);
+    rl_net_q(rl_net_head(&n, out, 1), 4, &(uint64_t){15}, true, after);
     for (int a = 0; a < 4; a++)
         assert_true(fabsf(after[a] - before[a]) < 1e-6f);
 }
@@ -637,7 +637,7 @@ static void test_shapes(void **state)
     const uint32_t hidden[RL_HIDDEN_MAX] = {8};
     assert_int_equal(rl_net_init(&n, 0, hidden, 2), RL_E_SHAPE);
     assert_int_equal(rl_net_init(&n, 1, hidden, 1), RL_E_SHAPE);
-    assert_int_equal(rl_net_init(&n, 1, hidden, 65), RL_E_SHAPE);
+    assert_int_equal(rl_net_init(&n, 1, hidden, RL_ACTIONS_MAX + 1), RL_E_SHAPE);
     assert_int_equal(rl_net_init(&n, 1, hidden, 64), 0);
     assert_int_equal(n.layers, 2);
     assert_int_equal(n.parameters % 16, 0);

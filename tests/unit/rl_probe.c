@@ -59,10 +59,10 @@ static double worst(struct rl_agent *a, const char *probe)
 
     for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
         const struct claim *c = &claims[i];
-        float q[RL_ACTIONS_MAX];
+        float q[RL_PROBE_ACTIONS];
         if (strcmp(c->probe, probe) != 0)
             continue;
-        rl_agent_q(a, c->sight, c->legal, q);
+        rl_agent_q(a, c->sight, &c->legal, q);
         for (int k = 0; k < RL_PROBE_ACTIONS; k++) {
             if (!isnan(c->q[k]))
                 most = fmax(most, fabs((double)q[k] - c->q[k]));

@@ -39,7 +39,8 @@ static uint32_t push(struct rl_replay *r, int i, float reward, enum rl_end end)
         now[k] = (float)i;
         next[k] = (float)(i + 1);
     }
-    struct rl_decision d = {now, next, 3, 1, (uint32_t)i % 2, reward, end};
+    struct rl_decision d = {now,    next, &(uint64_t){3}, &(uint64_t){1}, (uint32_t)i % 2,
+                            reward, end};
     return rl_replay_push(r, &d);
 }
 
@@ -294,7 +295,7 @@ static void test_tree_follows(void **state)
 static void push_legal(struct rl_replay *r, uint64_t next_legal, enum rl_end end)
 {
     const float row[SIZE] = {0};
-    struct rl_decision d = {row, row, 3, next_legal, 1, 1, end};
+    struct rl_decision d = {row, row, &(uint64_t){3}, &next_legal, 1, 1, end};
 
     (void)rl_replay_push(r, &d);
 }

@@ -175,11 +175,11 @@ static void test_looking_changes_nothing(void **state)
     for (int i = 0; i < 400; i++) {
         play(&a, 1);
         rl_run_ready(&b.run);
-        rl_agent_q(b.agent, b.run.now, 3, q);
+        rl_agent_q(b.agent, b.run.now, &(uint64_t){3}, q);
         (void)rl_agent_epsilon(b.agent);
         assert_true(rl_agent_visits(b.agent, 0)[0] <= (uint32_t)i);
         play(&b, 1);
-        rl_agent_q(b.agent, b.run.now, 2, q);
+        rl_agent_q(b.agent, b.run.now, &(uint64_t){2}, q);
         struct rl_bytes copy;
         if (i % 100 == 0) {
             assert_int_equal(rl_agent_save(b.agent, &copy), 0);
@@ -346,7 +346,7 @@ static void test_forged(void **state)
         if (!code) {
             struct rl_update u;
             float zero[4] = {0}, q[2];
-            rl_agent_q(loaded, zero, 3, q);
+            rl_agent_q(loaded, zero, &(uint64_t){3}, q);
             (void)!rl_agent_train(loaded, 1, &u);
             taken++;
         } else {

@@ -98,8 +98,10 @@ static int fill_replay(struct rl_agent *a, const struct shape *s)
 {
     struct rl_rng rng;
     float now[256], next[256];
+    uint64_t legal[RL_WORDS_MAX];
     int code = 0;
 
+    rl_put_all(legal, s->actions);
     rl_rng_seed(&rng, 1, 9);
     for (int i = 0; i < HELD && code >= 0; i++) {
         for (uint32_t k = 0; k < s->observation; k++) {
@@ -109,8 +111,8 @@ static int fill_replay(struct rl_agent *a, const struct shape *s)
         struct rl_decision d = {
             .observation = now,
             .next = next,
-            .legal = rl_all_actions(s->actions),
-            .next_legal = rl_all_actions(s->actions),
+            .legal = legal,
+            .next_legal = legal,
             .action = rl_rng_below(&rng, s->actions),
             .reward = (float)rl_rng_unit(&rng),
             .end = RL_GOES_ON,

@@ -286,8 +286,8 @@ static void print_probe(struct rl_agent *a, const struct lesson *l)
     for (uint32_t at = 0; at < rule->length; at++) {
         for (int sign = rule->observed ? -1 : 0; sign <= 1; sign += 2) {
             float seen[2] = {(float)(rule->observed ? sign : 0), (float)(rule->timed ? at : 0)};
-            float q[RL_ACTIONS_MAX];
-            rl_agent_q(a, seen, rule->legal[at], q);
+            float q[RL_PROBE_ACTIONS];
+            rl_agent_q(a, seen, &rule->legal[at], q);
             printf("  decision %u, sees %+.0f:", at + 1, (double)seen[0]);
             for (uint32_t k = 0; k < RL_PROBE_ACTIONS; k++) {
                 if (rule->legal[at] >> k & 1)

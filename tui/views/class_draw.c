@@ -87,7 +87,7 @@ static void draw_answer(const struct class_shown *s, const struct pane *p, int y
                         const struct answers *c, double low, double high)
 {
     const struct rl_lesson *l = s->lesson;
-    bool legal = l->legal >> action & 1, taken = is_shown(s, CLASS_CHOOSE) && action == l->action;
+    bool legal = rl_has(l->legal, action), taken = is_shown(s, CLASS_CHOOSE) && action == l->action;
     unsigned role = s->live ? (action ? ROLE_CHOICE_1 : ROLE_CHOICE_0) : ROLE_TEXT;
     char name[24], text[UNITS_ROOM];
 
@@ -125,7 +125,7 @@ static int draw_answers(const struct class_shown *s, const struct pane *p, int y
     }
     y++;
     for (uint32_t a = 0; a < s->action_count; a++) {
-        if (!(l->legal >> a & 1))
+        if (!rl_has(l->legal, a))
             continue;
         low = fmin(low, (double)l->q[a]);
         high = fmax(high, (double)l->q[a]);
@@ -144,7 +144,7 @@ static uint32_t greedy_action(const struct rl_lesson *l, uint32_t count, double 
     double second = -INFINITY;
 
     for (uint32_t a = 0; a < count; a++) {
-        if (!(l->legal >> a & 1))
+        if (!rl_has(l->legal, a))
             continue;
         if (best == UINT32_MAX || l->q[a] > l->q[best]) {
             second = best == UINT32_MAX ? second : (double)l->q[best];

@@ -118,14 +118,15 @@ static void note_episode(struct game_job *j, struct game_look *k)
 static void find_push(struct game_job *j, uint8_t push[GAME_SPINS][GAME_ANGLES])
 {
     const double widest = 0.2095, fastest = 2;
-    float q[RL_ACTIONS_MAX];
+    const uint64_t both = 3;
+    float q[2];
 
     for (int y = 0; y < GAME_SPINS; y++) {
         for (int x = 0; x < GAME_ANGLES; x++) {
             double angle = widest * (2 * (x + 0.5) / GAME_ANGLES - 1);
             double spin = fastest * (1 - 2 * (y + 0.5) / GAME_SPINS);
-            rl_agent_q(j->run.agent, (float[]){0, 0, (float)angle, (float)spin}, 3, q);
-            push[y][x] = (uint8_t)(1 + rl_net_argmax(q, 2, 3));
+            rl_agent_q(j->run.agent, (float[]){0, 0, (float)angle, (float)spin}, &both, q);
+            push[y][x] = (uint8_t)(1 + rl_net_argmax(q, 2, &both));
         }
     }
 }

@@ -92,7 +92,7 @@ static void show_game(struct pipeline_learn *n)
         return;
     k->anchor = g->space->anchor[g->cut];
     pipe_game_observe(g, n->observation);
-    rl_agent_q(pipe_search_agent(n->search), n->observation, k->legal, k->q);
+    rl_agent_q(pipe_search_agent(n->search), n->observation, &k->legal, k->q);
 }
 
 static void show_event(struct pipeline_learn *n, const struct pipe_event *event)
