@@ -1,6 +1,6 @@
 #include "rl/agent.h"
 
-#include "rl/actions.h"
+#include "rl/action_set.h"
 #include "rl/agent_state.h"
 #include "rl/aligned.h"
 #include "rl/error.h"

@@ -8,7 +8,7 @@
 #ifndef AUTOMAP_RL_ENV_H
 #define AUTOMAP_RL_ENV_H
 
-#include "rl/actions.h"
+#include "rl/action_set.h"
 #include "rl/rng.h"
 
 #include <stddef.h>
@@ -43,7 +43,7 @@ struct rl_env {
     /* Writes the current position to out[observation_size]. Also called after the last step. */
     void (*observe)(void *self, float *out);
 
-    /* Writes the set of the actions that are legal now (rl/actions.h, rl_words(action_count)
+    /* Writes the set of the actions that are legal now (rl/action_set.h, rl_words(action_count)
      * words). Never empty while the episode goes on. NULL: all actions. */
     void (*legal)(void *self, uint64_t *out);
 

@@ -1,6 +1,6 @@
 #include "rl/learner.h"
 
-#include "rl/actions.h"
+#include "rl/action_set.h"
 #include "rl/aligned.h"
 #include "rl/blas.h"
 #include "rl/env.h"

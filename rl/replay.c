@@ -1,6 +1,6 @@
 #include "rl/replay.h"
 
-#include "rl/actions.h"
+#include "rl/action_set.h"
 #include "rl/aligned.h"
 #include "rl/rng.h"
 

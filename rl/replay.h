@@ -27,7 +27,7 @@ struct rl_replay {
     uint32_t head;                /* slot written next */
     float *observation;           /* [capacity x observation_size] */
     float *next;                  /* the same, after the decision */
-    uint64_t *legal, *next_legal; /* [capacity x words] sets (rl/actions.h) */
+    uint64_t *legal, *next_legal; /* [capacity x words] sets (rl/action_set.h) */
     uint32_t words;               /* of a set */
     uint32_t *action;
     uint32_t *drawn; /* how often each was in a batch */

@@ -8,7 +8,7 @@
 #ifndef AUTOMAP_RL_RUN_H
 #define AUTOMAP_RL_RUN_H
 
-#include "rl/actions.h"
+#include "rl/action_set.h"
 #include "rl/agent.h"
 #include "rl/agent_state.h"
 #include "rl/env.h"

@@ -6,7 +6,7 @@
 #ifndef AUTOMAP_RL_TAUGHT_H
 #define AUTOMAP_RL_TAUGHT_H
 
-#include "rl/actions.h"
+#include "rl/action_set.h"
 #include "rl/env.h"
 #include "rl/learner.h"
 

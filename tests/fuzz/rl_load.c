@@ -1,6 +1,6 @@
 /* Saved learners from anyone: the checksum is made right first, so that what lies behind it is
  * reached. Whatever is taken must act and learn without harm. */
-#include "rl/actions.h"
+#include "rl/action_set.h"
 #include "rl/rl.h"
 
 #include <stdlib.h>

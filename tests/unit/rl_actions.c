@@ -1,6 +1,6 @@
 /* More actions than a word has bits: sets against an array of flags, one update against numpy
  * (tests/ref/rl/actions.json), choice, replay and a saved learner. */
-#include "rl/actions.h"
+#include "rl/action_set.h"
 #include "rl/env.h"
 #include "rl/learner.h"
 #include "rl/rl.h"

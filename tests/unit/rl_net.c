@@ -1,7 +1,7 @@
 /* The network and one update, three ways: against a plain double-precision reference written here,
  * against finite differences of that reference, and against ten updates made by PyTorch
  * (tests/ref/rl/torch_update.json). And RLax's Q-learning vectors through the real update. */
-#include "rl/actions.h"
+#include "rl/action_set.h"
 #include "rl/learner.h"
 
 #include <setjmp.h>

@@ -1,5 +1,6 @@
 /* automap bench rl: how fast the learner learns, held against the products of matrices alone and
  * against the same update in PyTorch, if there is a Python that has it. */
+#include "rl/action_set.h"
 #include "rl/agent.h"
 #include "rl/agent_state.h"
 #include "rl/env.h"

@@ -3,6 +3,7 @@
 #include "engine/decide/names.h"
 #include "engine/live/watched.h"
 #include "engine/text/units.h"
+#include "rl/action_set.h"
 #include "rl/env.h"
 #include "rl/settings.h"
 #include "tui/screen/plot.h"

@@ -1,8 +1,8 @@
-/* rl/actions.h - sets of actions: bit a of an array of words means action a, so that a set is as
+/* rl/action_set.h - sets of actions: bit a of an array of words means action a, so that a set is as
  * long as its environment needs. Bits past the number of actions are 0. Where there are at most 64
  * actions a set is one word, and a pointer to a mask will do. */
-#ifndef AUTOMAP_RL_ACTIONS_H
-#define AUTOMAP_RL_ACTIONS_H
+#ifndef AUTOMAP_RL_ACTION_SET_H
+#define AUTOMAP_RL_ACTION_SET_H
 
 #include <stdbool.h>
 #include <stddef.h>
