@@ -1,18 +1,19 @@
-"""automap doctor against the programs of programs.py, compiled here for 8 simulated devices: lines, causes
+"""automap doctor against the programs of programs.py (or steps.py), compiled here for 8 simulated devices: lines, causes
 and verdicts against what is known of them, and each planned change put into the program and compiled again.
 
-    python tests/ref/doctor/measure.py AUTOMAP [--gspmd] [--compiled] [--bare] [--keep DIR] [--verbose] [NAME ..]
+    python tests/ref/doctor/measure.py AUTOMAP [--gspmd] [--compiled] [--bare] [--of steps] [--keep DIR] [--verbose] [NAME ..]
 
 --gspmd: the older partitioner. --compiled: the compiled text with the program before. --bare: without the
 program before. --keep DIR: the dumps. --write DIR: the dumps of each program that is answered rightly, packed,
 and its answer, for tests that have no JAX. Prints k of n; 0 when all are right. 77 without JAX."""
-import argparse, functools, gzip, inspect, json, os, pathlib, re, subprocess, sys, tempfile
+import argparse, functools, gzip, importlib, inspect, json, os, pathlib, re, subprocess, sys, tempfile
 
 p = argparse.ArgumentParser()
 p.add_argument("automap")
 p.add_argument("names", nargs="*")
 for flag in ("gspmd", "compiled", "bare", "verbose"):
     p.add_argument("--" + flag, action="store_true")
+p.add_argument("--of", default="programs")
 p.add_argument("--keep")
 p.add_argument("--write")
 args = p.parse_intermixed_args()
@@ -31,8 +32,9 @@ except ImportError:
 jax.config.update("jax_use_shardy_partitioner", not args.gspmd)
 from jax.sharding import NamedSharding, PartitionSpec as P
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-import programs as source
-from programs import changed, programs
+import programs as first
+source = importlib.import_module(args.of)
+changed, programs = first.changed, source.programs
 
 chains = tuple(map(int, jax.__version__.split(".")[:2])) >= (0, 8)  # older ones keep one line of a chain
 text = pathlib.Path(source.__file__).read_text().splitlines()
@@ -47,6 +49,7 @@ def dumps(name, f, mesh, ins, outs, shapes):
     put = lambda spec: jax.tree.map(lambda one: NamedSharding(mesh, one), spec, is_leaf=lambda one: isinstance(one, P))
     g = functools.wraps(f)(lambda *a: f(*a))
     g.__name__ = name  # which the files are called by
+    jax.clear_caches()
     jax.jit(g, in_shardings=put(tuple(ins)), out_shardings=put(outs)).lower(*shapes).compile()
     def one(pattern):
         found = sorted(out.glob(f"*.jit_{name}.{pattern}"))
@@ -73,21 +76,23 @@ def spec_of(words, mesh):
 
 def with_change(program, planned):
     """ins, out, constraints' lines of the program with a planned change in it; None: not of this kind."""
-    ins, outs, lines = list(program["ins"]), program["out"], {}
+    is_spec = dict(is_leaf=lambda one: isinstance(one, P))
+    outs, lines = program["out"], {}
     names = list(inspect.signature(program["f"]).parameters)
+    leaves, tree = jax.tree.flatten_with_path(dict(zip(names, program["ins"])), **is_spec)
+    ins = {path[0].key + jax.tree_util.keystr(path[1:]): spec for path, spec in leaves}
     for one in planned["change"].split("; "):
         spec = r"(P\(.*?\)(?=, (?:not|then) |$))"
         if m := re.fullmatch(r'store "(.*?)" as ' + spec + r", not .*", one):
-            if m[1] not in names:
+            if m[1] not in ins:
                 return None
-            ins[names.index(m[1])] = spec_of(m[2], program["mesh"])
+            ins[m[1]] = spec_of(m[2], program["mesh"])
         elif m := re.fullmatch(r"hand (?:the result|result (\d+)) out as " + spec + ", not (.*)", one):
-            if isinstance(outs, tuple):
-                if not m[1]:
-                    return None
-                outs = tuple(spec_of(m[2], program["mesh"]) if k + 1 == int(m[1]) else o for k, o in enumerate(outs))
-            else:
-                outs = spec_of(m[2], program["mesh"])
+            results, shape = jax.tree.flatten(outs, **is_spec)
+            if len(results) > 1 and not m[1]:
+                return None
+            results[int(m[1] or 1) - 1] = spec_of(m[2], program["mesh"])
+            outs = jax.tree.unflatten(shape, results)
         elif m := re.fullmatch(r"(?:at \S+:(\d+) )?constrain it to " + spec + ", not .*", one):
             if not m[1] and "line" not in planned or not chains:
                 return None
@@ -98,7 +103,8 @@ def with_change(program, planned):
             lines[planned["cause"]] = tuple(spec_of(w, program["mesh"]) for w in re.findall(r"P\(.*?\)(?=, then |$)", m[1])) + (None,)
         else:
             return None
-    return ins, outs, lines
+    whole = jax.tree.unflatten(tree, [ins[path[0].key + jax.tree_util.keystr(path[1:])] for path, _ in leaves])
+    return [whole[name] for name in names], outs, lines
 
 
 def check(name):
@@ -133,6 +139,11 @@ def check(name):
     for c in found["collectives"]:
         if "planned" in c:
             plans[c["planned"]["change"]] = dict(c["planned"], cause=c.get("line_of_cause", {}).get("line"))
+    begins = program.get("cure")
+    if begins is not None and not args.bare:
+        told = [words.replace('"', "") for words in plans] or [""]
+        if not any(words.startswith(one) if one else not words for words in told for one in begins.split("|")):
+            faults.append(f"changes {told}, expected one that begins with \"{begins}\"")
     for k, plan in enumerate(plans.values()):
         new = with_change(program, plan)
         if not new:
