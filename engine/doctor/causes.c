@@ -206,6 +206,9 @@ static bool is_of_activations(const struct evidence *v)
 
 static bool is_weight(const struct evidence *v)
 {
+    if (v->kind == COLLECTIVE_ALL_GATHER && v->is_vector && !v->is_sliced &&
+        hlo_op_info[v->opcode].flags & HLO_OP_IS_ELEMENTWISE)
+        return true;
     return v->kind == COLLECTIVE_ALL_GATHER && v->is_stored && !v->is_sliced &&
            (v->opcode == HLO_OP_DOT || v->opcode == HLO_OP_CONVOLUTION) &&
            (is_weight_name(v->stored) || (v->slot == 1 && !is_of_activations(v)));
@@ -260,7 +263,8 @@ static bool is_dispatch(const struct evidence *v)
 
 static bool is_asked(const struct evidence *v)
 {
-    return !strcmp(v->primitive, "sharding_constraint") && !v->is_sliced;
+    return (!strcmp(v->primitive, "sharding_constraint") || !strcmp(v->primitive, "shard_map")) &&
+           !v->is_sliced;
 }
 
 static bool is_constraint(const struct evidence *v)

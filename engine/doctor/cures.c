@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* memmem */
 /* What can be done about a collective: one row a cause, with the price of what is left. */
 #include "engine/cluster/collectives.h"
 #include "engine/decide/partitioner.h"
@@ -92,6 +93,13 @@ static bool is_backward(const struct evidence *v)
 
 static void output(struct answer *a)
 {
+    if (a->v->is_update) {
+        judge_finding(
+            a, DOCTOR_WANTED,
+            "a weight lies whole on every device and is updated in pieces, as the state of its "
+            "optimizer lies: the new weight is gathered for the next step (ZeRO 1)");
+        return;
+    }
     if (*a->v->primitive) {
         judge_finding(
             a, DOCTOR_UNWANTED,
@@ -176,6 +184,15 @@ static bool is_cut_to_fit(const struct evidence *v)
            evidence_is_piece(m, evidence_operand(m, v->op, 1));
 }
 
+/* By addition: of the greatest of parts there is no reduce-scatter in JAX. */
+static bool is_sum(const struct evidence *v)
+{
+    const struct hlo_module *m = v->m;
+
+    return !hlo_at(m, v->id)->called_count ||
+           hlo_at(m, m->computations[hlo_called(m, v->id, 0)].root)->opcode == HLO_OP_ADD;
+}
+
 static void scatter_sum(struct answer *a)
 {
     judge_finding(
@@ -203,7 +220,7 @@ static void partial(struct answer *a)
                       "the contracted dim is split in both operands, and the sum is cut again: a "
                       "reduce-scatter, if it must be");
         cure(a, "split the rows of the first operand, keep the second whole: no sum is left");
-    } else if (v->kind == COLLECTIVE_ALL_REDUCE && v->is_sliced) {
+    } else if (v->kind == COLLECTIVE_ALL_REDUCE && v->is_sliced && is_sum(v)) {
         scatter_sum(a);
     } else if (is_backward(v)) {
         judge_finding(
@@ -303,7 +320,38 @@ static void order(struct answer *a)
     judge_finding(
         a, DOCTOR_UNWANTED,
         "the same tiles are wanted on other devices: mesh axes are used in another order");
-    cure(a, "use the mesh axes in the same order on both sides");
+    cure(a, a->v->is_stored ? say_cure(a,
+                                       "store \"%.80s\" split over the mesh axes in the order in "
+                                       "which what it meets has them",
+                                       a->v->stored)
+                            : "use the mesh axes in the same order on both sides");
+}
+
+/* A decomposition or a solve of one matrix, without a batch that devices could share. */
+static bool has_no_batch(const struct evidence *v)
+{
+    static const char *const libraries[] = {"lapack", "cusolver",        "hipsolver",
+                                            "cublas", "magma",           "Qr",
+                                            "Eigh",   "LuDecomposition", "ProductOfElementary"};
+    const struct hlo_attr *target;
+    bool solves = false;
+
+    if (v->op == HLO_NONE || !hlo_at(v->m, v->op)->operand_count ||
+        hlo_shape(v->m, hlo_operand(v->m, v->op, 0))->rank > 2)
+        return false;
+    switch (hlo_at(v->m, v->op)->opcode) {
+    case HLO_OP_CHOLESKY:
+    case HLO_OP_TRIANGULAR_SOLVE:
+        return true;
+    case HLO_OP_CUSTOM_CALL:
+        break;
+    default:
+        return false;
+    }
+    target = hlo_attr(v->m, v->op, HLO_ATTR_CUSTOM_CALL_TARGET);
+    for (size_t k = 0; target && k < sizeof libraries / sizeof *libraries; k++)
+        solves = solves || memmem(target->text, target->size, libraries[k], strlen(libraries[k]));
+    return solves;
 }
 
 static void unsplit(struct answer *a)
@@ -337,6 +385,18 @@ static void unsplit(struct answer *a)
                                    ? "the devices' tiles change places"
                                    : "the split moves to another dim and back"));
         cure(a, "split a dim that the operation does not work along");
+    } else if (has_no_batch(v)) {
+        judge_finding(
+            a, DOCTOR_UNWANTED,
+            say_cure(a,
+                     "%s works on one matrix, of which every device computes all: it is gathered "
+                     "for that",
+                     v->primitive));
+        cure(a, v->is_stored ? say_cure(a,
+                                        "store \"%.80s\" whole: split it saves memory alone, and "
+                                        "not while this runs",
+                                        v->stored)
+                             : "let what makes it leave it whole: split it saves no work here");
     } else {
         judge_finding(
             a, DOCTOR_UNWANTED,
@@ -484,7 +544,10 @@ static void dispatch(struct answer *a)
 
 static void mismatch(struct answer *a)
 {
-    judge_finding(a, DOCTOR_UNWANTED, "two values meet here that are split differently");
+    bool is_one = a->v->op != HLO_NONE && hlo_at(a->v->m, a->v->op)->operand_count == 1;
+    judge_finding(a, DOCTOR_UNWANTED,
+                  is_one ? "what is made here is split otherwise than the value that it is made of"
+                         : "two values meet here that are split differently");
     if (a->v->opcode == HLO_OP_WHILE)
         judge_finding(a, DOCTOR_UNWANTED,
                       "a loop carries it with another split than it comes with");
@@ -511,6 +574,14 @@ static void constraint(struct answer *a)
             "a constraint asks for it whole, for a product with a weight that stays in pieces: "
             "what sequence parallel costs; wanted if it was meant so");
         cure_open(a, "drop the constraint, where whole was not meant");
+        return;
+    }
+    if (a->v->is_mapped) {
+        judge_finding(a, DOCTOR_UNWANTED,
+                      "shard_map's in_specs or out_specs ask for another split than the value has, "
+                      "and the value is made anew for it");
+        cure(a, "give shard_map the split that the value has, or make the value as shard_map "
+                "wants it");
         return;
     }
     judge_finding(

@@ -245,6 +245,37 @@ bool doctor_line_before(struct doctor *d, hlo_id id, struct hlo_frame *out)
     return found;
 }
 
+static bool add_once(const struct hlo_frame *f, uint32_t most, uint32_t *count,
+                     struct hlo_frame out[])
+{
+    for (uint32_t k = 0; k < *count; k++) {
+        if (out[k].line == f->line && !strcmp(out[k].file, f->file))
+            return true;
+    }
+    if (*count < most)
+        out[(*count)++] = *f;
+    return *count < most;
+}
+
+uint32_t doctor_joined(const struct doctor *d, const struct doctor_finding *f, uint32_t most,
+                       struct hlo_frame out[])
+{
+    const struct hlo_instruction *i = hlo_at(d->m, f->id);
+    struct hlo_frame chain[HLO_FRAMES_MOST];
+    uint32_t count = 0;
+
+    for (uint32_t n = 0; f->speaker != f->id && n < i->user_count; n++) {
+        hlo_id part = hlo_user(d->m, f->id, n);
+        if (hlo_at(d->m, part)->opcode != HLO_OP_GET_TUPLE_ELEMENT ||
+            !doctor_chain(d, part, chain) ||
+            (f->has_line && chain[0].line == f->line.line && !strcmp(chain[0].file, f->line.file)))
+            continue;
+        if (!add_once(&chain[0], most, &count, out))
+            break;
+    }
+    return count;
+}
+
 static bool is_asked_for(enum doctor_cause cause)
 {
     return cause == DOCTOR_CONSTRAINT || cause == DOCTOR_LOOP || cause == DOCTOR_REMAT ||
@@ -263,10 +294,15 @@ static hlo_id find_before(const struct doctor *d, const struct evidence_index *b
                                   own, count);
 }
 
+static bool asks_by_map(const struct hlo_module *m, hlo_id asks)
+{
+    return !strcmp(evidence_primitive(hlo_meta(m, asks)->op_name), "shard_map");
+}
+
 /* What the program before partitioning says, where compiled text has lost it: that a product had
  * batch dims, and the constraint behind it, whose line is the cause. */
-static void ask_before(struct doctor *d, const struct evidence_index *before,
-                       const struct evidence *v, struct doctor_finding *f)
+static void ask_before(struct doctor *d, const struct evidence_index *before, struct evidence *v,
+                       struct doctor_finding *f)
 {
     hlo_id op = find_before(d, before, v);
     bool moves = f->cause == DOCTOR_MISMATCH || f->cause == DOCTOR_CONSTRAINT;
@@ -282,6 +318,7 @@ static void ask_before(struct doctor *d, const struct evidence_index *before,
     if (v->asks != HLO_NONE || asks == HLO_NONE || (!is_open && !is_asked_for(f->cause)))
         return;
     f->has_line = doctor_line_before(d, asks, &f->line);
+    v->is_mapped = asks_by_map(d->before, asks);
     if (is_open)
         f->cause = f->trips <= 1 ? DOCTOR_CONSTRAINT : DOCTOR_LOOP;
 }
@@ -309,6 +346,7 @@ static int examine(struct doctor *d, const struct evidence_index *x,
     f->cause = doctor_cause_of(&v, trips);
     f->has_line =
         find_line(d, is_asked_for(f->cause) && v.asks != HLO_NONE ? v.asks : v.speaker, &f->line);
+    v.is_mapped = asks_by_map(d->m, v.asks != HLO_NONE ? v.asks : v.speaker);
     ask_before(d, before, &v, f);
     doctor_cure(d, &v, f);
     device_groups_release(&groups);

@@ -162,6 +162,11 @@ int doctor_compute(struct doctor *d, struct hlo_module *copy, const char *kernel
 /* The same as `from`, of the same module, knows. ERR_MEMORY. */
 int doctor_compute_as(struct doctor *d, const struct doctor *from, struct err *e) MUST_CHECK;
 
+/* The lines of the collectives that compiling has joined into `f`, each once, without f->line; at
+ * most `most`. 0: it is one alone. */
+uint32_t doctor_joined(const struct doctor *d, const struct doctor_finding *f, uint32_t most,
+                       struct hlo_frame out[]);
+
 /* What findings[first .. first + times - 1] take now, and what is left of it after their changes:
  * where none is priced, what there is now. */
 void doctor_sum(const struct doctor *d, const struct doctor_row *r, struct doctor_total *now,

@@ -2,6 +2,8 @@
 #include "engine/doctor/evidence.h"
 
 #include "engine/cluster/collectives.h"
+#include "engine/doctor/groups.h"
+#include "engine/doctor/moves.h"
 #include "hlo/meaning/frames.h"
 #include "hlo/module/attr.h"
 #include "hlo/module/hlo.h"
@@ -13,17 +15,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { STEPS_MOST = 24 };
+
 bool evidence_says(const struct hlo_module *m, hlo_id id, const char *word)
 {
     return strstr(hlo_meta(m, id)->op_name, word) != NULL;
 }
 
+/* What goes into or out of shard_map is asked for as in_specs and out_specs have it. */
 static bool is_constraint(const struct hlo_module *m, hlo_id id)
 {
     uint16_t opcode = hlo_at(m, id)->opcode;
 
+    const char *name = evidence_primitive(hlo_meta(m, id)->op_name);
+
     return (opcode == HLO_OP_COPY || opcode == HLO_OP_CUSTOM_CALL) &&
-           !strcmp(evidence_primitive(hlo_meta(m, id)->op_name), "sharding_constraint");
+           (!strcmp(name, "sharding_constraint") || !strcmp(name, "shard_map"));
 }
 
 /* ---- the instruction served ---- */
@@ -53,105 +60,6 @@ static void find_op(const struct evidence_index *x, struct evidence *v)
 
 /* ---- neighbours ---- */
 
-static bool only_moves(const struct hlo_module *m, hlo_id id)
-{
-    switch (hlo_at(m, id)->opcode) {
-    case HLO_OP_COPY:
-    case HLO_OP_RESHAPE:
-    case HLO_OP_TRANSPOSE:
-    case HLO_OP_BITCAST:
-    case HLO_OP_BITCAST_CONVERT:
-    case HLO_OP_CONVERT:
-    case HLO_OP_GET_TUPLE_ELEMENT:
-    case HLO_OP_OPT_BARRIER:
-        return hlo_at(m, id)->operand_count > 0;
-    default:
-        return false;
-    }
-}
-
-enum { STEPS_MOST = 24 };
-
-/* A fusion stands for what its computation holds. */
-static bool holds_opcode(const struct hlo_module *m, hlo_id id, enum hlo_opcode opcode)
-{
-    const struct hlo_instruction *i = hlo_at(m, id);
-
-    if (i->opcode != HLO_OP_FUSION || !i->called_count)
-        return i->opcode == opcode;
-    const struct hlo_computation *c = &m->computations[hlo_called(m, id, 0)];
-    for (uint32_t k = 0; k < c->count; k++) {
-        if (hlo_at(m, c->first + k)->opcode == opcode)
-            return true;
-    }
-    return false;
-}
-
-/* A fusion of moves alone, or of those and slices. */
-static bool is_fusion_of_moves(const struct hlo_module *m, hlo_id id, bool slices)
-{
-    const struct hlo_instruction *i = hlo_at(m, id);
-
-    if (i->opcode != HLO_OP_FUSION || i->operand_count != 1 || !i->called_count)
-        return false;
-    const struct hlo_computation *c = &m->computations[hlo_called(m, id, 0)];
-    for (uint32_t k = 0; k < c->count; k++) {
-        hlo_id inner = c->first + k;
-        if (hlo_at(m, inner)->opcode != HLO_OP_PARAMETER && !only_moves(m, inner) &&
-            !(slices && hlo_at(m, inner)->opcode == HLO_OP_SLICE))
-            return false;
-    }
-    return true;
-}
-
-static bool is_move_fusion(const struct hlo_module *m, hlo_id id)
-{
-    return is_fusion_of_moves(m, id, false);
-}
-
-/* What an element was taken out of, seen through barriers; a tuple's element itself. */
-static hlo_id element_of(const struct hlo_module *m, hlo_id id)
-{
-    hlo_id whole = hlo_operand(m, id, 0);
-
-    while (hlo_at(m, whole)->opcode == HLO_OP_OPT_BARRIER && hlo_at(m, whole)->operand_count)
-        whole = hlo_operand(m, whole, 0);
-    if (hlo_at(m, whole)->opcode == HLO_OP_TUPLE &&
-        hlo_at(m, id)->number < hlo_at(m, whole)->operand_count)
-        return hlo_operand(m, whole, hlo_at(m, id)->number);
-    return whole;
-}
-
-static hlo_id look_up(const struct hlo_module *m, hlo_id id)
-{
-    for (int n = 0; n < STEPS_MOST && (only_moves(m, id) || is_move_fusion(m, id)); n++)
-        id = hlo_at(m, id)->opcode == HLO_OP_GET_TUPLE_ELEMENT ? element_of(m, id)
-                                                               : hlo_operand(m, id, 0);
-    return id;
-}
-
-/* As look_up, and from what a loop's body is given to what the loop began with. */
-static hlo_id look_out(const struct hlo_module *m, hlo_id id)
-{
-    for (int n = 0; n < STEPS_MOST && (only_moves(m, id) || is_move_fusion(m, id)); n++) {
-        if (hlo_at(m, id)->opcode != HLO_OP_GET_TUPLE_ELEMENT) {
-            id = hlo_operand(m, id, 0);
-            continue;
-        }
-        uint32_t number = hlo_at(m, id)->number;
-        id = element_of(m, id);
-        const struct hlo_computation *c = &m->computations[hlo_at(m, id)->computation];
-        if (hlo_at(m, id)->opcode != HLO_OP_PARAMETER || hlo_shape(m, id)->type != HLO_TUPLE ||
-            c->caller_count != 1 || hlo_at(m, c->callers[0])->opcode != HLO_OP_WHILE)
-            continue;
-        id = hlo_operand(m, c->callers[0], 0);
-        if (hlo_at(m, id)->opcode != HLO_OP_TUPLE || number >= hlo_at(m, id)->operand_count)
-            break;
-        id = hlo_operand(m, id, number);
-    }
-    return id;
-}
-
 /* A parameter of the entry, or what a loop's body takes a piece of in every trip. */
 static void find_source(struct evidence *v)
 {
@@ -161,54 +69,26 @@ static void find_source(struct evidence *v)
         return;
     hlo_id taken = hlo_operand(m, v->id, 0);
     if (hlo_at(m, v->id)->operand_count > 1) { /* compiled, an all-to-all takes slices */
-        for (int n = 0; n < STEPS_MOST && (hlo_at(m, taken)->opcode == HLO_OP_SLICE ||
-                                           is_fusion_of_moves(m, taken, true));
+        for (int n = 0; n < STEPS_MOST &&
+                        (hlo_at(m, taken)->opcode == HLO_OP_SLICE || moves_fusion(m, taken, true));
              n++)
             taken = hlo_operand(m, taken, 0);
     }
     hlo_id made = taken;
-    for (int n = 0; n < STEPS_MOST && only_moves(m, made); n++) {
+    for (int n = 0; n < STEPS_MOST && moves_only(m, made); n++) {
         v->is_constrained = v->is_constrained || is_constraint(m, made);
         made = hlo_operand(m, made, 0);
     }
-    v->source = look_up(m, hlo_operand(m, v->id, 0));
-    hlo_id id = look_out(m, taken);
+    v->source = moves_up(m, hlo_operand(m, v->id, 0));
+    hlo_id id = moves_out(m, taken);
     v->is_invariant = hlo_at(m, id)->opcode == HLO_OP_PARAMETER;
-    if (holds_opcode(m, id, HLO_OP_DYNAMIC_SLICE) && hlo_at(m, id)->operand_count)
-        id = look_out(m, hlo_operand(m, id, 0));
+    for (int n = 0; n < 2; n++) { /* the loop on the way back takes what the one forward has kept */
+        if (moves_holds(m, id, HLO_OP_DYNAMIC_SLICE) && hlo_at(m, id)->operand_count)
+            id = moves_kept(m, hlo_operand(m, id, 0));
+    }
     v->is_stored = hlo_at(m, id)->opcode == HLO_OP_PARAMETER;
     if (v->is_stored)
         v->stored = hlo_meta(m, id)->op_name[0] ? hlo_meta(m, id)->op_name : hlo_name(m, id);
-}
-
-static bool by_partition(const struct hlo_module *m, hlo_id id, int depth)
-{
-    if (hlo_at(m, id)->opcode == HLO_OP_GET_TUPLE_ELEMENT)
-        id = look_out(m, id); /* compiled, what does not change in a loop is computed before it */
-    uint16_t opcode = hlo_at(m, id)->opcode;
-
-    if (opcode == HLO_OP_PARTITION_ID || holds_opcode(m, id, HLO_OP_PARTITION_ID))
-        return true;
-    if (!depth || opcode == HLO_OP_PARAMETER || opcode == HLO_OP_CONSTANT)
-        return false;
-    for (uint32_t n = 0; n < hlo_at(m, id)->operand_count && n < 8; n++) {
-        if (by_partition(m, hlo_operand(m, id, n), depth - 1))
-            return true;
-    }
-    return false;
-}
-
-static bool cuts(const struct hlo_module *m, hlo_id user)
-{
-    const struct hlo_instruction *i = hlo_at(m, user);
-
-    if (!holds_opcode(m, user, HLO_OP_DYNAMIC_SLICE))
-        return false;
-    for (uint32_t n = i->opcode == HLO_OP_FUSION ? 0 : 1; n < i->operand_count; n++) {
-        if (by_partition(m, hlo_operand(m, user, n), 6))
-            return true;
-    }
-    return i->opcode == HLO_OP_FUSION && holds_opcode(m, user, HLO_OP_PARTITION_ID);
 }
 
 /* All that is done with it is to cut out this device's part, maybe after another gather. */
@@ -220,9 +100,9 @@ static bool is_cut(const struct hlo_module *m, hlo_id id, int depth)
         return false;
     for (uint32_t n = 0; n < i->user_count; n++) {
         hlo_id user = hlo_user(m, id, n);
-        bool goes_on = only_moves(m, user) || is_move_fusion(m, user) ||
+        bool goes_on = moves_only(m, user) || moves_fusion(m, user, false) ||
                        hlo_at(m, user)->opcode == HLO_OP_ALL_GATHER;
-        if (!cuts(m, user) && !(goes_on && is_cut(m, user, depth - 1)))
+        if (!moves_cuts(m, user) && !(goes_on && is_cut(m, user, depth - 1)))
             return false;
     }
     return true;
@@ -248,14 +128,15 @@ static void near_add(struct nearby *b, hlo_id id)
 
 static bool passes_moves(const struct hlo_module *m, hlo_id id)
 {
-    return only_moves(m, id) || is_move_fusion(m, id) || hlo_at(m, id)->opcode == HLO_OP_ALL_GATHER;
+    return moves_only(m, id) || moves_fusion(m, id, false) ||
+           hlo_at(m, id)->opcode == HLO_OP_ALL_GATHER;
 }
 
 static bool passes_steps(const struct hlo_module *m, hlo_id id)
 {
     uint32_t flags = hlo_op_info[hlo_at(m, id)->opcode].flags;
 
-    return only_moves(m, id) || cuts(m, id) ||
+    return moves_only(m, id) || moves_cuts(m, id) ||
            flags & (HLO_OP_IS_ELEMENTWISE | HLO_OP_IS_COLLECTIVE);
 }
 
@@ -276,7 +157,7 @@ static void find_near(const struct hlo_module *m, hlo_id from,
 
 hlo_id evidence_value(const struct hlo_module *m, hlo_id id)
 {
-    return look_up(m, id);
+    return moves_up(m, id);
 }
 
 uint32_t evidence_result(const struct hlo_module *m, hlo_id id)
@@ -285,30 +166,21 @@ uint32_t evidence_result(const struct hlo_module *m, hlo_id id)
     const struct hlo_instruction *i = hlo_at(m, root);
 
     for (uint32_t n = 0; i->opcode == HLO_OP_TUPLE && n < i->operand_count; n++) {
-        if (look_up(m, hlo_operand(m, root, n)) == id)
+        if (moves_up(m, hlo_operand(m, root, n)) == id)
             return n + 1;
     }
     return 0;
 }
 
-/* The fusion that an instruction stands in; HLO_NONE. */
-static hlo_id fusion_of(const struct hlo_module *m, hlo_id id)
-{
-    const struct hlo_computation *c = &m->computations[hlo_at(m, id)->computation];
-
-    return c->caller_count == 1 && hlo_at(m, c->callers[0])->opcode == HLO_OP_FUSION ? c->callers[0]
-                                                                                     : HLO_NONE;
-}
-
 hlo_id evidence_operand(const struct hlo_module *m, hlo_id id, uint32_t n)
 {
-    hlo_id at = look_up(m, hlo_operand(m, id, n));
+    hlo_id at = moves_up(m, hlo_operand(m, id, n));
 
     for (int k = 0; k < STEPS_MOST && hlo_at(m, at)->opcode == HLO_OP_PARAMETER; k++) {
-        hlo_id fusion = fusion_of(m, at);
+        hlo_id fusion = moves_fusion_of(m, at);
         if (fusion == HLO_NONE || hlo_at(m, at)->number >= hlo_at(m, fusion)->operand_count)
             break;
-        at = look_up(m, hlo_operand(m, fusion, hlo_at(m, at)->number));
+        at = moves_up(m, hlo_operand(m, fusion, hlo_at(m, at)->number));
     }
     return at;
 }
@@ -344,11 +216,11 @@ static bool takes_from_one_device(const struct evidence *v)
 {
     hlo_id id = v->source;
 
-    if (id == HLO_NONE || !holds_opcode(v->m, id, HLO_OP_SELECT))
+    if (id == HLO_NONE || !moves_holds(v->m, id, HLO_OP_SELECT))
         return false;
     bool is_fusion = hlo_at(v->m, id)->opcode == HLO_OP_FUSION;
     for (uint32_t n = 0; n < hlo_at(v->m, id)->operand_count && (is_fusion || !n); n++) {
-        if (by_partition(v->m, hlo_operand(v->m, id, n), 4))
+        if (moves_by_partition(v->m, hlo_operand(v->m, id, n), 4))
             return true;
     }
     return false;
@@ -361,7 +233,7 @@ static bool takes_from_call(const struct evidence *v)
     const struct hlo_module *m = v->m;
 
     for (uint32_t n = 0; n < hlo_at(m, v->source)->operand_count; n++) {
-        uint16_t opcode = hlo_at(m, look_up(m, hlo_operand(m, v->source, n)))->opcode;
+        uint16_t opcode = hlo_at(m, moves_up(m, hlo_operand(m, v->source, n)))->opcode;
         if (opcode == HLO_OP_CONDITIONAL || opcode == HLO_OP_CUSTOM_CALL)
             return true;
     }
@@ -405,7 +277,7 @@ static bool takes_reduced(const struct evidence *v)
 {
     const struct hlo_module *m = v->m;
 
-    return v->source != HLO_NONE && holds_opcode(m, v->source, HLO_OP_REDUCE) &&
+    return v->source != HLO_NONE && moves_holds(m, v->source, HLO_OP_REDUCE) &&
            !strcmp(hlo_meta(m, v->source)->op_name, hlo_meta(m, v->speaker)->op_name);
 }
 
@@ -414,11 +286,21 @@ static bool is_elementwise(const struct hlo_module *m, hlo_id id)
     return hlo_op_info[hlo_at(m, id)->opcode].flags & HLO_OP_IS_ELEMENTWISE;
 }
 
+static bool is_vector(const struct hlo_module *m, hlo_id id)
+{
+    const struct hlo_shape *s = hlo_shape(m, id);
+    uint32_t wide = 0;
+
+    for (uint32_t d = 0; d < s->rank; d++)
+        wide += s->dims[d] > 1;
+    return wide == 1 && strchr("F", hlo_type_info[s->type].class);
+}
+
 static bool is_splat(const struct hlo_module *m, hlo_id id)
 {
-    id = look_up(m, id);
+    id = moves_up(m, id);
     while (hlo_at(m, id)->opcode == HLO_OP_BROADCAST)
-        id = look_up(m, hlo_operand(m, id, 0));
+        id = moves_up(m, hlo_operand(m, id, 0));
     return hlo_at(m, id)->opcode == HLO_OP_CONSTANT;
 }
 
@@ -444,12 +326,12 @@ static hlo_id main_operand(const struct hlo_module *m, hlo_id id)
 static hlo_id begin_of(const struct hlo_module *m, hlo_id id)
 {
     for (int n = 0; n < STEPS_MOST; n++) {
-        const struct hlo_instruction *i = hlo_at(m, id = look_up(m, id));
+        const struct hlo_instruction *i = hlo_at(m, id = moves_up(m, id));
         if (i->opcode == HLO_OP_PARAMETER)
             return i->computation == m->entry ? id : HLO_NONE;
         if (!i->operand_count ||
             !(is_elementwise(m, id) || i->opcode == HLO_OP_DOT || i->opcode == HLO_OP_FUSION) ||
-            holds_opcode(m, id, HLO_OP_DYNAMIC_SLICE) || holds_opcode(m, id, HLO_OP_PARTITION_ID))
+            moves_holds(m, id, HLO_OP_DYNAMIC_SLICE) || moves_holds(m, id, HLO_OP_PARTITION_ID))
             return HLO_NONE;
         id = i->opcode == HLO_OP_DOT ? hlo_operand(m, id, 0) : main_operand(m, id);
     }
@@ -498,11 +380,52 @@ static bool is_plain(const struct hlo_module *m, hlo_id id)
         case HLO_OP_CONCATENATE: /* of the pieces of an all-to-all */
             break;
         default:
-            if (!only_moves(m, c->first + k) && !is_elementwise(m, c->first + k))
+            if (!moves_only(m, c->first + k) && !is_elementwise(m, c->first + k))
                 return false;
         }
     }
     return true;
+}
+
+/* A vector that lies along the last dim of what it meets, such as a bias or the scale of a norm: it
+ * is for all samples the same. */
+static bool is_along_last(const struct hlo_module *m, hlo_id id)
+{
+    struct nearby near;
+
+    find_near(m, id, passes_moves, &near);
+    for (uint32_t k = 0; k < near.count; k++) {
+        const struct hlo_instruction *i = hlo_at(m, near.id[k]);
+        for (uint32_t n = 0; n < i->user_count && n < NEAR_MOST; n++) {
+            hlo_id user = hlo_user(m, near.id[k], n);
+            if (moves_spreads_last(m, near.id[k], user))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Made of this device's piece of a parameter that lies whole and is as large as `whole`, by nothing
+ * but elementwise work with others. */
+static bool updates_whole(const struct hlo_module *m, hlo_id id, hlo_id whole)
+{
+    hlo_id todo[NEAR_MOST] = {id};
+
+    for (uint32_t k = 0, count = 1; k < count; k++) {
+        hlo_id at = moves_up(m, todo[k]);
+        const struct hlo_instruction *i = hlo_at(m, at);
+        for (uint32_t n = 0; n < i->operand_count && moves_cuts(m, at); n++) {
+            hlo_id from = moves_up(m, hlo_operand(m, at, n));
+            if (hlo_at(m, from)->opcode == HLO_OP_PARAMETER &&
+                hlo_at(m, from)->computation == m->entry &&
+                hlo_shape(m, from)->bytes == hlo_shape(m, whole)->bytes)
+                return true;
+        }
+        for (uint32_t n = 0; n < i->operand_count && count < NEAR_MOST && is_elementwise(m, at);
+             n++)
+            todo[count++] = hlo_operand(m, at, n);
+    }
+    return false;
 }
 
 /* A cut of what no collective has made. */
@@ -510,10 +433,10 @@ static bool is_piece(const struct hlo_module *m, hlo_id id)
 {
     uint32_t count = hlo_at(m, id)->opcode == HLO_OP_FUSION ? hlo_at(m, id)->operand_count : 1;
 
-    if (!cuts(m, id))
+    if (!moves_cuts(m, id))
         return false;
     for (uint32_t n = 0; n < count; n++) {
-        hlo_id from = look_up(m, hlo_operand(m, id, n));
+        hlo_id from = moves_up(m, hlo_operand(m, id, n));
         if (hlo_op_info[hlo_at(m, from)->opcode].flags & HLO_OP_IS_COLLECTIVE &&
             hlo_at(m, from)->opcode != HLO_OP_PARTITION_ID)
             return false;
@@ -528,7 +451,7 @@ bool evidence_is_piece(const struct hlo_module *m, hlo_id id)
             return true;
         if (!is_plain(m, id) || !hlo_at(m, id)->operand_count)
             return false;
-        id = look_up(m, main_operand(m, id));
+        id = moves_up(m, main_operand(m, id));
     }
     return false;
 }
@@ -538,7 +461,7 @@ static bool is_alone(const struct hlo_module *m, hlo_id op)
     hlo_id only = HLO_NONE;
 
     for (uint32_t n = 0; n < hlo_at(m, op)->operand_count; n++) {
-        hlo_id from = look_up(m, hlo_operand(m, op, n));
+        hlo_id from = moves_up(m, hlo_operand(m, op, n));
         if (is_splat(m, from))
             continue;
         if (only != HLO_NONE && from != only)
@@ -553,16 +476,31 @@ static bool passes_plain(const struct hlo_module *m, hlo_id id)
     return passes_steps(m, id) || is_plain(m, id);
 }
 
-/* Whether an operand of a product, or of the fusion of one, is a parameter that lies in pieces. */
+static int64_t elements(const struct hlo_module *m, hlo_id id)
+{
+    const struct hlo_shape *s = hlo_shape(m, id);
+    int64_t count = 1;
+
+    for (uint32_t d = 0; d < s->rank; d++)
+        count = s->dims[d] > 0 && count < INT64_MAX / s->dims[d] ? count * s->dims[d] : 0;
+    return count;
+}
+
+/* Whether an operand of a product, or of the fusion of one, is a parameter that lies in pieces, and
+ * that some of its devices have gathered at most in part. */
 static bool takes_pieces(const struct hlo_module *m, hlo_id product)
 {
-    static const char whole[] = "{replicated";
-
     for (uint32_t n = 0; n < hlo_at(m, product)->operand_count && n < NEAR_MOST; n++) {
-        hlo_id with = look_up(m, hlo_operand(m, product, n));
+        hlo_id with = moves_up(m, hlo_operand(m, product, n));
+        int64_t gathered = 1;
+        for (int k = 0; k < STEPS_MOST && hlo_at(m, with)->opcode == HLO_OP_ALL_GATHER; k++) {
+            hlo_id from = hlo_operand(m, with, 0);
+            gathered *= elements(m, with) / (elements(m, from) ? elements(m, from) : 1);
+            with = moves_up(m, from);
+        }
         const struct hlo_attr *a = hlo_attr(m, with, HLO_ATTR_SHARDING);
         if (a && hlo_at(m, with)->opcode == HLO_OP_PARAMETER &&
-            !memmem(a->text, a->size, whole, sizeof whole - 1))
+            device_groups_tiles(a->text, a->size, hlo_shape(m, with)->rank) > gathered)
             return true;
     }
     return false;
@@ -577,7 +515,7 @@ bool evidence_meets_pieces(const struct hlo_module *m, hlo_id id)
         const struct hlo_instruction *i = hlo_at(m, near.id[k]);
         for (uint32_t n = 0; n < i->user_count && n < NEAR_MOST; n++) {
             hlo_id user = hlo_user(m, near.id[k], n);
-            if (holds_opcode(m, user, HLO_OP_DOT) && takes_pieces(m, user))
+            if (moves_holds(m, user, HLO_OP_DOT) && takes_pieces(m, user))
                 return true;
         }
     }
@@ -590,18 +528,18 @@ static bool is_handed_out(const struct hlo_module *m, hlo_id id)
     hlo_id root = m->computations[m->entry].root;
 
     for (int n = 0; n < STEPS_MOST && id != root; n++) {
-        if (!hlo_at(m, id)->user_count && fusion_of(m, id) != HLO_NONE) {
-            id = fusion_of(m, id);
+        if (!hlo_at(m, id)->user_count && moves_fusion_of(m, id) != HLO_NONE) {
+            id = moves_fusion_of(m, id);
             continue;
         }
         if (hlo_at(m, id)->user_count != 1)
             return false;
         id = hlo_user(m, id, 0);
-        if (id != root && !only_moves(m, id) && !is_alone(m, id))
+        if (id != root && !moves_only(m, id) && !is_alone(m, id))
             return false;
     }
     return id == root &&
-           (hlo_at(m, id)->opcode == HLO_OP_TUPLE || only_moves(m, id) || is_plain(m, id));
+           (hlo_at(m, id)->opcode == HLO_OP_TUPLE || moves_only(m, id) || is_plain(m, id));
 }
 
 void evidence_of(const struct evidence_index *x, hlo_id id, enum collective_kind kind,
@@ -631,6 +569,8 @@ void evidence_of(const struct evidence_index *x, hlo_id id, enum collective_kind
     out->is_sliced = is_cut(m, id, 6);
     out->is_masked = takes_from_one_device(out);
     out->is_called = out->is_masked && takes_from_call(out);
+    if (kind == COLLECTIVE_ALL_GATHER)
+        out->is_update = out->source != HLO_NONE && updates_whole(m, hlo_operand(m, id, 0), id);
     if (!meta->op_name[0])
         return;
     if (out->is_stored && !strcmp(meta->op_name, out->stored))
@@ -645,6 +585,7 @@ void evidence_of(const struct evidence_index *x, hlo_id id, enum collective_kind
     out->is_repeated = is_repeated(out);
     out->is_reduced = takes_reduced(out);
     out->is_alone = is_alone(m, out->op);
+    out->is_vector = out->is_stored && is_vector(m, id) && is_along_last(m, id);
     out->is_handed_out = is_handed_out(m, out->op);
     out->asks = evidence_constraint_behind(m, out->op);
 }

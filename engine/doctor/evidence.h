@@ -63,10 +63,14 @@ struct evidence {
     bool is_repeated;      /* what it is multiplied with is the same on all devices of the group */
     bool is_kept;          /* made on the way forward, used on the way back too */
     bool is_reduced;       /* takes what `op_name`'s reduce made of this device's part */
-    bool is_alone;         /* `op` works elementwise on one value that is no constant */
-    bool is_handed_out;    /* from `op` on nothing but elementwise work up to the result */
-    int slot;    /* which operand of `op` it becomes; -1: none, it is made of the result */
-    hlo_id asks; /* constraint that follows `op`; HLO_NONE */
+    bool is_vector;     /* a stored vector along the last dim of what it meets: a bias, a scale */
+    bool is_update;     /* gathers what is made of this device's piece of a parameter as large
+                           as the result, which lies whole */
+    bool is_mapped;     /* shard_map is what asks for the split */
+    bool is_alone;      /* `op` works elementwise on one value that is no constant */
+    bool is_handed_out; /* from `op` on nothing but elementwise work up to the result */
+    int slot;           /* which operand of `op` it becomes; -1: none, it is made of the result */
+    hlo_id asks;        /* constraint that follows `op`; HLO_NONE */
 };
 
 void evidence_of(const struct evidence_index *x, hlo_id id, enum collective_kind kind,

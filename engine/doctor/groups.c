@@ -341,6 +341,20 @@ bool device_groups_have_same(const struct device_groups *g, const char *sharding
     return same;
 }
 
+int64_t device_groups_tiles(const char *sharding, size_t size, uint32_t rank)
+{
+    struct text t = {sharding, sharding + size};
+    struct grid tiles = {0};
+    int64_t count = 1;
+
+    if (!eat_word(&t, "{") || !eat_word(&t, "devices=[") ||
+        !numbers(&t, "]", tiles.dim, &tiles.rank) || !grid_size(&tiles))
+        return 1;
+    for (uint32_t d = 0; d < tiles.rank && d < rank; d++)
+        count *= tiles.dim[d];
+    return count;
+}
+
 void device_groups_release(struct device_groups *g)
 {
     free(g->member);

@@ -26,6 +26,9 @@ int device_groups_of(const struct hlo_module *m, hlo_id id, uint32_t devices,
 /* Whether by this sharding's text the devices of each group hold the same part of a value; false
  * also where it is not understood. O(devices). */
 bool device_groups_have_same(const struct device_groups *g, const char *sharding, size_t size);
+/* Into how many parts this sharding's text cuts a value of `rank` dims; 1: none, or not understood.
+ */
+int64_t device_groups_tiles(const char *sharding, size_t size, uint32_t rank);
 void device_groups_release(struct device_groups *g);
 
 /* What the collective takes on `c`, which has as many devices as the module; `bytes` as

@@ -7,6 +7,7 @@
 #include "engine/doctor/causes.h"
 #include "engine/doctor/doctor.h"
 #include "engine/doctor/evidence.h"
+#include "engine/doctor/region.h"
 #include "engine/doctor/wishes.h"
 #include "engine/problem/problem.h"
 #include "engine/relaxed/relaxed.h"
@@ -24,7 +25,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NEAR_MOST = 48, NEAR_STEPS = 8, FAR_MOST = 256, FAR_STEPS = 24 };
 enum { WISHES_NEAR = 8, WISHES_FAR = 12, FREE_MOST = 216 };
 
 /* What a plan sends, in all and near one collective. */
@@ -147,65 +147,11 @@ static int try_one(struct replan *x, uint32_t wish, struct err *e)
 
 /* ---- around a collective ---- */
 
-struct region {
-    hlo_id id[FAR_MOST];
-    uint32_t count, most;
-};
-
-static bool is_in(const struct region *g, hlo_id id)
-{
-    for (uint32_t k = 0; k < g->count; k++) {
-        if (g->id[k] == id)
-            return true;
-    }
-    return false;
-}
-
-static void region_add(struct region *g, hlo_id id)
-{
-    if (g->count < g->most && !is_in(g, id))
-        g->id[g->count++] = id;
-}
-
-/* A split goes on through it: to its other side belongs what decides there. */
-static bool passes_through(const struct hlo_module *m, hlo_id id)
-{
-    uint16_t opcode = hlo_at(m, id)->opcode;
-
-    return hlo_op_info[opcode].flags & HLO_OP_IS_ELEMENTWISE || opcode == HLO_OP_COPY ||
-           opcode == HLO_OP_RESHAPE || opcode == HLO_OP_TRANSPOSE || opcode == HLO_OP_BROADCAST ||
-           opcode == HLO_OP_CONVERT || opcode == HLO_OP_GET_TUPLE_ELEMENT ||
-           opcode == HLO_OP_TUPLE || opcode == HLO_OP_PARAMETER || opcode == HLO_OP_SLICE ||
-           opcode == HLO_OP_PAD;
-}
-
-/* `far`: also through what no split passes, such as products, to what their other sides want. */
-static void find_region(const struct hlo_module *m, hlo_id from, bool far, struct region *g)
-{
-    uint32_t steps = far ? FAR_STEPS : NEAR_STEPS;
-
-    g->count = 0;
-    g->most = far ? FAR_MOST : NEAR_MOST;
-    region_add(g, from);
-    for (uint32_t k = 0, end = 1, step = 0; k < g->count && step < steps; step++) {
-        for (; k < end; k++) {
-            hlo_id id = g->id[k];
-            const struct hlo_instruction *i = hlo_at(m, id);
-            if (k && !far && !passes_through(m, id))
-                continue;
-            for (uint32_t n = 0; n < i->operand_count && n < NEAR_MOST; n++)
-                region_add(g, hlo_operand(m, id, n));
-            for (uint32_t n = 0; n < i->user_count && n < NEAR_MOST; n++)
-                region_add(g, hlo_user(m, id, n));
-        }
-        end = g->count;
-    }
-}
-
 static bool is_near(const struct hlo_module *m, const struct region *g,
                     const struct relaxed_reshard *r)
 {
-    return is_in(g, m->value_instruction[r->value]) || (r->user != HLO_NONE && is_in(g, r->user));
+    return region_has(g, m->value_instruction[r->value]) ||
+           (r->user != HLO_NONE && region_has(g, r->user));
 }
 
 static struct sent sent_by(const struct replan *x, const struct relaxed_plan *plan,
@@ -386,6 +332,12 @@ static int find_group(struct replan *x, struct choice *c, const uint32_t *wishes
     return rc;
 }
 
+/* What shard_map takes and gives cannot be split otherwise without another body. */
+static bool is_of_map(const struct replan *x, hlo_id id)
+{
+    return !strcmp(evidence_primitive(hlo_meta(x->p.m, id)->op_name), "shard_map");
+}
+
 static uint32_t wishes_in(const struct replan *x, const struct region *g, uint32_t most,
                           uint32_t out[])
 {
@@ -393,7 +345,7 @@ static uint32_t wishes_in(const struct replan *x, const struct region *g, uint32
 
     for (uint32_t n = 0; n < g->count; n++) {
         for (uint32_t k = 0; k < x->wish_count && count < most; k++) {
-            if (x->wishes[k].id == g->id[n])
+            if (x->wishes[k].id == g->id[n] && !is_of_map(x, x->wishes[k].id))
                 out[count++] = k;
         }
     }
@@ -411,7 +363,7 @@ static int find_far(struct replan *x, struct choice *c, struct err *e)
 
     if (best && sent_by(x, best, NULL).count == 0)
         return 0;
-    find_region(x->p.m, c->region->id[0], true, &g);
+    region_find(x->p.m, c->region->id[0], REGION_FAR, &g);
     uint32_t count = wishes_in(x, &g, WISHES_FAR, far);
     double more = fmax(1.1 * least, 0.01 * c->now.ms);
     return count > c->count ? find_group(x, c, far, count, more, e) : 0;
@@ -586,8 +538,10 @@ static int plan_finding(struct replan *x, const struct evidence_index *lines,
 
     if (at == HLO_NONE)
         return 0;
-    find_region(x->p.m, at, false, &g);
-    c.count = wishes_in(x, &g, WISHES_NEAR, c.near);
+    for (enum region_reach reach = REGION_NEAR; !c.count && reach < REGION_FAR; reach++) {
+        region_find(x->p.m, at, reach, &g);
+        c.count = wishes_in(x, &g, WISHES_NEAR, c.near);
+    }
     return keep_best(x, f, &c, e);
 }
 

@@ -1,6 +1,6 @@
 """doctor_kept.py AUTOMAP DIR: automap doctor against the answers of DIR, which tests/ref/doctor/measure.py wrote
 when they agreed with what is known of the programs and XLA, given the changes, did as was planned: kind, cause,
-verdict and line of each collective, each change and the bytes it leaves. Prints k of n; 0 when all are right."""
+verdict and line of each collective, what the doctor advises, each change and the bytes it leaves. Prints k of n; 0 when all are right."""
 import json, pathlib, subprocess, sys
 
 automap, where = sys.argv[1], pathlib.Path(sys.argv[2])
@@ -15,6 +15,7 @@ def faults_of(name, answer):
     found = json.loads(r.stdout)["collectives"]
     got = {"collectives": sorted([c["kind"], c["cause"], c["verdict"], c.get("line_of_cause", {}).get("line", 0)]
                                  for c in found),
+           "cures": sorted({c["cure"] for c in found if "cure" in c}),
            "changes": sorted(map(list, {c["planned"]["change"]: c["planned"]["bytes"]
                                         for c in found if "planned" in c}.items()))}
     return [f"{k}: found {got[k]}, expected {answer[k]}" for k in answer if got[k] != answer[k]]

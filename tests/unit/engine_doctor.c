@@ -476,6 +476,40 @@ static void a_mesh_too_large_has_no_devices(void **state)
 }
 
 /* What has no collectives yet is no program without any. */
+/* Compiling joins all-reduces and keeps one line; the elements taken out of it have the others. */
+static void joined_collectives_keep_their_lines(void **state)
+{
+    static const char joined[] =
+        "HloModule f, num_partitions=8\n\n" LINES "add {\n  a = f32[] parameter(0)\n"
+        "  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\n"
+        "ENTRY main_spmd {\n  p = f32[64] parameter(0)\n  q = f32[32] parameter(1)\n"
+        "  all-reduce.1 = (f32[64], f32[32], f32[32]) all-reduce(p, q, q), channel_id=1, "
+        "replica_groups=[1,8]<=[8], use_global_device_ids=true, to_apply=add, "
+        "metadata={op_name=\"jit(f)/(a:b)\" stack_frame_id=1}\n"
+        "  g = f32[64] get-tuple-element(all-reduce.1), index=0, "
+        "metadata={op_name=\"jit(f)/dot_general\" stack_frame_id=1}\n"
+        "  h = f32[32] get-tuple-element(all-reduce.1), index=1, "
+        "metadata={op_name=\"jit(f)/dot_general\" stack_frame_id=3}\n"
+        "  i = f32[32] get-tuple-element(all-reduce.1), index=2, "
+        "metadata={op_name=\"jit(f)/dot_general\" stack_frame_id=3}\n"
+        "  ROOT t = (f32[64], f32[32], f32[32]) tuple(g, h, i)\n}\n";
+    struct hlo_module *m = load(joined);
+    struct hlo_frame others[4];
+    struct doctor d;
+    struct err e = {0};
+
+    (void)state;
+    if (doctor_new(m, NULL, NULL, &d, &e))
+        fail_msg("%s", e.what);
+    assert_int_equal(d.count, 1);
+    assert_int_equal(d.findings[0].line.line, 11);
+    assert_int_equal(doctor_joined(&d, &d.findings[0], 4, others), 1);
+    assert_int_equal(others[0].line, 13);
+    assert_int_equal(doctor_joined(&d, &d.findings[0], 0, others), 0);
+    doctor_release(&d);
+    hlo_free(m);
+}
+
 static void unpartitioned_text_is_refused(void **state)
 {
     static const struct {
@@ -513,6 +547,7 @@ int main(void)
         cmocka_unit_test(a_result_keeps_its_shape),
         cmocka_unit_test(written_for_each_device),
         cmocka_unit_test(a_mesh_too_large_has_no_devices),
+        cmocka_unit_test(joined_collectives_keep_their_lines),
         cmocka_unit_test(unpartitioned_text_is_refused),
     };
 

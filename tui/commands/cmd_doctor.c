@@ -87,6 +87,21 @@ static void print_chain(const struct doctor *d, hlo_id id)
     printf("%s\n", count > 6 ? " < ..." : "");
 }
 
+enum { JOINED_MOST = 256 };
+
+/* Where the others stand that compiling has joined with it. */
+static void print_joined(const struct doctor *d, const struct doctor_finding *f)
+{
+    struct hlo_frame others[JOINED_MOST];
+    uint32_t count = doctor_joined(d, f, JOINED_MOST, others);
+
+    for (uint32_t k = 0; k < count && k < 6; k++)
+        printf("%s%s:%u", k ? ", " : "      joined  with those of ", hlo_file_name(others[k].file),
+               others[k].line);
+    if (count)
+        printf("%s\n", count > 6 ? ", ..." : "");
+}
+
 static void print_planned(const struct doctor_planned *p)
 {
     char now[UNITS_ROOM], then[UNITS_ROOM], bytes[UNITS_ROOM], line[160];
@@ -124,6 +139,7 @@ static void print_finding(const struct doctor *d, uint32_t k, uint32_t times)
     printf("\n");
     print_wrapped("because ", f->because);
     print_chain(d, f->id);
+    print_joined(d, f);
     if (*f->cure)
         print_wrapped("change  ", f->cure);
     if (f->cure_is_priced && !(f->cured.bytes > 0)) {
@@ -239,7 +255,7 @@ static void add_planned(cJSON *o, const struct doctor_planned *p)
 
 static cJSON *finding_json(const struct doctor *d, const struct doctor_finding *f)
 {
-    struct hlo_frame chain[HLO_FRAMES_MOST];
+    struct hlo_frame chain[HLO_FRAMES_MOST], others[JOINED_MOST];
     cJSON *o = cJSON_CreateObject();
 
     cJSON_AddStringToObject(o, "instruction", hlo_name(d->m, f->id));
@@ -254,6 +270,12 @@ static cJSON *finding_json(const struct doctor *d, const struct doctor_finding *
         cJSON *one = cJSON_CreateObject();
         add_line(one, &chain[k]);
         cJSON_AddItemToArray(frames, one);
+    }
+    cJSON *joined = cJSON_AddArrayToObject(o, "joined_lines");
+    for (uint32_t k = 0, count = doctor_joined(d, f, JOINED_MOST, others); k < count; k++) {
+        cJSON *one = cJSON_CreateObject();
+        add_line(one, &others[k]);
+        cJSON_AddItemToArray(joined, one);
     }
     if (*f->cure)
         cJSON_AddStringToObject(o, "cure", f->cure);

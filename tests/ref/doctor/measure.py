@@ -96,6 +96,8 @@ def with_change(program, planned):
         elif m := re.fullmatch(r"(?:at \S+:(\d+) )?constrain it to " + spec + ", not .*", one):
             if not m[1] and "line" not in planned or not chains:
                 return None
+            if "wsc(" not in text[int(m[1] or planned["line"]["line"]) - 1]:
+                return None
             lines[int(m[1] or planned["line"]["line"])] = (spec_of(m[2], program["mesh"]),)
         elif m := re.fullmatch(r"a constraint in between: (.*)", one):
             if not chains:
@@ -127,6 +129,8 @@ def check(name):
         fits = [mark for mark, causes, verdicts in here
                 if c["cause"] in causes and c["verdict"] in verdicts]
         seen.update(fits)
+        for other in c.get("joined_lines", []):  # compiling has joined them: what is said is of one
+            seen.update(mark for mark, causes, _ in wanted.get(other["line"], []) if c["cause"] in causes)
         if not fits:
             faults.append(f"{c['instruction']} at line {line}: {c['cause']} {c['verdict']}, expected "
                           f"{wanted.get(line, 'nothing')}")
@@ -141,8 +145,9 @@ def check(name):
             plans[c["planned"]["change"]] = dict(c["planned"], cause=c.get("line_of_cause", {}).get("line"))
     begins = program.get("cure")
     if begins is not None and not args.bare:
-        told = [words.replace('"', "") for words in plans] or [""]
-        if not any(words.startswith(one) if one else not words for words in told for one in begins.split("|")):
+        told = [words.replace('"', "") for words in plans]
+        told += [c.get("cure", "").replace('"', "") for c in found["collectives"] if c["verdict"] == "unwanted" or not told]
+        if not any(words.startswith(one) if one else not plans for words in told + [""] for one in begins.split("|")):
             faults.append(f"changes {told}, expected one that begins with \"{begins}\"")
     for k, plan in enumerate(plans.values()):
         new = with_change(program, plan)
@@ -165,7 +170,8 @@ def check(name):
 def packed(path, to):
     """Without the paths of this machine."""
     words = path.read_text()
-    words = words.replace(str(pathlib.Path(source.__file__).resolve()), "programs.py")
+    for one in (source, first):
+        words = words.replace(str(pathlib.Path(one.__file__).resolve()), pathlib.Path(one.__file__).name)
     words = words.replace(str(pathlib.Path(__file__).resolve()), "measure.py")
     words = re.sub(r'"/[^"]*(/site-packages/[^"]*)"', r'"/lib\1"', words)
     with open(to, "wb") as f:
@@ -184,6 +190,7 @@ def write(name, found, files):
     all[stem] = {
         "collectives": sorted([c["kind"], c["cause"], c["verdict"], c.get("line_of_cause", {}).get("line", 0)]
                               for c in found["collectives"]),
+        "cures": sorted({c["cure"] for c in found["collectives"] if "cure" in c}),
         "changes": sorted({c["planned"]["change"]: c["planned"]["bytes"]
                            for c in found["collectives"] if "planned" in c}.items())}
     answers.write_text(json.dumps(dict(sorted(all.items())), indent=1) + "\n")

@@ -1,0 +1,181 @@
+/* From an instruction to what it takes, past what only moves values. */
+#include "engine/doctor/moves.h"
+
+#include "hlo/module/attr.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
+
+enum { STEPS_MOST = 24 };
+
+bool moves_only(const struct hlo_module *m, hlo_id id)
+{
+    switch (hlo_at(m, id)->opcode) {
+    case HLO_OP_COPY:
+    case HLO_OP_RESHAPE:
+    case HLO_OP_TRANSPOSE:
+    case HLO_OP_BITCAST:
+    case HLO_OP_BITCAST_CONVERT:
+    case HLO_OP_CONVERT:
+    case HLO_OP_GET_TUPLE_ELEMENT:
+    case HLO_OP_OPT_BARRIER:
+        return hlo_at(m, id)->operand_count > 0;
+    case HLO_OP_BROADCAST: /* to its own size */
+        return hlo_at(m, id)->operand_count > 0 &&
+               hlo_shape(m, id)->bytes == hlo_shape(m, hlo_operand(m, id, 0))->bytes;
+    default:
+        return false;
+    }
+}
+
+/* A fusion stands for what its computation holds. */
+bool moves_holds(const struct hlo_module *m, hlo_id id, enum hlo_opcode opcode)
+{
+    const struct hlo_instruction *i = hlo_at(m, id);
+
+    if (i->opcode != HLO_OP_FUSION || !i->called_count)
+        return i->opcode == opcode;
+    const struct hlo_computation *c = &m->computations[hlo_called(m, id, 0)];
+    for (uint32_t k = 0; k < c->count; k++) {
+        if (hlo_at(m, c->first + k)->opcode == opcode)
+            return true;
+    }
+    return false;
+}
+
+/* A fusion of moves alone, or of those and slices. */
+bool moves_fusion(const struct hlo_module *m, hlo_id id, bool slices)
+{
+    const struct hlo_instruction *i = hlo_at(m, id);
+
+    if (i->opcode != HLO_OP_FUSION || i->operand_count != 1 || !i->called_count)
+        return false;
+    const struct hlo_computation *c = &m->computations[hlo_called(m, id, 0)];
+    for (uint32_t k = 0; k < c->count; k++) {
+        hlo_id inner = c->first + k;
+        if (hlo_at(m, inner)->opcode != HLO_OP_PARAMETER && !moves_only(m, inner) &&
+            !(slices && hlo_at(m, inner)->opcode == HLO_OP_SLICE))
+            return false;
+    }
+    return true;
+}
+
+/* What an element was taken out of, seen through barriers; a tuple's element itself. */
+static hlo_id element_of(const struct hlo_module *m, hlo_id id)
+{
+    hlo_id whole = hlo_operand(m, id, 0);
+
+    while (hlo_at(m, whole)->opcode == HLO_OP_OPT_BARRIER && hlo_at(m, whole)->operand_count)
+        whole = hlo_operand(m, whole, 0);
+    if (hlo_at(m, whole)->opcode == HLO_OP_TUPLE &&
+        hlo_at(m, id)->number < hlo_at(m, whole)->operand_count)
+        return hlo_operand(m, whole, hlo_at(m, id)->number);
+    return whole;
+}
+
+hlo_id moves_up(const struct hlo_module *m, hlo_id id)
+{
+    for (int n = 0; n < STEPS_MOST && (moves_only(m, id) || moves_fusion(m, id, false)); n++)
+        id = hlo_at(m, id)->opcode == HLO_OP_GET_TUPLE_ELEMENT ? element_of(m, id)
+                                                               : hlo_operand(m, id, 0);
+    return id;
+}
+
+/* moves_out; *number: of the last element that was taken. */
+static hlo_id out_of(const struct hlo_module *m, hlo_id id, uint32_t *number)
+{
+    for (int n = 0; n < STEPS_MOST && (moves_only(m, id) || moves_fusion(m, id, false)); n++) {
+        if (hlo_at(m, id)->opcode != HLO_OP_GET_TUPLE_ELEMENT) {
+            id = hlo_operand(m, id, 0);
+            continue;
+        }
+        *number = hlo_at(m, id)->number;
+        id = element_of(m, id);
+        const struct hlo_computation *c = &m->computations[hlo_at(m, id)->computation];
+        if (hlo_at(m, id)->opcode != HLO_OP_PARAMETER || hlo_shape(m, id)->type != HLO_TUPLE ||
+            c->caller_count != 1 || hlo_at(m, c->callers[0])->opcode != HLO_OP_WHILE)
+            continue;
+        id = hlo_operand(m, c->callers[0], 0);
+        if (hlo_at(m, id)->opcode != HLO_OP_TUPLE || *number >= hlo_at(m, id)->operand_count)
+            break;
+        id = hlo_operand(m, id, *number);
+    }
+    return id;
+}
+
+hlo_id moves_out(const struct hlo_module *m, hlo_id id)
+{
+    uint32_t number = 0;
+
+    return out_of(m, id, &number);
+}
+
+hlo_id moves_kept(const struct hlo_module *m, hlo_id id)
+{
+    uint32_t number = 0;
+    hlo_id loop = out_of(m, id, &number);
+
+    for (uint32_t n = 0;
+         hlo_at(m, loop)->opcode == HLO_OP_WHILE && n < hlo_at(m, loop)->called_count; n++) {
+        hlo_id root = m->computations[hlo_called(m, loop, n)].root;
+        if (hlo_at(m, root)->opcode != HLO_OP_TUPLE || number >= hlo_at(m, root)->operand_count)
+            continue;
+        hlo_id row = moves_up(m, hlo_operand(m, root, number));
+        if (hlo_at(m, row)->opcode == HLO_OP_DYNAMIC_UPDATE_SLICE)
+            return out_of(m, hlo_operand(m, row, 1), &number);
+    }
+    return loop;
+}
+
+bool moves_by_partition(const struct hlo_module *m, hlo_id id, int depth)
+{
+    if (hlo_at(m, id)->opcode == HLO_OP_GET_TUPLE_ELEMENT)
+        id = moves_out(m, id); /* compiled, what does not change in a loop is computed before it */
+    uint16_t opcode = hlo_at(m, id)->opcode;
+
+    if (opcode == HLO_OP_PARTITION_ID || moves_holds(m, id, HLO_OP_PARTITION_ID))
+        return true;
+    if (!depth || opcode == HLO_OP_PARAMETER || opcode == HLO_OP_CONSTANT)
+        return false;
+    for (uint32_t n = 0; n < hlo_at(m, id)->operand_count && n < 8; n++) {
+        if (moves_by_partition(m, hlo_operand(m, id, n), depth - 1))
+            return true;
+    }
+    return false;
+}
+
+bool moves_cuts(const struct hlo_module *m, hlo_id user)
+{
+    const struct hlo_instruction *i = hlo_at(m, user);
+
+    if (!moves_holds(m, user, HLO_OP_DYNAMIC_SLICE))
+        return false;
+    for (uint32_t n = i->opcode == HLO_OP_FUSION ? 0 : 1; n < i->operand_count; n++) {
+        if (moves_by_partition(m, hlo_operand(m, user, n), 6))
+            return true;
+    }
+    return i->opcode == HLO_OP_FUSION && moves_holds(m, user, HLO_OP_PARTITION_ID);
+}
+
+/* The fusion that an instruction stands in; HLO_NONE. */
+hlo_id moves_fusion_of(const struct hlo_module *m, hlo_id id)
+{
+    const struct hlo_computation *c = &m->computations[hlo_at(m, id)->computation];
+
+    return c->caller_count == 1 && hlo_at(m, c->callers[0])->opcode == HLO_OP_FUSION ? c->callers[0]
+                                                                                     : HLO_NONE;
+}
+
+bool moves_spreads_last(const struct hlo_module *m, hlo_id id, hlo_id user)
+{
+    const struct hlo_instruction *i = hlo_at(m, user);
+    int64_t dims[HLO_RANK_MAX];
+
+    if (i->opcode == HLO_OP_FUSION)
+        return moves_holds(m, user, HLO_OP_BROADCAST);
+    if (i->opcode != HLO_OP_BROADCAST)
+        return false;
+    size_t count = hlo_attr_ints(m, user, HLO_ATTR_DIMENSIONS, dims);
+    return count > 0 && count == hlo_shape(m, id)->rank &&
+           dims[count - 1] == hlo_shape(m, user)->rank - 1;
+}

@@ -1,0 +1,33 @@
+/* engine/doctor/moves.h - what an instruction takes, seen through moves, fusions and loops. Private
+ * to engine/doctor. All in a bounded number of steps, so that no graph makes them slow. */
+#ifndef AUTOMAP_ENGINE_DOCTOR_MOVES_H
+#define AUTOMAP_ENGINE_DOCTOR_MOVES_H
+
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+
+#include <stdbool.h>
+
+/* Whether it hands its first operand on as it is: a copy, reshape, transpose, convert, element. */
+bool moves_only(const struct hlo_module *m, hlo_id id);
+/* A fusion of such alone; `slices`: of those and slices. */
+bool moves_fusion(const struct hlo_module *m, hlo_id id, bool slices);
+/* Whether it is of this opcode, or a fusion of which a part is. */
+bool moves_holds(const struct hlo_module *m, hlo_id id, enum hlo_opcode opcode);
+/* What it moves, or itself. */
+hlo_id moves_up(const struct hlo_module *m, hlo_id id);
+/* The same, and from what a loop's body is given to what the loop began with. */
+hlo_id moves_out(const struct hlo_module *m, hlo_id id);
+/* Whether it cuts out this device's part by its number. */
+bool moves_cuts(const struct hlo_module *m, hlo_id id);
+/* Whether it is computed from the device's number, in at most `depth` steps. */
+bool moves_by_partition(const struct hlo_module *m, hlo_id id, int depth);
+/* moves_out, and where that is a buffer which an earlier loop has filled, a row in every trip: what
+ * that row is. */
+hlo_id moves_kept(const struct hlo_module *m, hlo_id id);
+/* Whether `user` repeats `id` along other dims than the last, or may do so inside a fusion. */
+bool moves_spreads_last(const struct hlo_module *m, hlo_id id, hlo_id user);
+/* The fusion that an instruction stands in; HLO_NONE. */
+hlo_id moves_fusion_of(const struct hlo_module *m, hlo_id id);
+
+#endif
