@@ -1,4 +1,5 @@
 /* automap profile: measured times of a module from a profiler's trace, for --profile. */
+#include "engine/cost/measured.h"
 #include "engine/cost/trace.h"
 #include "hlo/load.h"
 #include "hlo/module/hlo.h"
@@ -9,13 +10,17 @@
 #include "tui/commands/commands.h"
 #include "tui/options/exit_code.h"
 #include "tui/options/option.h"
+#include "tui/options/overwrite.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct request {
     const char *trace, *model, *compiled, *out;
     uint32_t steps;
+    bool force;
 };
 
 #define ARG(field) INTO(struct request, field)
@@ -28,8 +33,10 @@ static const struct option rows[] = {
      .kind = OPTION_FILE, ARG(compiled)},
     {"steps", "N", "steps that a table of times covers (default 1)", .kind = OPTION_WHOLE,
      ARG(steps), .least = 1, .most = 1000000},
-    {"o", "FILE", "write the profile to FILE instead of standard output", .kind = OPTION_FILE,
-     ARG(out)},
+    {"o", "FILE",
+     "write the profile to FILE instead of standard output; an earlier one of MODEL is replaced",
+     .kind = OPTION_FILE, ARG(out)},
+    {"force", NULL, OVERWRITE_HELP, ARG(force)},
     {0},
 };
 #undef ARG
@@ -62,49 +69,80 @@ static int load_all(const struct request *r, struct trace *t, struct hlo_module 
     return rc;
 }
 
+/* An earlier profile of the model is replaced like a file that names automap: it has no place for
+ * the name. */
+static bool is_profile_of(const struct hlo_module *m, const char *path)
+{
+    struct stat st;
+    double *ms = NULL;
+    struct err e;
+
+    if (!path || stat(path, &st) || !S_ISREG(st.st_mode))
+        return false;
+    bool is = !measured_load(m, path, &ms, &e);
+    free(ms);
+    return is;
+}
+
+static int make_profile(const struct request *r, const struct trace *t, const struct hlo_module *m,
+                        const struct hlo_module *compiled, struct str *out, struct err *e)
+{
+    struct trace_match match = {0};
+    int rc = trace_match(t, m, compiled, &match, e);
+
+    if (rc)
+        goto out;
+    double part = match.total_ms > 0 ? 100 * match.matched_ms / match.total_ms : 0;
+    fprintf(stderr,
+            "%u events of %u runs; %.3f ms of %.3f ms a run (%.1f %%) found in %u of %u "
+            "instructions\n",
+            t->events, t->runs, match.matched_ms, match.total_ms, part, match.matched, m->count);
+    write_profile(m, match.ms, out);
+    if (!match.matched)
+        rc = err_set(e, ERR_INPUT, "no operation of the trace is in %.200s%s", r->model,
+                     r->compiled ? "" : "; --compiled FILE says what ran");
+    else if (out->failed)
+        rc = err_no_memory(e, "for the profile");
+out:
+    trace_match_release(&match);
+    return rc;
+}
+
 static int run_profile(int argc, char **argv)
 {
     const struct option_parser parser = {"profile", options, NULL};
     struct request r = {0};
     struct trace t = {0};
     struct hlo_module *m = NULL, *compiled = NULL;
-    struct trace_match match = {0};
     struct str out = {0};
     struct err e = {0};
-    int rc = options_parse(&parser, &r, argc, argv);
+    int code = options_parse(&parser, &r, argc, argv);
 
-    if (rc)
-        return rc;
+    if (code)
+        return code;
     if (!r.trace || !r.model)
         return options_complain("profile", "a trace and a model are needed");
-    rc = load_all(&r, &t, &m, &compiled, &e);
-    if (!rc)
-        rc = trace_match(&t, m, compiled, &match, &e);
-    if (!rc) {
-        double part = match.total_ms > 0 ? 100 * match.matched_ms / match.total_ms : 0;
-        fprintf(stderr,
-                "%u events of %u runs; %.3f ms of %.3f ms a run (%.1f %%) found in %u of %u "
-                "instructions\n",
-                t.events, t.runs, match.matched_ms, match.total_ms, part, match.matched, m->count);
-        write_profile(m, match.ms, &out);
-        if (!match.matched)
-            rc = err_set(&e, ERR_INPUT, "no operation of the trace is in %.200s%s", r.model,
-                         r.compiled ? "" : "; --compiled FILE says what ran");
-        else if (out.failed)
-            rc = err_no_memory(&e, "for the profile");
-        else if (r.out)
-            rc = hlo_file_write(r.out, out.text, out.size, FILE_REPLACE, &e);
-        else if (fwrite(out.text, 1, out.size, stdout) != out.size)
-            rc = err_set(&e, ERR_IO, "cannot write to standard output");
-    }
-    trace_match_release(&match);
+    int rc = load_all(&r, &t, &m, &compiled, &e);
+    if (rc)
+        goto out;
+    code = overwrite_check(r.out, r.force || is_profile_of(m, r.out));
+    if (code)
+        goto out;
+    rc = make_profile(&r, &t, m, compiled, &out, &e);
+    if (rc)
+        goto out;
+    if (r.out)
+        rc = hlo_file_write(r.out, out.text, out.size, FILE_REPLACE, &e);
+    else if (fwrite(out.text, 1, out.size, stdout) != out.size)
+        rc = err_set(&e, ERR_IO, "cannot write to standard output");
+out:
     trace_release(&t);
     hlo_free(m);
     hlo_free(compiled);
     str_release(&out);
     if (rc)
         err_print(&e, stderr);
-    return rc ? exit_code_of(&e) : EXIT_OK;
+    return rc ? exit_code_of(&e) : code;
 }
 
 const struct command command_profile = {
