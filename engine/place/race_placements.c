@@ -50,8 +50,10 @@ static int judge_lane(const struct place_graph *g, const struct place_job *job,
     return 0;
 }
 
-static void run_lane(const struct place_graph *g, const struct place_job *job, bool counts,
-                     uint64_t plans, struct place_lane *l)
+/* What a lane could not do is its own affair, but not a lack of memory: the others' ranks would
+ * be wrong. */
+static int run_lane(const struct place_graph *g, const struct place_job *job, bool counts,
+                    uint64_t plans, struct place_lane *l, struct err *e)
 {
     struct place_job own = *job;
     struct err why = {0};
@@ -72,6 +74,7 @@ static void run_lane(const struct place_graph *g, const struct place_job *job, b
     l->seconds = clock_thread_seconds() - began;
     if (!l->p)
         snprintf(l->why, sizeof l->why, "%.150s", why.what);
+    return why.code == ERR_MEMORY ? err_set(e, ERR_MEMORY, "%s", why.what) : 0;
 }
 
 static int compare_lanes(const void *a, const void *b)
@@ -101,13 +104,13 @@ int place_race_run(const struct place_graph *g, const struct place_job *job,
     int rc = 0;
 
     *out = (struct place_race){.plans = job->moves ? job->moves : PLACE_RACE_PLANS};
-    for (const struct place_algorithm *a = place_algorithms; a->name; a++) {
+    for (const struct place_algorithm *a = place_algorithms; a->name && !rc; a++) {
         struct place_lane *l = &out->lane[out->lanes];
         l->name = a->name;
         out->lanes++;
-        run_lane(g, job, a->counts, out->plans, l);
+        rc = run_lane(g, job, a->counts, out->plans, l, e);
     }
-    if (expert)
+    if (expert && !rc)
         rc = add_expert(expert, &out->lane[out->lanes++], e);
     for (uint32_t i = 0; i < out->lanes && !rc; i++) {
         rc = judge_lane(g, job, &out->lane[i], e);

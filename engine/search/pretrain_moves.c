@@ -86,12 +86,13 @@ static double log_between(struct rl_rng *r, double least, double most)
     return least * pow(most / least, rl_rng_unit(r));
 }
 
-static void draw_cluster(struct cluster *c, struct rl_rng *r, struct err *e)
+static int draw_cluster(struct cluster *c, struct rl_rng *r, struct err *e)
 {
     uint32_t per = 1u << (1 + rl_rng_below(r, 3)), servers = 1 + rl_rng_below(r, 4);
+    int rc = cluster_of_devices(c, per, e);
 
-    if (cluster_of_devices(c, per, e))
-        return;
+    if (rc)
+        return rc;
     c->group[0].count = servers;
     c->servers = servers;
     c->devices = servers * per;
@@ -105,6 +106,7 @@ static void draw_cluster(struct cluster *c, struct rl_rng *r, struct err *e)
         d->peak[k] *= faster;
     d->bandwidth *= log_between(r, 0.7, 5);
     d->launch_ms = log_between(r, 0.001, 0.02);
+    return 0;
 }
 
 int pretrain_moves_draw(struct problem *p, struct rl_rng *rng, struct err *e)
@@ -112,7 +114,9 @@ int pretrain_moves_draw(struct problem *p, struct rl_rng *rng, struct err *e)
     struct cluster c;
     char mesh[32] = "";
 
-    draw_cluster(&c, rng, e);
+    int rc = draw_cluster(&c, rng, e);
+    if (rc)
+        return rc;
     uint32_t per = c.devices / c.servers;
     if (rl_rng_below(rng, 2) && c.devices > 2) {
         uint32_t rows = c.servers > 1 && rl_rng_below(rng, 3) ? c.servers : c.devices / per * 2;
@@ -123,8 +127,8 @@ int pretrain_moves_draw(struct problem *p, struct rl_rng *rng, struct err *e)
 
 /* ---- one episode ---- */
 
-/* What the best plan behind an action is worth; NAN: it is not known. */
-static double value_of(struct game *g, bool split)
+/* What the best plan behind an action is worth; NAN: there is none, or it is not known. */
+static double value_of(struct round *r, struct game *g, bool split)
 {
     struct game_place here = game_here(g);
     struct step_cost cost;
@@ -133,24 +137,26 @@ static double value_of(struct game *g, bool split)
     double value = NAN;
 
     (void)game_play(g, split);
-    if (!optimum_find(g->problem, &g->options, &g->state, NULL, &best, &e)) {
+    int rc = optimum_find(g->problem, &g->options, &g->state, NULL, &best, &e);
+    if (!rc) {
         if (best.proven)
             value = game_score_of(g, best.on, &cost);
         optimum_release(&best);
     }
+    r->failed |= rc == ERR_MEMORY;
     game_return(g, &here);
     return value;
 }
 
 /* Values both actions at the position; false: nothing is learned of it. */
-static bool value_state(struct game *g, struct state *out)
+static bool value_state(struct round *r, struct game *g, struct state *out)
 {
     double whole, split;
 
     if (move_describe(g, out->row) != 3)
         return false;
-    whole = value_of(g, false);
-    split = value_of(g, true);
+    whole = value_of(r, g, false);
+    split = value_of(r, g, true);
     if (!isfinite(whole) || !isfinite(split))
         return false;
     out->gap[0] = (float)fmin(GAP_MOST, fmax(0, split - whole));
@@ -193,7 +199,7 @@ static void play_episode(struct round *r, struct game *g)
         uint32_t legal = game_legal(g);
         bool split = legal == 2;
         if (legal == 3 && rl_rng_unit(&r->rng) < part) {
-            bool known = value_state(g, &s);
+            bool known = value_state(r, g, &s);
             split = choose_move(r, g, &s, known);
             if (known)
                 keep_state(r, &s);

@@ -35,6 +35,11 @@ with tempfile.TemporaryDirectory() as d:
     make("search", mlp, cluster, "--kind", "hybrid", "--plan", hybrid)
     make("search", mlp, cluster, "--quiet", "--episodes", "4", "--journal", journal)
     make("place", mlp, cluster, "--plan", placed, "-o", split)
+    measured, profile, times = data + "/profile/mlp.hlo.txt.gz", d + "/profile.json", d + "/times.csv"
+    make("profile", data + "/profile/mlp.trace.json.gz", measured, "--compiled", data + "/profile/mlp-compiled.hlo.txt.gz", "-o", profile)
+    with open(times, "w") as f:
+        f.write("all-reduce,1e6,0.1\nall-reduce,1e8,2\n")
+    contest = source + "/tests/fuzz/iopddl/example.json"
     commands = [
         ["inspect", mlp], ["inspect", tiny, "--json"], ["inspect", source + "/examples/models/mlp.pb.gz"], ["cluster", cluster],
         *(["convert", mlp, out + end] for end in (".pb", ".json", ".txt.gz", ".mlir")),
@@ -54,7 +59,18 @@ with tempfile.TemporaryDirectory() as d:
         ["infer", mlp, cluster], ["place", mlp, cluster], ["place", mlp, cluster, "--algo", "dpl", "--plan", out],
         ["doctor", data + "/doctor/while_carry.cpu_after_optimizations.txt.gz"],
         ["profile", data + "/profile/mlp.trace.json.gz", data + "/profile/mlp-compiled.hlo.txt.gz"],
-        ["screen", mlp, cluster, "--keys", "j j w"], ["screen", mlp, cluster, "--keys", "V p", "--plan", plan], ["pretrain", "show", source + "/examples/networks/pipeline.net"], ["teach", "bandit", "--decisions", "50"],
+        ["profile", data + "/profile/mlp.trace.json.gz", measured, "--compiled", data + "/profile/mlp-compiled.hlo.txt.gz", "-o", out],
+        ["calibrate", source + "/tests/ref/calibrate/cpu.yaml", measured, profile], ["calibrate", cluster, "--collectives", times, "-o", out],
+        ["doctor", data + "/doctor/while_carry.cpu_after_optimizations.txt.gz", "--json"],
+        ["pretrain", "opp", mlp, "--rounds", "1", "-o", out], ["pretrain", "pp", "--environments", "8", "-o", out],
+        ["tour"],
+        ["bench", "iopddl", contest, "--time", "1"], ["inspect", mlp, "--json", "--groups"], ["cluster", cluster, "--explain", "all-reduce"],
+        ["plan", mlp, cluster, "--plan", placed], ["plan", mlp, cluster, "--plan", hybrid, "--json"], ["plan", mlp, cluster, "--plan", stages, "--hybrid", "-o", out],
+        *(["export", mlp, cluster, "--plan", placed, "--format", form] for form in ("json", "split", "jax", "trace")),
+        *(["export", mlp, cluster, "--plan", hybrid, "--format", form] for form in ("trace", "stages", "jax")),
+        ["explain", mlp, cluster, "--plan", placed], ["place", mlp, cluster, "--algo", "race", "--moves", "20", "--json"], ["place", mlp, cluster, "--pipeline", out],
+        ["place", mlp, cluster, "--lp", out], ["search", mlp, cluster, "--kind", "hybrid", "--algo", "race", "--quiet", "--no-journal", "--episodes", "4"],
+        ["screen", mlp, cluster, "--keys", "j j w"], ["screen", mlp, cluster, "--keys", "V h"], ["screen", mlp, cluster, "--svg", "--keys", "V d"], ["screen", mlp, cluster, "--keys", "V p", "--plan", plan], ["pretrain", "show", source + "/examples/networks/pipeline.net"], ["teach", "bandit", "--decisions", "50"],
     ]
     for words in [c for c in commands if c[0].startswith(only)]:
         written = next((w for w in words if w.startswith(out)), None)
