@@ -44,7 +44,7 @@ static struct collective_cost under(struct collective_cost plain, const struct p
     plain.inside_ms /= p->part;
     plain.across_ms /= p->part;
     plain.latency_inside_ms = inside * p->inside_us * 1e-3 + (s->inside > 1 ? call : 0);
-    plain.latency_across_ms = across * p->across_us * 1e-3 + (s->inside > 1 ? 0 : call);
+    plain.latency_across_ms = across * p->across_us * 1e-3 + (s->inside > 1 && !shifts ? 0 : call);
     return plain;
 }
 
@@ -80,6 +80,39 @@ struct collective_cost collective_cost(const struct cluster_mesh *m, enum collec
         best = one.total_ms < best.total_ms ? one : best;
     }
     return best;
+}
+
+struct collective_lines collective_lines_of(const struct mesh_span *s, enum collective_kind kind)
+{
+    const struct rule *r = &rules[kind];
+    bool shifts = r->motion == RULE_SHIFT;
+    struct collective_cost plain = {.latency_inside_ms = r->phases * s->latency_inside_ms,
+                                    .latency_across_ms = r->phases * s->latency_across_ms};
+    struct collective_lines out = {.count = 1};
+
+    out.line[0].ms = total_of(&plain, shifts);
+    out.line[0].factor = 1;
+    if (!s->nccl || s->devices < 2)
+        return out;
+    for (out.count = 0; out.count < sizeof nccl / sizeof *nccl; out.count++) {
+        const struct protocol *p = &nccl[out.count];
+        struct collective_cost one =
+            under((struct collective_cost){0}, p, s, (uint32_t)r->phases, shifts);
+        out.line[out.count].ms = total_of(&one, shifts);
+        out.line[out.count].factor = 1 / p->part;
+    }
+    return out;
+}
+
+double collective_lines_ms(const struct collective_lines *l, double moving_ms)
+{
+    double least = INFINITY;
+
+    if (!(moving_ms > 0))
+        return 0;
+    for (uint32_t k = 0; k < l->count; k++)
+        least = fmin(least, l->line[k].ms + l->line[k].factor * moving_ms);
+    return least;
 }
 
 double collective_ms(const struct cluster_mesh *m, enum collective_kind kind, uint32_t set,

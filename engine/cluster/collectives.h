@@ -52,6 +52,20 @@ struct collective_cost collective_cost(const struct cluster_mesh *m, enum collec
 double collective_ms(const struct cluster_mesh *m, enum collective_kind kind, uint32_t set,
                      double bytes);
 
+/* A message by its size alone: the least over `count` lines, one for each protocol where the link
+ * has NCCL's, else one. For sums of many messages that travel as one. */
+enum { COLLECTIVE_LINES_MOST = 3 };
+struct collective_lines {
+    uint32_t count;
+    struct {
+        double ms, factor; /* latency; times what moving the bytes takes at the full bandwidth */
+    } line[COLLECTIVE_LINES_MOST];
+};
+struct collective_lines collective_lines_of(const struct mesh_span *s, enum collective_kind kind);
+/* moving_ms: its bytes at the full bandwidth, inside and across together; 0: there is no message.
+ * Of other kinds than permutes the same as collective_ms; increasing. */
+double collective_lines_ms(const struct collective_lines *l, double moving_ms);
+
 const char *collective_name(enum collective_kind kind); /* as HLO spells it: "all-reduce" */
 
 /* Appends one line per part with the figures behind it, for a person who opens a total. */

@@ -35,7 +35,7 @@ int best_pipeline_new(const struct problem *p, const struct pipeline_options *o,
 
     if (!l)
         return err_no_memory(e, "to compare plans");
-    options.overlap = p->options.overlap;
+    options.overlap = problem_overlap(p);
     options.stop = p->stop;
     for (int again = 0; again < 2; again++) {
         options.recompute |= again == 1;

@@ -304,7 +304,7 @@ static int find_hybrid(const struct problem *p, const struct pipeline_options *o
                                .micro_batches = options->micro_batches,
                                .recompute = STAGE_RECOMPUTE_ANY,
                                .zero = p->options.zero ? p->options.zero : -1,
-                               .overlap = p->options.overlap > 0 ? p->options.overlap : 0,
+                               .overlap = problem_overlap(p),
                                .no_limit = options->no_limit,
                                .half_duplex = options->half_duplex,
                                .limit_bytes = options->limit_bytes,
@@ -369,7 +369,7 @@ static int add_placement(const struct problem *p, const struct pipeline_options 
         return rc;
     place_job_of_model(&job);
     job.looks = PLACE_LOOKS;
-    o.overlap = p->options.overlap;
+    o.overlap = problem_overlap(p);
     o.stop = p->stop;
     o.pins = 0; /* of cuts in the usual order */
     rc = place_solve(g, &job, "exact", &q, e);

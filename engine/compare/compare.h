@@ -2,7 +2,8 @@
  * (variables split), data (inputs split), both together, a pipeline, and a pipeline of split
  * stages.
  *
- * One cost model and one overlap rule for all; the same global batch. The first three are proven
+ * One cost model and one overlap rule for all (of OVERLAP_AUTO: behind the whole step, in stages
+ * behind the last backward pass); the same global batch. The first three are proven
  * optima of strict mode, on the mesh of the problem and, if none was asked for and there are
  * several equal servers, on servers x devices. Where they exceed the memory limit: the best within
  * it over all numbers of micro-batches and ZeRO levels (exact/batch_and_zero.h), unless the problem

@@ -21,6 +21,11 @@ struct overlap {
     int is_bounded; /* there is an excess: the overlap is not a fixed share */
 };
 
+struct cluster;
+
+/* Of `share` from 0 to 1 a fixed part is hidden; OVERLAP_AUTO (training.h): as above. */
+struct overlap overlap_on(const struct cluster *c, double share);
+
 /* E: equals the excess where positive. A sum over instructions. */
 static inline double overlap_balance(const struct overlap *o, double compute, double c)
 {
@@ -34,6 +39,12 @@ static inline double overlap_excess(const struct overlap *o, double compute, dou
     double excess = o->is_bounded ? overlap_balance(o, compute, c) : 0;
 
     return excess > 0 ? excess : 0;
+}
+
+/* What of c shows, ms. */
+static inline double overlap_shown(const struct overlap *o, double compute, double c)
+{
+    return (1 - o->hidden) * c + overlap_excess(o, compute, c);
 }
 
 #endif

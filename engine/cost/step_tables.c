@@ -340,20 +340,6 @@ static int index_terms(struct build *b)
     return 0;
 }
 
-/* What computation hides: a fixed part, or as much as it can. */
-static struct overlap overlap_of(const struct cluster *c, const struct batch_and_zero *b)
-{
-    static const double SHOWN = 0.1, OF_GPU = 0.15;
-    struct overlap o = {.hidden = b->overlap};
-
-    if (b->overlap >= 0)
-        return o;
-    o.is_bounded = true;
-    o.taken = c->group[0].link.kind == LINK_TORUS ? 0 : OF_GPU;
-    o.hidden = 1 - SHOWN - o.taken;
-    return o;
-}
-
 static double slowest_host_link(const struct cluster *c)
 {
     double link = 0;
@@ -383,7 +369,7 @@ int step_tables_new(const struct labels *l, const struct cluster_mesh *mesh,
                             .training = training,
                             .joined = joined,
                             .batching = *batching,
-                            .overlap = overlap_of(cluster, batching)};
+                            .overlap = overlap_on(cluster, batching->overlap)};
     struct build b = {.t = &t, .e = e};
     int rc = 0;
 

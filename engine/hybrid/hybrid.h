@@ -32,8 +32,8 @@ struct hybrid_options {
     bool is_schedule_given;
     enum pipe_schedule_kind schedule;
     enum stage_recompute recompute;
-    int zero; /* ZeRO level; -1: 1, and 2 and 3 where nothing fits */
-    double overlap;
+    int zero;          /* ZeRO level; -1: 1, and 2 and 3 where nothing fits */
+    double overlap;    /* 0 to 1, or OVERLAP_AUTO */
     uint32_t tp, dp;   /* of every stage; 0: any */
     uint32_t chunks;   /* 1: not interleaved; of uniform plans 2 .. exactly so many; 0: any */
     bool whole_layers; /* see stage_options */

@@ -304,8 +304,9 @@ static int read_options(const cJSON *root, struct hybrid *h, struct err *e)
     h->options.whole_layers = cJSON_IsTrue(json_get(o, "whole_layers"));
     h->options.no_limit = cJSON_IsFalse(json_get(o, "memory_limit"));
     h->options.limit_bytes = limit ? limit->valuedouble : 0;
-    if (!(h->options.overlap >= 0 && h->options.overlap <= 1))
-        return err_set(e, ERR_INPUT, "options.overlap: %g, expected 0 to 1", h->options.overlap);
+    if (!(h->options.overlap >= 0 && h->options.overlap <= 1) && h->options.overlap != OVERLAP_AUTO)
+        return err_set(e, ERR_INPUT, "options.overlap: %g, expected 0 to 1, or -1",
+                       h->options.overlap);
     if (h->options.batch % h->micro_batches)
         return err_set(e, ERR_INPUT,
                        "options: a batch of %u cannot be cut into %u equal micro-batches",

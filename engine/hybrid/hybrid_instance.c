@@ -232,19 +232,14 @@ uint32_t hybrid_slot_of(const struct hybrid_instance *in, uint32_t a, uint32_t b
 
 /* ---- plans ---- */
 
-static double move_ms(const struct pipe_link *l, double bytes)
-{
-    return bytes > 0 ? l->ms_per_byte * bytes + l->ms : 0;
-}
-
 struct pipe_node hybrid_link_node(const struct hybrid_instance *in, uint32_t cut, uint32_t m,
                                   uint32_t from, uint32_t to)
 {
     const struct pipe_link *l = hybrid_link_of(in, m, from, to);
 
-    return (struct pipe_node){.forward_ms = move_ms(l, in->forward_bytes[cut]),
-                              .backward_ms = move_ms(l, in->backward_bytes[cut]),
-                              .reduce_ms = move_ms(l, in->once_bytes[cut])};
+    return (struct pipe_node){.forward_ms = pipe_link_ms(l, in->forward_bytes[cut]),
+                              .backward_ms = pipe_link_ms(l, in->backward_bytes[cut]),
+                              .reduce_ms = pipe_link_ms(l, in->once_bytes[cut])};
 }
 
 /* Stage, transfer, stage, ..: 2 stages - 1 nodes. */

@@ -66,7 +66,7 @@ static int of_plan(const struct plan *from, struct hybrid *out, struct err *e)
         s->on[k] = from->on[k];
     int64_t file = out->order.steps.batch_size;
     out->options.batch = (uint32_t)(size ? size * file / p->training.batch_divisor : file);
-    out->options.overlap = p->options.overlap;
+    out->options.overlap = problem_overlap(p);
     out->options.no_limit = true; /* a strict plan is shown whether it fits or not */
     out->micro_batches = from->batching.micro_batches ? from->batching.micro_batches : 1;
     out->zero = from->batching.zero;
@@ -104,7 +104,7 @@ static void split_batch(const struct hybrid *h, struct hybrid_stage *s)
 static void take_options(const struct pipeline_options *o, struct hybrid *h)
 {
     h->options.batch = o->batch;
-    h->options.overlap = o->overlap > 0 ? o->overlap : 0;
+    h->options.overlap = o->overlap;
     h->options.half_duplex = o->half_duplex;
     h->options.no_limit = o->no_limit;
     h->options.limit_bytes = o->limit_bytes;

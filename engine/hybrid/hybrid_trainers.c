@@ -209,6 +209,9 @@ static void note_rest(const struct hybrid *h, struct told *t)
     if (h->options.overlap > 0)
         str_format(&t->notes, "the plan counts on %.0f %% of the gradients' sums being hidden\n",
                    100 * h->options.overlap);
+    else if (h->options.overlap < 0)
+        str_add(&t->notes, "the plan counts on the gradients' sums being hidden behind the last "
+                           "backward pass\n");
 }
 
 static void forget_told(struct told *t)

@@ -1,6 +1,7 @@
 #include "engine/hybrid/relaxed_stages.h"
 
 #include "engine/cluster/mesh.h"
+#include "engine/cost/overlap.h"
 #include "engine/cost/step_tables.h"
 #include "engine/cost/training.h"
 #include "engine/decide/classes.h"
@@ -332,7 +333,7 @@ static void price_stage(const struct kind *k, struct hybrid_stage *stage)
     *p = stage->point;
     p->forward_ms += more[SECTION_FORWARD];
     p->both_ms += more[SECTION_FORWARD] + more[SECTION_BACKWARD];
-    p->reduce_ms += (1 - k->h->options.overlap) * once;
+    p->reduce_ms += (1 - overlap_on(&k->shape->cluster, k->h->options.overlap).hidden) * once;
     p->stash_bytes = fmax(0, stage->point.stash_bytes + kept.whole_bytes);
     if (!fits(stage, p)) {
         p->both_ms += kept.again_ms;

@@ -1,6 +1,7 @@
 /* Kinds of sections, and the labels of their local classes. */
 #include "engine/hybrid/row_maker.h"
 
+#include "engine/cost/overlap.h"
 #include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
 #include "engine/hybrid/hybrid_pins.h"
@@ -21,7 +22,10 @@
 static const char MEMORY_FOR[] = "for the costs of stages";
 static const double GB = 1e9;
 
-static const double prices[ROW_PRICES] = {0, 0.1, 1, 10, 1e4}; /* ms a GB */
+static const struct {
+    double memory; /* ms a GB */
+    double excess; /* of overlap, as if there were one (cost/overlap.h) */
+} prices[ROW_PRICES] = {{0, 0}, {0.1, 0}, {1, 0}, {10, 0}, {1e4, 0}, {0, 1}};
 
 /* ---- kinds ---- */
 
@@ -206,19 +210,20 @@ static void look_at(struct row_maker *k, struct row_part *p)
 {
     double figure[ROW_FIGURES] = {0};
     const struct row_kind *d = &k->kinds[p->kind];
-    double overlap = k->t->options.overlap;
+    const struct overlap *o = &k->costs.overlap;
 
     for (uint32_t t = d->first; t < d->end; t++)
         if (k->costs.bills[t].part == p->number)
             row_add_figures(figure, bill_at(&k->costs, &k->costs.bills[t]));
     figure[ROW_BOTH] = figure[ROW_FORWARD] + figure[ROW_BACKWARD];
-    double ms = k->t->options.micro_batches * figure[ROW_BOTH] + (1 - overlap) * figure[ROW_SUMS] +
-                figure[ROW_ONCE];
+    double ms = k->t->options.micro_batches * figure[ROW_BOTH] +
+                (1 - o->hidden) * figure[ROW_SUMS] + figure[ROW_ONCE];
+    double excess = figure[ROW_BACKWARD_BALANCE] + (1 - o->taken) * figure[ROW_SUMS];
     double bytes = figure[ROW_FIXED] + 4 * figure[ROW_KEPT];
     for (int f = 0; f < ROW_FIGURES; f++)
         p->out->least[f] = fmin(p->out->least[f], figure[f]);
-    for (int n = 0; n < ROW_PRICES; n++) {
-        double value = ms + prices[n] * bytes / GB;
+    for (uint32_t n = 0; n < row_prices(k); n++) {
+        double value = ms + prices[n].memory * bytes / GB + prices[n].excess * excess;
         if (!(value < p->out->value[n]))
             continue;
         p->out->value[n] = value;

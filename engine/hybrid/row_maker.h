@@ -11,8 +11,8 @@
 #include "engine/hybrid/stage_table.h"
 #include "hlo/support/err.h"
 
-/* Prices of memory: see stage_table.h. */
-enum { ROW_PRICES = 5 };
+/* Prices of memory: see stage_table.h; and none where what is not hidden counts (OVERLAP_AUTO). */
+enum { ROW_PRICES = 6 };
 
 /* One kind of section. */
 struct row_kind {
@@ -80,6 +80,12 @@ bool row_must_allow(const struct row_maker *k, uint32_t slot, label a);
 void row_add_figures(double *to, const double *from);
 
 /* ---- row_ranking.c ---- */
+
+/* How many of the prices say something. */
+static inline uint32_t row_prices(const struct row_maker *k)
+{
+    return k->costs.overlap.is_bounded ? ROW_PRICES : ROW_PRICES - 1;
+}
 
 /* Keeps the rows that none beats, in order. False: no memory. */
 bool row_drop_beaten(const struct row_maker *k, struct rows *r);

@@ -1,6 +1,7 @@
 /* Rows that another beats in every section: no plan needs them. */
 #include "engine/hybrid/row_maker.h"
 
+#include "engine/cluster/collectives.h"
 #include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
 #include "engine/hybrid/hybrid_pins.h"
@@ -22,7 +23,24 @@ struct ranking {
     uint32_t batch; /* its place among the labels; UINT32_MAX: rows of all parts are compared */
     uint32_t row_size;
     double *total; /* [count] */
+    double shown;  /* at least, of the sums */
 };
+
+static bool is_more(double a, double b)
+{
+    return a > b + fabs(b) * 1e-12;
+}
+
+/* Under some protocol the latency is more: lines of one network have the same factors. */
+static bool is_later(const struct collective_lines *a, const struct collective_lines *b)
+{
+    if (a->count != b->count) /* one of them has no partners */
+        return a->count > b->count;
+    for (uint32_t k = 0; k < a->count; k++)
+        if (a->line[k].ms > b->line[k].ms)
+            return true;
+    return false;
+}
 
 static bool beats(const struct ranking *x, uint32_t a, uint32_t b)
 {
@@ -36,19 +54,20 @@ static bool beats(const struct ranking *x, uint32_t a, uint32_t b)
         return false;
     if (r->keeps[b] & ~r->keeps[a]) /* pins of groups */
         return false;
-    if (r->gather[a] > r->gather[b] * slack || r->gather_latency[a] > r->gather_latency[b] ||
-        r->reduce_latency[a] > r->reduce_latency[b])
+    if (r->rates[a].gather > r->rates[b].gather * slack ||
+        is_later(&r->rates[a].arrive, &r->rates[b].arrive) ||
+        is_later(&r->rates[a].reduce, &r->rates[b].reduce))
         return false;
     for (size_t n = 0; n < size; n++) {
         size_t f = n % ROW_FIGURES;
         if (f == ROW_BACKWARD) /* forward and both say it */
             continue;
-        if (f == ROW_ONCE) { /* sums and the rest together, whatever is hidden */
-            if (p[n] + p[n - 1] > (q[n] + q[n - 1]) * slack)
+        if (f == ROW_ONCE) { /* what shows of the sums, and the rest, together */
+            if (x->shown * p[n - 1] + p[n] > (x->shown * q[n - 1] + q[n]) * slack)
                 return false;
             continue;
         }
-        if (p[n] > q[n] * slack)
+        if (is_more(p[n], q[n]))
             return false;
     }
     if (r->sigma[a] == r->sigma[b])
@@ -57,7 +76,7 @@ static bool beats(const struct ranking *x, uint32_t a, uint32_t b)
     p = r->spread + r->spread_at[r->sigma[a]] * size;
     q = r->spread + r->spread_at[r->sigma[b]] * size;
     for (size_t n = 0; n < size; n++)
-        if (p[n] > q[n] * slack)
+        if (is_more(p[n], q[n]))
             return false;
     return true;
 }
@@ -81,7 +100,11 @@ bool row_drop_beaten(const struct row_maker *k, struct rows *r)
 {
     const struct sections *s = k->costs.s;
     size_t size = (size_t)s->kinds * ROW_FIGURES, labels = k->t->row_size;
-    struct ranking x = {.r = r, .s = s, .batch = UINT32_MAX, .row_size = k->t->row_size};
+    struct ranking x = {.r = r,
+                        .s = s,
+                        .batch = UINT32_MAX,
+                        .row_size = k->t->row_size,
+                        .shown = 1 - k->costs.overlap.hidden};
     struct ranked *list = mem_try(r->count, sizeof *list);
     uint32_t *kept = mem_try(r->count, sizeof *kept), count = 0, at = 0;
     uint8_t *stays = mem_try(r->count, 1);
@@ -115,9 +138,7 @@ bool row_drop_beaten(const struct row_maker *k, struct rows *r)
         memmove(r->labels + at * labels, r->labels + n * labels, labels);
         r->sigma[at] = r->sigma[n];
         r->keeps[at] = r->keeps[n];
-        r->gather[at] = r->gather[n];
-        r->gather_latency[at] = r->gather_latency[n];
-        r->reduce_latency[at] = r->reduce_latency[n];
+        r->rates[at] = r->rates[n];
         at++;
     }
     r->count = at;

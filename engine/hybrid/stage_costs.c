@@ -3,6 +3,7 @@
 #include "engine/cluster/cluster.h"
 #include "engine/cluster/collectives.h"
 #include "engine/cluster/mesh.h"
+#include "engine/cost/overlap.h"
 #include "engine/cost/step_tables.h"
 #include "engine/cost/training.h"
 #include "engine/decide/classes.h"
@@ -105,7 +106,27 @@ static struct bill *find_bill(struct stage_costs *k, size_t first, const class_i
 
 /* ---- operations ---- */
 
-const uint8_t stage_costs_figure[SECTION_PASSES] = {ROW_FORWARD, ROW_BACKWARD, ROW_ONCE};
+/* What a pass takes, and what hides reductions beside it: nothing where it cannot be. */
+static void add_to_pass(const struct stage_costs *k, uint8_t pass, const double cost[static COSTS],
+                        double *to)
+{
+    static const uint8_t took[SECTION_PASSES] = {ROW_FORWARD, ROW_BACKWARD, ROW_ONCE};
+    double compute = cost[COST_IN_PASS] - cost[COST_COLLECTIVE];
+
+    to[took[pass]] += cost[COST_IN_PASS];
+    if (k->overlap.is_bounded && pass != SECTION_ONCE && compute < INFINITY)
+        to[pass == SECTION_FORWARD ? ROW_FORWARD_BALANCE : ROW_BACKWARD_BALANCE] +=
+            overlap_balance(&k->overlap, compute, 0);
+}
+
+void stage_costs_add(const struct stage_costs *k, uint32_t n, const double cost[static COSTS],
+                     double *to)
+{
+    add_to_pass(k, k->s->pass[n], cost, to);
+    if (stage_costs_runs_again(k, n))
+        add_to_pass(k, SECTION_BACKWARD, cost, to);
+    to[ROW_SUMS] += cost[COST_AT_END];
+}
 
 void stage_costs_operation(const struct stage_costs *k, uint32_t n, double out[static COSTS])
 {
@@ -177,10 +198,7 @@ bool bill_add_operation(struct stage_costs *k, size_t first, uint32_t n)
         return false;
     for (uint32_t e = 0; e < t->entries; e++) {
         double *to = k->figures + t->table + (size_t)e * ROW_FIGURES;
-        to[stage_costs_figure[k->s->pass[n]]] += costs[e * COSTS + COST_IN_PASS];
-        if (stage_costs_runs_again(k, n))
-            to[ROW_BACKWARD] += costs[e * COSTS + COST_IN_PASS];
-        to[ROW_SUMS] += costs[e * COSTS + COST_AT_END];
+        stage_costs_add(k, n, costs + (size_t)e * COSTS, to);
     }
     return true;
 }
@@ -207,6 +225,16 @@ static double local_bytes(const struct stage_costs *k, const struct unroll_value
         if (c->class_of[d] != CLASS_NONE)
             bytes *= label_share(&k->labels, c->class_of[d], k->on[c->class_of[d]]);
     return bytes;
+}
+
+/* Gathers and scatters of a variable beside a pass. */
+static void add_beside(const struct stage_costs *k, double ms, uint32_t figure, uint32_t balance,
+                       double *to)
+{
+    bool is_bounded = k->overlap.is_bounded;
+
+    to[figure] += is_bounded ? (1 - k->overlap.hidden) * ms : ms;
+    to[balance] += is_bounded ? overlap_balance(&k->overlap, 0, ms) : 0;
 }
 
 static void price_variable(const struct stage_costs *k, const struct unroll_value *v, double *to)
@@ -236,10 +264,10 @@ static void price_variable(const struct stage_costs *k, const struct unroll_valu
     to[ROW_ONCE] += (2 * local + gradient + 2 * state) / cluster_bandwidth(&k->tables.device) * 1e3;
     double M = waits + 1;
     if (zero >= 2 && piece < 1)
-        to[ROW_BACKWARD] += waits / M * gather * gradient;
+        add_beside(k, waits / M * gather * gradient, ROW_BACKWARD, ROW_BACKWARD_BALANCE, to);
     if (zero >= 3 && piece < 1) { /* 2 M - 1 gathers in place of the update's one */
-        to[ROW_FORWARD] += gather * local;
-        to[ROW_BACKWARD] += waits / M * gather * local;
+        add_beside(k, gather * local, ROW_FORWARD, ROW_FORWARD_BALANCE, to);
+        add_beside(k, waits / M * gather * local, ROW_BACKWARD, ROW_BACKWARD_BALANCE, to);
     }
 }
 
@@ -295,10 +323,10 @@ struct row_rates stage_costs_rates(const struct stage_costs *k)
     const struct mesh_span *across = &k->shape->mesh.span[rest],
                            *over = &k->shape->mesh.span[batch];
 
-    return (struct row_rates){(across->gather_inside + across->gather_across) /
-                                  k->labels.parts[batch],
-                              rest ? across->latency_inside_ms + across->latency_across_ms : 0,
-                              batch ? 2 * (over->latency_inside_ms + over->latency_across_ms) : 0};
+    return (struct row_rates){.gather = (across->gather_inside + across->gather_across) /
+                                        k->labels.parts[batch],
+                              .arrive = collective_lines_of(across, COLLECTIVE_ALL_GATHER),
+                              .reduce = collective_lines_of(over, COLLECTIVE_ALL_REDUCE)};
 }
 
 int stage_costs_new(const struct stage_tables *t, const struct stage_shape *shape,
@@ -309,7 +337,12 @@ int stage_costs_new(const struct stage_tables *t, const struct stage_shape *shap
     int64_t of = p->training.batch_divisor, file = t->sections->order->steps.batch_size;
     struct label_cut cut = {p->training.batch, o->micro_batches, of * o->batch / file, of};
 
-    *out = (struct stage_costs){.s = t->sections, .p = p, .o = o, .shape = shape, .e = e};
+    *out = (struct stage_costs){.s = t->sections,
+                                .p = p,
+                                .o = o,
+                                .shape = shape,
+                                .overlap = overlap_on(&shape->cluster, o->overlap),
+                                .e = e};
     int rc =
         labels_new(&p->classes, &shape->mesh, p->options.exact_divisibility, &cut, &out->labels, e);
     if (rc)

@@ -4,6 +4,7 @@
 #ifndef AUTOMAP_ENGINE_HYBRID_STAGE_COSTS_H
 #define AUTOMAP_ENGINE_HYBRID_STAGE_COSTS_H
 
+#include "engine/cost/overlap.h"
 #include "engine/cost/step_tables.h"
 #include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
@@ -34,6 +35,7 @@ struct stage_costs {
     struct err *e;
     struct labels labels;
     struct step_tables tables;
+    struct overlap overlap;
     label *on; /* [classes] */
     /* bills */
     struct bill *bills;
@@ -61,7 +63,10 @@ static inline bool stage_costs_runs_again(const struct stage_costs *k, uint32_t 
 {
     return k->o->whole_layers && k->s->is_left_out[op];
 }
-extern const uint8_t stage_costs_figure[SECTION_PASSES]; /* where COST_IN_PASS belongs */
+/* Adds the operation's costs to the figures, its pass among them; `again`: once more in the
+ * backward pass. */
+void stage_costs_add(const struct stage_costs *k, uint32_t op, const double cost[static COSTS],
+                     double *to);
 /* What a value adds to the figures. */
 void stage_costs_value(const struct stage_costs *k, const struct section_value *v, double *to);
 struct row_rates stage_costs_rates(const struct stage_costs *k);

@@ -76,9 +76,7 @@ static bool add_row(struct rows *r, const struct stage_tables *t)
     return mem_grow(&r->figure, &r->figure_room, n * kinds * ROW_FIGURES, kinds * ROW_FIGURES) &&
            mem_grow(&r->labels, &r->label_room, n * t->row_size, t->row_size + 1) &&
            mem_grow(&r->sigma, &r->sigma_room, n, 1) && mem_grow(&r->keeps, &r->keeps_room, n, 1) &&
-           mem_grow(&r->gather, &r->gather_room, n, 1) &&
-           mem_grow(&r->gather_latency, &r->latency_room, n, 1) &&
-           mem_grow(&r->reduce_latency, &r->reduce_room, n, 1);
+           mem_grow(&r->rates, &r->rates_room, n, 1);
 }
 
 /* So many more rows with the labels of the shared classes in k->costs.on, nothing priced yet. */
@@ -97,9 +95,7 @@ static bool begin_rows(const struct row_maker *k, struct rows *r, uint32_t sigma
         for (uint32_t m = 0; m < s->shared_count; m++)
             r->labels[(size_t)row * k->t->row_size + m] = k->costs.on[s->shared[m]];
         r->sigma[row] = sigma;
-        r->gather[row] = rates.gather;
-        r->gather_latency[row] = rates.gather_latency;
-        r->reduce_latency[row] = rates.reduce_latency;
+        r->rates[row] = rates;
     }
     return true;
 }
@@ -171,7 +167,7 @@ static bool add_sigma_rows(struct row_maker *k, struct rows *r, uint32_t sigma, 
 {
     uint32_t first = r->count;
 
-    if (!begin_rows(k, r, sigma, is_ideal ? 1 : ROW_PRICES))
+    if (!begin_rows(k, r, sigma, is_ideal ? 1 : row_prices(k)))
         return false;
     for (uint32_t kind = 0; kind < k->costs.s->kinds; kind++)
         price_kind(k, r, first, is_ideal, kind, choice);
@@ -378,13 +374,10 @@ int rows_price(const struct stage_tables *t, const struct stage_shape *shape, co
         for (uint32_t n = s->op_base[m]; n < s->op_base[m + 1]; n++) {
             double ms[COSTS];
             stage_costs_operation(&k, s->op[n], ms);
-            figure[stage_costs_figure[s->pass[s->op[n]]]] += ms[COST_IN_PASS];
+            stage_costs_add(&k, s->op[n], ms, figure);
             out->collective[s->pass[s->op[n]]] += ms[COST_COLLECTIVE];
-            if (stage_costs_runs_again(&k, s->op[n])) {
-                figure[ROW_BACKWARD] += ms[COST_IN_PASS];
+            if (stage_costs_runs_again(&k, s->op[n]))
                 out->collective[SECTION_BACKWARD] += ms[COST_COLLECTIVE];
-            }
-            figure[ROW_SUMS] += ms[COST_AT_END];
         }
         for (uint32_t n = s->value_base[m]; n < s->value_base[m + 1]; n++)
             stage_costs_value(&k, &s->values[n], figure);
@@ -408,8 +401,6 @@ void rows_release(struct rows *r)
     free(r->keeps);
     free(r->spread);
     free(r->spread_at);
-    free(r->gather);
-    free(r->gather_latency);
-    free(r->reduce_latency);
+    free(r->rates);
     memset(r, 0, sizeof *r);
 }

@@ -3,6 +3,7 @@
 #ifndef AUTOMAP_ENGINE_HYBRID_STAGE_ROWS_H
 #define AUTOMAP_ENGINE_HYBRID_STAGE_ROWS_H
 
+#include "engine/cluster/collectives.h"
 #include "engine/hybrid/sections.h"
 #include "engine/hybrid/stage_table.h"
 #include "hlo/support/err.h"
@@ -17,9 +18,19 @@ enum row_figure {
     ROW_FIXED, /* bytes */
     ROW_KEPT,
     ROW_INPUT,
+    ROW_FORWARD_BALANCE, /* of OVERLAP_AUTO, of a micro-batch's pass: overlap_balance (overlap.h) of
+                            its computation and of gathered and scattered variables beside it */
+    ROW_BACKWARD_BALANCE,
     ROW_SUMMED,
     ROW_WORKING = ROW_SUMMED, /* bytes; the largest counts */
     ROW_FIGURES
+};
+
+/* What a row has besides its figures. */
+struct row_rates {
+    double gather; /* ms per byte of what arrives, over the axes that do not split the batch, the
+                      part 1 / dp in it */
+    struct collective_lines arrive, reduce; /* of the gather; of the sum of gradients */
 };
 
 struct rows {
@@ -30,11 +41,8 @@ struct rows {
     uint32_t *keeps;     /* [count] bits of pins of groups that its labels keep */
     double *spread;      /* [sigmas][spread_count][ROW_SUMMED]; only of sigmas in use: spread_at */
     uint32_t *spread_at; /* [sigmas] row of `spread`; UINT32_MAX: none */
-    double *gather;      /* [count] ms per byte of what arrives, over the axes that do not split the
-                            batch, the part 1 / dp in it */
-    double *gather_latency, *reduce_latency; /* [count] ms */
-    size_t figure_room, label_room, sigma_room, keeps_room, spread_room, gather_room, latency_room,
-        reduce_room;
+    struct row_rates *rates; /* [count] */
+    size_t figure_room, label_room, sigma_room, keeps_room, spread_room, rates_room;
 };
 
 /* All rows of a shape that no other beats; `is_ideal`: ideal ones. *cut_short is set when there
@@ -42,11 +50,6 @@ struct rows {
 int rows_new(const struct stage_tables *t, const struct stage_shape *shape, bool is_ideal,
              struct rows *out, bool *cut_short, struct err *e) MUST_CHECK;
 void rows_release(struct rows *r);
-
-/* What a row has besides its figures: see struct rows. */
-struct row_rates {
-    double gather, gather_latency, reduce_latency;
-};
 
 /* Sections under given labels, added up. */
 struct row_sum {

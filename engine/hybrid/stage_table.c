@@ -1,7 +1,9 @@
 #include "engine/hybrid/stage_table.h"
 
 #include "engine/cluster/cluster.h"
+#include "engine/cluster/collectives.h"
 #include "engine/cluster/mesh.h"
+#include "engine/cost/overlap.h"
 #include "engine/decide/labels.h"
 #include "engine/hybrid/hybrid_instance.h"
 #include "engine/hybrid/hybrid_pins.h"
@@ -27,11 +29,12 @@ struct maker {
     struct hybrid_instance *in;
     struct err *e;
     double *ties; /* [(sections + 1)^2] ms to add up variables that other stages use too */
-    double tie_ms_per_byte, tie_ms;
+    struct pipe_link tie;
     struct hybrid_point *points;
     struct hybrid_point *kept;
     size_t point_room, kept_room;
     double tolerance; /* of fronts: 0 for bounds */
+    struct overlap overlap;
 };
 
 /* ---- shapes ---- */
@@ -225,7 +228,19 @@ static bool row_stands(const struct hybrid_point *p, const struct hybrid_slot *s
 /* What arrives, made whole over the axes that do not split the batch. */
 static double gather_ms(const struct row_rates *r, double bytes)
 {
-    return bytes > 0 ? r->gather * bytes + r->gather_latency : 0;
+    return collective_lines_ms(&r->arrive, r->gather * bytes);
+}
+
+/* What shows of the sums of gradients and of ties: a fixed part, or of the sums what the last
+ * backward pass leaves, whose balance is given; ties wait for gradients of other stages. */
+static double reduce_ms(const struct maker *k, double sums, double ties, double balance)
+{
+    const struct overlap *o = &k->overlap;
+
+    if (!o->is_bounded)
+        return (1 - o->hidden) * (sums + ties);
+    return (1 - o->hidden) * sums + fmax(0, balance + overlap_balance(o, 0, sums)) -
+           fmax(0, balance) + ties;
 }
 
 /* From sums over [i, j) to a stage, and the same recomputed section by section. */
@@ -235,18 +250,20 @@ static void complete_row(const struct maker *k, const double *f, double working,
 {
     double in = k->in->forward_bytes[i], back = k->in->backward_bytes[j];
     double arrive = gather_ms(r, in), return_ms = gather_ms(r, back);
-    double sums = f[ROW_SUMS] > 0 ? f[ROW_SUMS] + r->reduce_latency : 0;
+    double forward = f[ROW_FORWARD_BALANCE], backward = f[ROW_BACKWARD_BALANCE];
+    double ties = k->ties[(size_t)i * (k->s->count + 1) + j];
+    double sums = collective_lines_ms(&r->reduce, f[ROW_SUMS]);
 
-    sums += k->ties[(size_t)i * (k->s->count + 1) + j];
     out[0] = (struct hybrid_point){
-        .forward_ms = f[ROW_FORWARD] + arrive,
-        .both_ms = f[ROW_BOTH] + arrive + return_ms,
-        .reduce_ms = (1 - k->t->options.overlap) * sums + f[ROW_ONCE],
+        .forward_ms = f[ROW_FORWARD] + arrive + fmax(0, forward),
+        .both_ms = f[ROW_BOTH] + arrive + return_ms + fmax(0, forward) + fmax(0, backward),
+        .reduce_ms = reduce_ms(k, sums, ties, backward) + f[ROW_ONCE],
         .fixed_bytes = f[ROW_FIXED] + 2 * working,
         .stash_bytes = f[ROW_KEPT],
     };
     out[1] = out[0];
-    out[1].both_ms += f[ROW_FORWARD];
+    out[1].both_ms += f[ROW_FORWARD] + fmax(0, forward);
+    out[1].reduce_ms = reduce_ms(k, sums, ties, forward + backward) + f[ROW_ONCE];
     out[1].fixed_bytes += section_kept;
     out[1].stash_bytes = f[ROW_INPUT];
     out[1].recompute = true;
@@ -268,8 +285,7 @@ static void price_row(const struct maker *k, const struct rows *r, const struct 
         for (uint32_t x = 0; x < ROW_SUMMED; x++)
             f[x] += q[x];
     }
-    struct row_rates rates = {r->gather[row], r->gather_latency[row], r->reduce_latency[row]};
-    complete_row(k, f, s->working[row], s->section_kept[row], &rates, i, j, out);
+    complete_row(k, f, s->working[row], s->section_kept[row], &r->rates[row], i, j, out);
 }
 
 static int compare_points(const void *a, const void *b)
@@ -450,7 +466,7 @@ static void fill_ties(struct maker *k)
         const uint32_t *use = s->spread_pool + x->sections;
         if (x->use != SECTION_VARIABLE || p->roles.params[value->param].role != HLO_ROLE_VARIABLE)
             continue;
-        double ms = k->tie_ms_per_byte * value->bytes + k->tie_ms;
+        double ms = pipe_link_ms(&k->tie, value->bytes);
         for (uint32_t i = 0; i < s->count; i++)
             for (uint32_t j = i + 1, u = 0; j <= s->count; j++) {
                 bool inside = false;
@@ -473,8 +489,7 @@ static void find_tie_rate(struct maker *k)
                 const struct pipe_link *l = hybrid_link_of(in, m, a, b);
                 if (in->slot[a].devices > 1 || in->slot[b].devices > 1)
                     continue;
-                k->tie_ms_per_byte = fmax(k->tie_ms_per_byte, l->ms_per_byte);
-                k->tie_ms = fmax(k->tie_ms, l->ms);
+                pipe_link_worsen(&k->tie, l);
             }
 }
 
@@ -517,7 +532,8 @@ int stage_tables_new(const struct sections *s, const struct stage_options *o,
                      struct stage_tables *out, bool *possible, struct err *e)
 {
     struct stage_tables t = {.sections = s, .options = *o, .row_size = s->shared_count};
-    struct maker k = {.s = s, .t = &t, .in = in, .e = e};
+    struct maker k = {
+        .s = s, .t = &t, .in = in, .e = e, .overlap = overlap_on(&s->problem->cluster, o->overlap)};
     int rc = 0;
 
     *possible = can_be_cut(s, o);
@@ -561,7 +577,8 @@ int stage_tables_price(const struct sections *s, const struct stage_options *o,
                        double collective_ms[static 2], struct err *e)
 {
     struct stage_tables t = {.sections = s, .options = *o};
-    struct maker k = {.s = s, .t = &t, .in = in, .e = e};
+    struct maker k = {
+        .s = s, .t = &t, .in = in, .e = e, .overlap = overlap_on(&s->problem->cluster, o->overlap)};
     struct row_sum sum;
     int rc = add_shape(&k, &s->problem->cluster, slot, size[0], size[1]);
 

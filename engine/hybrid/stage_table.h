@@ -5,6 +5,7 @@
  * classes (per axis an independent set of them, all axes together), and for each kind of section
  * the labels of its local classes that are best at a price of memory,
  *     M (F + B) + R + price (fixed + 4 kept)        price in ms a GB: 0, 0.1, 1, 10, 10^4
+ *                                                   (and 0 with R as if nothing more were hidden)
  * local classes that no operation and no clash joins are chosen apart. With sigma given, sections
  * add up: [i, j) costs a difference of prefix sums, and what it has of spread values once. Rows
  * that another beats in every section are left out; what a stage [i, j) may cost is the front of
@@ -14,8 +15,9 @@
  *              delay something, and gathering what arrives over a cut (bytes / dp, over the axes
  *              that do not split the batch)
  *     R        (1 - overlap) x reducing the gradients over the axes that split the batch, in one
- *              message, ties over the network; the update, 7 passes of fp32 Adam over local data;
- *              and what does not depend on the batch
+ *              message, and ties over the network; of OVERLAP_AUTO what the computation of the
+ *              last backward pass leaves (cost/overlap.h), and ties whole; the update, 7 passes of
+ *              fp32 Adam over local data; and what does not depend on the batch
  *     fixed    variables, gradients, optimizer state by ZeRO level; values equal for all batches;
  *              twice the largest value of the backward pass
  *     stash    values made forward and read backward, by local size; with recomputation each
@@ -53,7 +55,7 @@ struct stage_options {
     uint32_t micro_batches; /* divides it */
     uint8_t zero;           /* ZeRO level */
     enum stage_recompute recompute;
-    double overlap;  /* part of R's reductions that is hidden */
+    double overlap;  /* part of R's reductions that is hidden; OVERLAP_AUTO */
     uint64_t slots;  /* bit s: rows for slot s; 0: all */
     uint32_t tp;     /* parts a sample is split in, devices / dp; 0: any */
     uint32_t dp;     /* parts of the batch; 0: any */

@@ -1,5 +1,6 @@
 #include "engine/pipeline/formula.h"
 
+#include "engine/cost/overlap.h"
 #include "engine/pipeline/links.h"
 
 #include <math.h>
@@ -31,9 +32,14 @@ static struct tied tied_of(const struct pipe_instance *in, uint32_t i, uint32_t 
     return sum;
 }
 
-static double all_reduce_ms(const struct pipe_group *g, double bytes)
+/* What shows of the all-reduce of a stage and of adding its ties. By OVERLAP_AUTO its last backward
+ * pass hides the first; ties wait for the first stage's last gradient, when none computes. */
+static double shown_ms(const struct pipe_instance *in, double reduce_ms, double sync_ms,
+                       double backward_ms)
 {
-    return bytes > 0 ? g->reduce_ms_per_byte * bytes + g->reduce_ms : 0;
+    if (in->options.overlap >= 0)
+        return (1 - in->options.overlap) * (reduce_ms + sync_ms);
+    return overlap_shown(&in->most_overlap, backward_ms, reduce_ms) + sync_ms;
 }
 
 struct pipe_node pipe_stage_node(const struct pipe_instance *in, uint32_t i, uint32_t j, uint32_t a,
@@ -43,24 +49,19 @@ struct pipe_node pipe_stage_node(const struct pipe_instance *in, uint32_t i, uin
     struct pipe_node node = {.forward_ms = pipe_forward_ms(in, i, j, a, b),
                              .backward_ms = pipe_backward_ms(in, i, j, a, b),
                              .reduce_ms = pipe_update_ms(in, i, j, a, b)};
-    double shared = 0;
+    double sync_ms = 0;
 
     if (in->options.recompute)
         node.backward_ms += node.forward_ms;
     if (in->ties) {
         struct tied t = tied_of(in, i, j);
         gradients += t.gradient_bytes;
-        shared = t.sync_ms;
+        sync_ms = t.sync_ms;
         node.reduce_ms += t.update_ms;
     }
-    shared += all_reduce_ms(pipe_group_of(in, a, b), gradients);
-    node.reduce_ms += (1 - in->options.overlap) * shared;
+    node.reduce_ms += shown_ms(in, pipe_group_reduce_ms(pipe_group_of(in, a, b), gradients),
+                               sync_ms, node.backward_ms);
     return node;
-}
-
-static double move_ms(const struct pipe_link *l, double bytes)
-{
-    return bytes > 0 ? l->ms_per_byte * bytes + l->ms : 0;
 }
 
 struct pipe_node pipe_link_node(const struct pipe_instance *in, uint32_t cut, uint32_t a,
@@ -68,9 +69,9 @@ struct pipe_node pipe_link_node(const struct pipe_instance *in, uint32_t cut, ui
 {
     const struct pipe_link *l = pipe_link_of(in, a, m, b);
 
-    return (struct pipe_node){.forward_ms = move_ms(l, in->forward_bytes[cut]),
-                              .backward_ms = move_ms(l, in->backward_bytes[cut]),
-                              .reduce_ms = move_ms(l, in->once_bytes[cut])};
+    return (struct pipe_node){.forward_ms = pipe_link_ms(l, in->forward_bytes[cut]),
+                              .backward_ms = pipe_link_ms(l, in->backward_bytes[cut]),
+                              .reduce_ms = pipe_link_ms(l, in->once_bytes[cut])};
 }
 
 uint32_t pipe_plan_nodes(const struct pipe_instance *in, const struct pipe_plan *p,
@@ -206,7 +207,7 @@ struct pipe_stage pipe_stage_of(const struct pipe_instance *in, const struct pip
         .limit_bytes = pipe_memory_limit(in, a, b),
     };
 
-    s.all_reduce_ms = all_reduce_ms(pipe_group_of(in, a, b), s.gradient_bytes);
+    s.all_reduce_ms = pipe_group_reduce_ms(pipe_group_of(in, a, b), s.gradient_bytes);
     s.memory_bytes = pipe_stage_memory(in, i, j, a, b, s.in_flight);
     return s;
 }

@@ -23,6 +23,8 @@ enum { PIPE_NODES_MOST = 2 * PIPE_STAGES_MOST - 1 };
 
 /* Points [i, j) on devices [a, b). Backward includes the repeated forward pass under recompute.
  *     R = (1 - overlap) (all-reduce of the gradients + adding those of ties) + update
+ * or, of OVERLAP_AUTO, what the backward pass of the last micro-batch leaves of the all-reduce
+ * (overlap.h), the ties whole, and the update.
  * O(types + ties). */
 struct pipe_node pipe_stage_node(const struct pipe_instance *in, uint32_t i, uint32_t j, uint32_t a,
                                  uint32_t b);

@@ -1,5 +1,7 @@
 #include "engine/pipeline/links.h"
 
+#include "engine/cluster/cluster.h"
+#include "engine/cluster/collectives.h"
 #include "engine/cluster/mesh.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
@@ -11,6 +13,7 @@
 struct pipe_rates {
     double card_ms, step_ms;
     double latency_ms; /* inside */
+    bool nccl;
 };
 
 /* Parts of a micro-batch. */
@@ -39,10 +42,12 @@ int pipe_links_new(struct pipe_links *out, const struct cluster *c, struct err *
     }
     l.boundary[c->servers] = c->devices;
     for (uint32_t s = 0; s < c->servers; s++) {
+        uint32_t group = cluster_group_of(c, l.boundary[s]);
         mesh_span_between(&span, c, l.boundary[s], l.boundary[s + 1]);
-        l.rate[s].card_ms = 1e3 / cluster_network_of(c, cluster_group_of(c, l.boundary[s]));
+        l.rate[s].card_ms = 1e3 / cluster_network_of(c, group);
         l.rate[s].step_ms = span.shift_inside;
         l.rate[s].latency_ms = span.latency_inside_ms;
+        l.rate[s].nccl = c->group[group].link.nccl;
     }
     *out = l;
     return 0;
@@ -69,6 +74,7 @@ struct pipe_link pipe_links_between(const struct pipe_links *l, uint32_t a, uint
     uint32_t first = l->server_of[a], last = l->server_of[b - 1];
     double whole = (double)senders * receivers, moved_in = 0;
     struct pipe_load *card = l->card, step = {0};
+    struct mesh_span path = {.devices = 2, .inside = 1, .servers = 1}; /* of one sender */
     struct pipe_link link = {0};
 
     memset(card + first, 0, (last - first + 1) * sizeof *card);
@@ -94,13 +100,24 @@ struct pipe_link pipe_links_between(const struct pipe_links *l, uint32_t a, uint
             step.in = 0;
     }
     for (uint32_t s = first; s <= last; s++) {
-        if (card[s].out > 0 || card[s].in > 0)
-            link.ms = l->latency_across;
+        if (card[s].out > 0 || card[s].in > 0) {
+            path.servers = 2;
+            path.latency_across_ms = l->latency_across;
+            path.nccl |= l->rate[s].nccl;
+        }
         link.ms_per_byte = fmax(link.ms_per_byte, busiest(&card[s], l->rate[s].card_ms));
     }
     if (moved_in > 0) {
-        link.ms = fmax(link.ms, l->rate[shared].latency_ms);
+        path.inside = 2;
+        path.latency_inside_ms = l->rate[shared].latency_ms;
+        path.nccl |= l->rate[shared].nccl;
         link.ms_per_byte = fmax(link.ms_per_byte, moved_in * l->rate[shared].step_ms);
     }
+    link.by_size = collective_lines_of(&path, COLLECTIVE_PERMUTE);
     return link;
+}
+
+double pipe_link_ms(const struct pipe_link *l, double bytes)
+{
+    return collective_lines_ms(&l->by_size, l->ms_per_byte * bytes);
 }

@@ -3,19 +3,32 @@
  * Devices [a, m) hold a value in m - a equal slices, sender i the i-th; [m, b) want it in b - m,
  * receiver k the k-th. What overlaps is sent. A server's network card carries what crosses; the
  * only server that can hold senders and receivers is that of device m - 1, where each device has
- * its own link. The busiest of them decides. The way back takes as long. */
+ * its own link. The busiest of them decides. The way back takes as long. Latency is the file's, or
+ * on links with `protocol: nccl` NCCL's by size, as of a permute (cluster/collectives.h). */
 #ifndef AUTOMAP_ENGINE_PIPELINE_LINKS_H
 #define AUTOMAP_ENGINE_PIPELINE_LINKS_H
 
 #include "engine/cluster/cluster.h"
+#include "engine/cluster/collectives.h"
 #include "hlo/support/err.h"
 
 /* Devices [a, m) send to [m, b), each replica its slices: the busiest network card, or the busiest
  * device's link where both are in one server. The way back takes as long. */
 struct pipe_link {
-    double ms_per_byte; /* of the micro-batch that crosses */
-    double ms;          /* latency */
+    double ms_per_byte;              /* of the micro-batch that crosses */
+    struct collective_lines by_size; /* of its latency, and what a protocol leaves of the rate */
 };
+
+double pipe_link_ms(const struct pipe_link *l, double bytes);
+
+/* The slower of both in each figure: of one sum over links of several kinds. */
+static inline void pipe_link_worsen(struct pipe_link *worst, const struct pipe_link *l)
+{
+    if (l->ms_per_byte > worst->ms_per_byte)
+        worst->ms_per_byte = l->ms_per_byte;
+    if (!worst->by_size.count || l->by_size.line[0].ms > worst->by_size.line[0].ms)
+        worst->by_size = l->by_size;
+}
 
 struct pipe_links {
     uint32_t devices, servers;

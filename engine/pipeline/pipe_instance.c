@@ -1,6 +1,10 @@
 #include "engine/pipeline/pipe_instance.h"
 
+#include "engine/cluster/cluster.h"
+#include "engine/cluster/collectives.h"
 #include "engine/cluster/mesh.h"
+#include "engine/cost/overlap.h"
+#include "engine/cost/training.h"
 #include "engine/pipeline/links.h"
 #include "hlo/support/err.h"
 
@@ -22,7 +26,7 @@ static int check_options(const struct pipe_options *o, struct err *e)
     if (!o->micro_batch || o->micro_batch > 1 << 24)
         return err_set(e, ERR_INPUT, "a micro-batch of %u samples, expected 1 to %d",
                        o->micro_batch, 1 << 24);
-    if (!(o->overlap >= 0 && o->overlap <= 1))
+    if (!(o->overlap >= 0 && o->overlap <= 1) && o->overlap != OVERLAP_AUTO)
         return err_set(e, ERR_INPUT,
                        "overlap %g, expected the part of an all-reduce that is hidden, 0 to 1",
                        o->overlap);
@@ -70,7 +74,7 @@ static void fill_groups(struct pipe_instance *in, const struct cluster *c)
         for (uint32_t b = a + 1; b <= in->devices; b++) {
             mesh_span_between(&s, c, a, b);
             row[b].reduce_ms_per_byte = 2 * (s.gather_inside + s.gather_across);
-            row[b].reduce_ms = 2 * (s.latency_inside_ms + s.latency_across_ms);
+            row[b].reduce_by_size = collective_lines_of(&s, COLLECTIVE_ALL_REDUCE);
             row[b].types = row[b - 1].types | 1u << in->type_of[b - 1];
             row[b].memory_bytes =
                 fmin(row[b - 1].memory_bytes, cluster_type_of(c, b - 1)->memory_bytes);
@@ -92,6 +96,11 @@ static int fill_links(struct pipe_instance *in, const struct cluster *c, struct 
                     pipe_links_between(&links, a, m, b);
     pipe_links_release(&links);
     return rc;
+}
+
+double pipe_group_reduce_ms(const struct pipe_group *g, double bytes)
+{
+    return collective_lines_ms(&g->reduce_by_size, g->reduce_ms_per_byte * bytes);
 }
 
 /* ---- storage ---- */
@@ -179,8 +188,11 @@ static int check_size(const struct cluster *c, uint32_t points, struct err *e)
 int pipe_instance_new(struct pipe_instance *out, uint32_t points, const struct cluster *c,
                       const struct pipe_options *o, struct err *e)
 {
-    struct pipe_instance in = {
-        .options = *o, .points = points, .devices = c->devices, .servers = c->servers};
+    struct pipe_instance in = {.options = *o,
+                               .points = points,
+                               .devices = c->devices,
+                               .servers = c->servers,
+                               .most_overlap = overlap_on(c, OVERLAP_AUTO)};
     int rc = check_options(o, e);
 
     if (rc)
@@ -249,14 +261,11 @@ static int check_tie(const struct pipe_instance *in, const struct pipe_tie *t, s
 /* One sum over the slowest card; inside one server, over the link of all its devices. */
 static double sync_ms(const struct pipe_instance *in, double bytes)
 {
-    double slowest = 0, latency = 0;
+    struct pipe_link worst = {0};
 
-    for (uint32_t m = 1; m < in->devices; m++) {
-        const struct pipe_link *l = pipe_link_of(in, m - 1, m, m + 1);
-        slowest = fmax(slowest, l->ms_per_byte);
-        latency = fmax(latency, l->ms);
-    }
-    return slowest * bytes + latency;
+    for (uint32_t m = 1; m < in->devices; m++)
+        pipe_link_worsen(&worst, pipe_link_of(in, m - 1, m, m + 1));
+    return pipe_link_ms(&worst, bytes);
 }
 
 int pipe_instance_tie(struct pipe_instance *in, const struct pipe_tie *tie, struct err *e)

@@ -23,6 +23,8 @@
 #define AUTOMAP_ENGINE_PIPELINE_PIPE_INSTANCE_H
 
 #include "engine/cluster/cluster.h"
+#include "engine/cluster/collectives.h"
+#include "engine/cost/overlap.h"
 #include "engine/pipeline/links.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
@@ -53,9 +55,10 @@ extern const char *const pipe_schedule_names[PIPE_SCHEDULE_COUNT];
 struct pipe_options {
     uint32_t micro_batches; /* M, of one step; >= 1 */
     uint32_t micro_batch;   /* samples of one; >= 1. Global batch = micro_batches x micro_batch */
-    double overlap;         /* part of a gradient all-reduce hidden behind computation, 0 .. 1 */
-    double memory_share;    /* part of a device's memory a stage may fill; 0: no limit */
-    double limit_bytes; /* with one: no stage may fill more than this either; 0: nothing further */
+    double overlap; /* part of a gradient all-reduce hidden behind computation, 0 .. 1; OVERLAP_AUTO
+                       (cost/training.h): what the last backward pass hides (cost/overlap.h) */
+    double memory_share; /* part of a device's memory a stage may fill; 0: no limit */
+    double limit_bytes;  /* with one: no stage may fill more than this either; 0: nothing further */
     enum pipe_schedule_kind schedule; /* the one that runs, and that memory is counted for */
     bool half_duplex;                 /* a link between stages moves one direction at a time */
     bool recompute; /* keep a stage's input only, run its forward pass again before backward */
@@ -63,10 +66,11 @@ struct pipe_options {
 
 /* A device interval [a, b) as one data-parallel group. */
 struct pipe_group {
-    double reduce_ms_per_byte; /* hierarchical all-reduce (cost/mesh.h): moving one byte */
-    double reduce_ms;          /* its latency; both 0 for one device */
-    double memory_bytes;       /* of the smallest device in it */
-    uint32_t types;            /* bit t: has devices of type t of the instance */
+    double reduce_ms_per_byte; /* hierarchical all-reduce (cost/mesh.h): moving one byte; 0 for
+                                  one device */
+    struct collective_lines reduce_by_size;
+    double memory_bytes; /* of the smallest device in it */
+    uint32_t types;      /* bit t: has devices of type t of the instance */
 };
 
 /* A variable used at several points: every stage with a use holds it and its optimizer state, and
@@ -108,6 +112,7 @@ struct pipe_instance {
     uint32_t ties;
 
     /* Of the cluster, by pipe_instance_new. */
+    struct overlap most_overlap;               /* of OVERLAP_AUTO */
     uint32_t cluster_type[CLUSTER_TYPES_MOST]; /* [types] index into cluster.type */
     uint32_t *type_of, *server_of;             /* [devices] */
     uint32_t *boundary; /* [servers + 1] first device of each server, then devices */
@@ -203,6 +208,9 @@ static inline const struct pipe_link *pipe_link_of(const struct pipe_instance *i
 {
     return &in->link[in->link_base[m] + a * (in->devices - m) + (b - m - 1)];
 }
+
+/* All-reduce of so many bytes. */
+double pipe_group_reduce_ms(const struct pipe_group *g, double bytes);
 
 /* Of figures that are never NaN: one instruction, where fmax is a call. */
 static inline double pipe_more(double a, double b)

@@ -3,7 +3,7 @@
  *
  * The same cost model as for every other plan: instructions by roofline or measured profile, the
  * cluster's links, one overlap rule: of the all-reduces of gradients the part `overlap` is hidden
- * behind computation, 0 unless asked for. Everything else waits for its communication, but that a
+ * behind computation (formula.h). Everything else waits for its communication, but that a
  * stage computes on while its transfers run. */
 #ifndef AUTOMAP_ENGINE_PIPELINE_PIPELINE_H
 #define AUTOMAP_ENGINE_PIPELINE_PIPELINE_H
@@ -33,7 +33,7 @@ struct pipeline_options {
     uint32_t micro_batches; /* divides the batch; 0: the number with the shortest instant answer */
     uint32_t stages;        /* exactly; 0: any */
     enum pipe_schedule_kind schedule;
-    double overlap;                        /* 0 .. 1; that of the problem unless read from a file */
+    double overlap; /* 0 .. 1 or OVERLAP_AUTO: problem_overlap, unless read from a file */
     bool recompute, half_duplex, no_limit; /* no_limit: device memory does not matter */
     double limit_bytes;                    /* less than a device has; 0: what it has */
     enum pipe_cut_kind points;

@@ -102,6 +102,11 @@ int problem_set_cluster(struct problem *p, const struct cluster *cluster, const 
 int problem_set_batch_and_zero(struct problem *p, const struct batch_and_zero *r,
                                struct err *e) MUST_CHECK;
 struct batch_and_zero problem_batch_and_zero(const struct problem *p);
+/* The share of the gradients' reductions that is hidden, 0 to 1, or OVERLAP_AUTO. */
+static inline double problem_overlap(const struct problem *p)
+{
+    return problem_batch_and_zero(p).overlap;
+}
 
 /* Samples of a step: options.batch_size or the module's; 0: no dim of the inputs is the batch. */
 int64_t problem_batch_size(const struct problem *p);

@@ -19,6 +19,8 @@ struct case_of {
 
 static uint32_t sigmas_most, choices_most; /* 0: as they are */
 
+static double overlap = 0.25;
+
 static uint32_t pinned; /* in which of two ways; 0: not */
 
 /* A local class of one section is whole, one of the next that has some is split, or the other way
@@ -65,7 +67,7 @@ static void begin(struct case_of *c, const char *model, const char *cluster, uin
     c->o = (struct stage_options){.batch = batch,
                                   .micro_batches = m,
                                   .zero = zero,
-                                  .overlap = 0.25,
+                                  .overlap = overlap,
                                   .sigmas_most = sigmas_most,
                                   .choices_most = choices_most};
     if (pinned)
@@ -145,6 +147,101 @@ static void test_points(void **unused)
     check_points("moe", "v100-1x4", 1, 2, 1);
     check_points("decoder-scan", "v100-1x4", 4, 0, 53);
     check_points("t5-base6", "c-4x8-v100", 8, 1, 151);
+}
+
+/* Behind the last backward pass: the same against operations priced one by one. */
+static void test_points_with_overlap(void **unused)
+{
+    (void)unused;
+    overlap = OVERLAP_AUTO;
+    check_points("mlp", "dgx-a100-1x8", 2, 1, 1);
+    check_points("t5-tiny", "dgx-a100-4x8", 2, 3, 53);
+    check_points("moe", "v100-1x4", 1, 2, 1);
+    check_points("decoder-scan", "dgx-v100-1x8", 4, 0, 53);
+    overlap = 0.25;
+}
+
+/* ---- overlap ---- */
+
+/* One stage of replicas, over all devices. */
+static struct hybrid_point replicas(struct case_of *c, double hidden, uint8_t zero,
+                                    double collective_ms[2])
+{
+    const struct stage_shape *shape = &c->t.shape[c->t.shapes - 1];
+    label *on = mem_alloc(c->p.classes.count + 1);
+    struct stage_options o = c->o;
+    struct hybrid_point p[2];
+    struct err e;
+
+    o.overlap = hidden;
+    o.zero = zero;
+    on[c->order.steps.batch] = (label)((1 << shape->axes) - 1);
+    assert_int_equal(stage_tables_price(&c->s, &o, &c->in, shape->slot, shape->size, on, 0,
+                                        c->s.count, p, collective_ms, &e),
+                     0);
+    free(on);
+    return p[0];
+}
+
+static double collective_ms_of(const struct stage_shape *shape, double bytes)
+{
+    return collective_ms(&shape->mesh, COLLECTIVE_ALL_REDUCE, (1u << shape->axes) - 1, bytes);
+}
+
+/* c ms beside `compute` ms: a tenth at the ends, and what is longer than nine tenths. */
+static double excess(double compute, double c)
+{
+    return fmax(0, 0.85 * c - 0.75 * compute);
+}
+
+/* What shows, from prices without overlap: its reductions are what hiding all of them takes off,
+ * its gathers what ZeRO 3 adds. */
+static void check_shown(const char *model, const char *cluster, uint32_t m)
+{
+    struct case_of *c = mem_alloc(sizeof *c);
+    double collective_ms[2], bytes = 0;
+
+    begin(c, model, cluster, m, 1);
+    const struct stage_shape *shape = &c->t.shape[c->t.shapes - 1];
+    struct hybrid_point none = replicas(c, 0, 1, collective_ms);
+    double once = replicas(c, 1, 1, collective_ms).reduce_ms, sums = none.reduce_ms - once;
+    double f = none.forward_ms - collective_ms[0];
+    double b = none.both_ms - none.forward_ms - collective_ms[1];
+    for (uint32_t n = 0; n < c->p.roles.param_count; n++) {
+        const struct hlo_param_role *r = &c->p.roles.params[n];
+        if (r->role == HLO_ROLE_VARIABLE && r->gradient != HLO_NONE)
+            bytes += (double)hlo_value_shape(c->p.m, r->gradient)->bytes;
+    }
+    double one = collective_ms_of(shape, bytes);
+    print_message("%s on %s: a backward pass of %.2f ms, %.2f ms of reductions, in one message "
+                  "%.2f\n",
+                  model, cluster, b, sums, one);
+    assert_true(fabs(sums - one) < 0.03 * one + 0.02); /* and the loss, of a few bytes */
+    struct hybrid_point shown = replicas(c, OVERLAP_AUTO, 1, collective_ms);
+    assert_true(near(shown.both_ms, none.both_ms));
+    assert_true(near(shown.reduce_ms, once + 0.25 * sums + excess(b, sums)));
+    assert_true(shown.reduce_ms < none.reduce_ms);
+    /* gathers, beside both passes */
+    struct hybrid_point pieces = replicas(c, 0, 3, collective_ms);
+    double in = pieces.forward_ms - none.forward_ms;
+    double back = pieces.both_ms - none.both_ms - in;
+    assert_true(in > 0 && (m == 1 || back > 0));
+    shown = replicas(c, OVERLAP_AUTO, 3, collective_ms);
+    assert_true(near(shown.forward_ms, none.forward_ms + 0.25 * in + excess(f, in)));
+    assert_true(near(shown.both_ms - shown.forward_ms,
+                     none.both_ms - none.forward_ms + 0.25 * back + excess(b, back)));
+    assert_true(
+        near(shown.reduce_ms, once + 0.25 * sums + excess(b, back + sums) - excess(b, back)));
+    end(c);
+    free(c);
+}
+
+static void test_shown(void **unused)
+{
+    (void)unused;
+    check_shown("t5-base6", "dgx-a100-4x8", 1);
+    check_shown("t5-base6", "dgx-v100-1x8", 4);
+    check_shown("mlp", "dgx-a100-1x8", 2);
 }
 
 /* ---- every labelling ---- */
@@ -323,6 +420,16 @@ static void test_labellings(void **unused)
     check_labellings("t5-tiny", "v100-1x4", 1);
 }
 
+static void test_labellings_with_overlap(void **unused)
+{
+    (void)unused;
+    overlap = OVERLAP_AUTO;
+    check_labellings("mlp", "v100-1x4", 4);
+    check_labellings("t5-tiny", "rtx3090-1x2", 2);
+    check_labellings("t5-tiny", "v100-1x4", 1);
+    overlap = 0.25;
+}
+
 /* The same where pins say what a stage splits: of the labellings that keep them. */
 static void test_pins_of_groups(void **unused)
 {
@@ -354,9 +461,13 @@ static void test_cut_short(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_points), cmocka_unit_test(test_labellings),
-        cmocka_unit_test(test_pins_of_groups), cmocka_unit_test(test_cut_short)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_points),
+                                       cmocka_unit_test(test_points_with_overlap),
+                                       cmocka_unit_test(test_shown),
+                                       cmocka_unit_test(test_labellings),
+                                       cmocka_unit_test(test_labellings_with_overlap),
+                                       cmocka_unit_test(test_pins_of_groups),
+                                       cmocka_unit_test(test_cut_short)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -117,10 +117,10 @@ static void test_links(void **state)
 
     /* All of a micro-batch leaves by one card: 3.125 GB/s. */
     assert_true(near(pipe_link_of(&in, 0, 8, 16)->ms_per_byte, 1e3 / 3.125e9));
-    assert_true(near(pipe_link_of(&in, 0, 8, 16)->ms, 0.025));
+    assert_true(near(pipe_link_of(&in, 0, 8, 16)->by_size.line[0].ms, 0.025));
     /* Four pairs inside a server, a quarter each, on half of the ring's 130 GB/s. */
     assert_true(near(pipe_link_of(&in, 0, 4, 8)->ms_per_byte, 0.25 * 1e3 / 65e9));
-    assert_true(near(pipe_link_of(&in, 0, 4, 8)->ms, 0.015));
+    assert_true(near(pipe_link_of(&in, 0, 4, 8)->by_size.line[0].ms, 0.015));
     /* [0, 8) to [8, 24): two servers receive half each, one sends all. */
     assert_true(near(pipe_link_of(&in, 0, 8, 24)->ms_per_byte, 1e3 / 3.125e9));
     pipe_instance_free(&in);
@@ -140,16 +140,16 @@ static void test_groups(void **state)
     assert_int_equal(mesh_parse(&m, &c, "4x8", &e), 0);
     const struct pipe_group *all = pipe_group_of(&in, 0, 32), *server = pipe_group_of(&in, 8, 16);
     mesh_one_axis(&m, &c);
-    assert_true(near(all->reduce_ms_per_byte * 1e9 + all->reduce_ms,
-                     collective_ms(&m, COLLECTIVE_ALL_REDUCE, 1, 1e9)));
+    assert_true(
+        near(pipe_group_reduce_ms(all, 1e9), collective_ms(&m, COLLECTIVE_ALL_REDUCE, 1, 1e9)));
     assert_int_equal(mesh_parse(&m, &c, "4x8", &e), 0);
-    assert_true(near(server->reduce_ms_per_byte * 1e9 + server->reduce_ms,
-                     collective_ms(&m, COLLECTIVE_ALL_REDUCE, 2, 1e9)));
+    assert_true(
+        near(pipe_group_reduce_ms(server, 1e9), collective_ms(&m, COLLECTIVE_ALL_REDUCE, 2, 1e9)));
     /* 2 (g-1)/g W/intra + 2 (s-1)/s W/inter over 16 devices of 2 servers. */
     assert_true(near(pipe_group_of(&in, 0, 16)->reduce_ms_per_byte,
                      1e3 * (2 * 7 / 8.0 / 130e9 + 2 * 0.5 / 3.125e9)));
     assert_true(pipe_group_of(&in, 3, 4)->reduce_ms_per_byte == 0 &&
-                pipe_group_of(&in, 3, 4)->reduce_ms == 0);
+                pipe_group_reduce_ms(pipe_group_of(&in, 3, 4), 1e9) == 0);
     pipe_instance_free(&in);
 
     in = fresh(&u, 1);

@@ -3,6 +3,7 @@
 #ifndef AUTOMAP_TESTS_PIPELINE_RANDOM_H
 #define AUTOMAP_TESTS_PIPELINE_RANDOM_H
 
+#include "engine/cost/training.h"
 #include "engine/pipeline/formula.h"
 #include "rl/rng.h"
 
@@ -121,6 +122,8 @@ static inline void random_pipe_new(struct random_pipe *p, uint64_t seed, uint32_
     rl_rng_seed(&r, seed, 0);
     memset(p, 0, sizeof *p);
     random_cluster(&r, devices, &p->cluster);
+    for (uint32_t g = 0; g < p->cluster.groups; g++)
+        p->cluster.group[g].link.nccl = seed % 3 == 1;
     struct pipe_options o = {.micro_batches = rl_rng_below(&r, 4) ? 1 + rl_rng_below(&r, 20) : 1,
                              .micro_batch = 1 + rl_rng_below(&r, 16),
                              .overlap = rl_rng_below(&r, 2) ? rl_rng_unit(&r) : 0,
@@ -129,6 +132,8 @@ static inline void random_pipe_new(struct random_pipe *p, uint64_t seed, uint32_
                                  (enum pipe_schedule_kind)rl_rng_below(&r, PIPE_SCHEDULE_COUNT),
                              .half_duplex = rl_rng_below(&r, 2),
                              .recompute = rl_rng_below(&r, 3) == 0};
+    if (seed % 4 == 1)
+        o.overlap = OVERLAP_AUTO;
     if (pipe_instance_new(&p->in, 1 + rl_rng_below(&r, points), &p->cluster, &o, &e))
         abort();
     random_tables(p, &r);
@@ -146,12 +151,88 @@ static inline bool slow_uses(const struct random_pipe *p, uint32_t tie, uint32_t
     return false;
 }
 
+/* NCCL's protocols, us of a call, of a step inside and between servers, part of the bandwidth. */
+static const double slow_nccl[3][4] = {
+    {3.6, 0.47, 2.7, 0.25}, {10, 1.9, 4.0, 0.92}, {8.4, 3.4, 9.6, 1}};
+
+/* A message that takes `moving` ms at the full rate. Steps: of a ring both ways, or of one hop. */
+static inline double slow_message_ms(bool nccl, double moving, double latency_ms, double inside,
+                                     double across, bool is_hop)
+{
+    double least = INFINITY;
+
+    if (!(moving > 0))
+        return 0;
+    for (int k = 0; k < 3; k++) {
+        double in = inside * slow_nccl[k][1], out = across * slow_nccl[k][2];
+        double us = slow_nccl[k][0] + (is_hop ? fmax(in, out) : in + out);
+        least = fmin(least, moving / slow_nccl[k][3] + us * 1e-3);
+    }
+    return nccl ? least : moving + latency_ms;
+}
+
+static inline double slow_reduce_ms(const struct random_pipe *p, uint32_t a, uint32_t b,
+                                    double bytes)
+{
+    const struct pipe_instance *in = &p->in;
+    const struct cluster *c = &p->cluster;
+    uint32_t most = 0, servers = 0, here = 0;
+    double latency = 0;
+
+    if (b - a < 2)
+        return 0;
+    for (uint32_t d = a; d < b; d++) {
+        bool is_new = d == a || in->server_of[d] != in->server_of[d - 1];
+        servers += is_new;
+        here = is_new ? 1 : here + 1;
+        most = here > most ? here : most;
+        if (here > 1)
+            latency = fmax(latency, c->group[cluster_group_of(c, d)].link.latency_ms);
+    }
+    latency += servers > 1 ? c->network_latency_ms : 0;
+    return slow_message_ms(c->group[0].link.nccl,
+                           pipe_group_of(in, a, b)->reduce_ms_per_byte * bytes, 2 * latency,
+                           2 * (most - 1.0), 2 * (servers - 1.0), false);
+}
+
+/* Sender i has part i of `m - a`, receiver k part k of `b - m`: who sends to whom decides. */
+static inline double slow_send_ms(const struct random_pipe *p, uint32_t a, uint32_t m, uint32_t b,
+                                  double bytes)
+{
+    const struct pipe_instance *in = &p->in;
+    const struct cluster *c = &p->cluster;
+    bool inside = false, across = false;
+    double latency = 0;
+
+    for (uint32_t i = a; i < m; i++)
+        for (uint32_t k = m; k < b; k++) {
+            if ((i - a) * (b - m) >= (k - m + 1) * (m - a) ||
+                (k - m) * (m - a) >= (i - a + 1) * (b - m))
+                continue;
+            bool same = in->server_of[i] == in->server_of[k];
+            inside |= same;
+            across |= !same;
+            latency = fmax(latency, same ? c->group[cluster_group_of(c, i)].link.latency_ms
+                                         : c->network_latency_ms);
+        }
+    return slow_message_ms(c->group[0].link.nccl, pipe_link_of(in, a, m, b)->ms_per_byte * bytes,
+                           latency, inside, across, true);
+}
+
+/* What a pass of `compute` ms leaves of c ms of communication beside it (cost/overlap.h): a tenth
+ * at the ends, and what is longer than nine tenths of the pass; slowed by NCCL's share of the
+ * units. */
+static inline double slow_shown_ms(double compute, double c)
+{
+    return fmax(0.25 * c, 0.25 * c + 0.85 * c - 0.75 * compute);
+}
+
 static inline struct pipe_node slow_stage(const struct random_pipe *p, uint32_t i, uint32_t j,
                                           uint32_t a, uint32_t b)
 {
     const struct pipe_instance *in = &p->in;
     struct pipe_node node = {0};
-    double bytes = 0, shared = 0, update = 0;
+    double bytes = 0, sync = 0, update = 0;
 
     for (uint32_t d = a; d < b; d++) { /* every replica on its own device */
         double f = 0, back = 0, u = 0;
@@ -172,15 +253,16 @@ static inline struct pipe_node slow_stage(const struct random_pipe *p, uint32_t 
         if (!slow_uses(p, n, i, j))
             continue;
         if (slow_uses(p, n, 0, i) || slow_uses(p, n, j, in->points))
-            shared += in->tie[n].sync_ms;
+            sync += in->tie[n].sync_ms;
         if (slow_uses(p, n, 0, i)) {
             bytes += p->tie[n].gradient_bytes;
             update += p->tie[n].update_ms;
         }
     }
-    const struct pipe_group *g = pipe_group_of(in, a, b);
-    shared += bytes > 0 ? g->reduce_ms + bytes * g->reduce_ms_per_byte : 0;
-    node.reduce_ms = update + (1 - in->options.overlap) * shared;
+    double reduce = slow_reduce_ms(p, a, b, bytes);
+    node.reduce_ms =
+        update + (in->options.overlap < 0 ? slow_shown_ms(node.backward_ms, reduce) + sync
+                                          : (1 - in->options.overlap) * (reduce + sync));
     return node;
 }
 
@@ -230,11 +312,10 @@ static inline uint32_t slow_nodes(const struct random_pipe *p, const struct pipe
         const uint32_t *d = &plan->device[s];
         uint32_t cut = plan->pivot[s];
         if (s) {
-            const struct pipe_link *l = pipe_link_of(in, d[-1], d[0], d[1]);
-            double f = in->forward_bytes[cut], b = in->backward_bytes[cut], o = in->once_bytes[cut];
-            node[n++] = (struct pipe_node){f > 0 ? l->ms + f * l->ms_per_byte : 0,
-                                           b > 0 ? l->ms + b * l->ms_per_byte : 0,
-                                           o > 0 ? l->ms + o * l->ms_per_byte : 0};
+            node[n++] =
+                (struct pipe_node){slow_send_ms(p, d[-1], d[0], d[1], in->forward_bytes[cut]),
+                                   slow_send_ms(p, d[-1], d[0], d[1], in->backward_bytes[cut]),
+                                   slow_send_ms(p, d[-1], d[0], d[1], in->once_bytes[cut])};
         }
         node[n++] = slow_stage(p, cut, plan->pivot[s + 1], d[0], d[1]);
     }

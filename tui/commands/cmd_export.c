@@ -224,7 +224,7 @@ static int write_place_pipeline(const struct place_input *in, const struct place
 
     if (!in->problem)
         return err_set(e, ERR_INPUT, "only a plan of a model is a pipeline");
-    o.overlap = in->problem->options.overlap;
+    o.overlap = problem_overlap(in->problem);
     int rc = place_pipeline_new(in->problem, in->graph, s->plan, &o, &l, e);
     if (rc)
         return rc;

@@ -421,7 +421,7 @@ static struct place_pipeline *pipeline_of(const struct request *r, const struct 
         free(l);
         return NULL;
     }
-    o.overlap = r->in.problem->options.overlap;
+    o.overlap = problem_overlap(r->in.problem);
     if (place_pipeline_new(r->in.problem, r->in.graph, p, &o, l, why) == 0)
         return l;
     free(l);

@@ -568,6 +568,7 @@ static int search_problem(struct search_args *a)
         } else {
             if (a->search.game.memory_limit != 0) /* the same for every kind */
                 a->pipeline.options.limit_bytes = game_limit_bytes(p, &a->search.game);
+            a->pipeline.options.overlap = problem_overlap(p);
             p->stop = stopping_begin();
             code = run_over_ranks(a, p);
             if (stopping_end() && (code == EXIT_OK || code == EXIT_INFEASIBLE))

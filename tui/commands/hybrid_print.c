@@ -81,8 +81,11 @@ static void print_head(const struct hybrid *h, double seconds)
     printf("  batch           %12u  %u micro-batch%s of %u; the file has %lld\n", h->options.batch,
            h->micro_batches, h->micro_batches == 1 ? "" : "es", h->options.batch / h->micro_batches,
            (long long)h->order.steps.batch_size);
-    printf("  ZeRO            %12u  overlap %.0f %% of the gradient all-reduces\n", h->zero,
-           100 * h->options.overlap);
+    printf("  ZeRO            %12u  ", h->zero);
+    if (h->options.overlap < 0)
+        printf("overlap auto: the gradient all-reduces behind the last backward pass\n");
+    else
+        printf("overlap %.0f %% of the gradient all-reduces\n", 100 * h->options.overlap);
     if (seconds > 0 && h->played.evaluations)
         printf("  %-8s        %12llu plans played, this one at %llu%s; %.2f s, %.2f s of them for "
                "tables and bound\n",

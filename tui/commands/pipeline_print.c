@@ -79,7 +79,11 @@ static void print_head(const struct pipeline *l, const struct pipeline_plan *p)
     printf("\n  batch           %12u  %u micro-batch%s of %u; the file has %lld\n", o->batch,
            o->micro_batches, o->micro_batches == 1 ? "" : "es", o->batch / o->micro_batches,
            (long long)l->order.steps.batch_size);
-    printf("  overlap         %10.0f %%  of the gradient all-reduces\n", 100 * o->overlap);
+    if (o->overlap < 0)
+        printf("  overlap         %12s  the gradient all-reduces, behind the last backward pass\n",
+               "auto");
+    else
+        printf("  overlap         %10.0f %%  of the gradient all-reduces\n", 100 * o->overlap);
     print_memory(l, p);
 }
 

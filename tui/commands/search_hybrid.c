@@ -35,7 +35,7 @@ static struct hybrid_options options_of(const struct search_args *a, const struc
         .schedule = o->schedule,
         .recompute = o->recompute ? STAGE_RECOMPUTE_ALL : STAGE_RECOMPUTE_ANY,
         .zero = a->is_zero_given ? p->options.zero : -1,
-        .overlap = o->overlap > 0 ? o->overlap : 0,
+        .overlap = o->overlap,
         .tp = a->tp,
         .dp = a->dp,
         .chunks = a->chunks,

@@ -569,7 +569,6 @@ static int check_all(struct search_args *a)
     /* What an option means may depend on the kind, wherever it stands. */
     a->pipeline.options.batch = (uint32_t)a->problem.options.batch_size;
     a->pipeline.options.micro_batches = a->problem.options.micro_batches;
-    a->pipeline.options.overlap = a->problem.options.overlap;
     return a->pipeline.wanted ? check_pipeline(a)
            : a->hybrid        ? check_hybrid(a)
                               : check_operators(a);

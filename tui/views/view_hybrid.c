@@ -208,7 +208,7 @@ static struct hybrid_asked usual(const struct problem *p)
     struct hybrid_asked a = {0};
 
     a.options.zero = p->options.zero ? p->options.zero : -1;
-    a.options.overlap = p->options.overlap > 0 ? p->options.overlap : 0;
+    a.options.overlap = problem_overlap(p);
     return a;
 }
 
