@@ -3,6 +3,7 @@
 
 #include "engine/cluster/mesh.h"
 #include "engine/plan/export_stablehlo.h"
+#include "hlo/module/attr.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
@@ -142,6 +143,11 @@ static const char *const code[] = {
     "stay.\n",
     "    targets = sorted(set(re.findall(r'custom_call(?:_target_name = \"| @\"?)([^\\s\"(]+)', "
     "lowered.as_text())))\n",
+    "    calls = [t for t in targets if t.endswith(\"_callback\")]\n"
+    "    if calls:\n"
+    "        raise ValueError(f\"this step calls Python back ({calls[0]}), which jax.export does "
+    "not "
+    "carry: leave jax.debug.print, pure_callback and io_callback out of it\")\n",
     "    allowed = [jax.export.DisabledSafetyCheck.custom_call(t) for t in targets]\n",
     "    exported = jax.export.export(jitted, disabled_checks=allowed)(*args)\n",
     "    context = mlir.make_ir_context()\n",
@@ -425,6 +431,24 @@ static void write_axes(const struct cluster_mesh *mesh, struct str *out)
     str_add(out, ")\n");
 }
 
+/* jax.export carries no calls of Python: the file would refuse the step. */
+static void warn_of_callbacks(const struct hlo_module *m, struct str *warnings)
+{
+    static const char ending[] = "_callback\"";
+    const size_t size = sizeof ending - 1;
+
+    for (hlo_id id = 0; id < m->count; id++) {
+        const struct hlo_attr *a = hlo_attr(m, id, HLO_ATTR_CUSTOM_CALL_TARGET);
+        if (!a || a->size < size || memcmp(a->text + a->size - size, ending, size) != 0)
+            continue;
+        str_format(warnings,
+                   "%s calls Python back, which jax.export does not carry: leave "
+                   "jax.debug.print, pure_callback and io_callback out of the step\n",
+                   hlo_name(m, id));
+        return;
+    }
+}
+
 int export_jax_step(const struct plan *plan, struct str *out, struct str *warnings, struct err *e)
 {
     struct str module = {0};
@@ -432,6 +456,7 @@ int export_jax_step(const struct plan *plan, struct str *out, struct str *warnin
 
     if (rc)
         goto out;
+    warn_of_callbacks(plan->problem->m, warnings);
     for (size_t n = 0; n < sizeof code / sizeof *code; n++)
         str_add(out, code[n]);
     str_add(out,

@@ -11,7 +11,8 @@
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 
-/* Appends the file, and to `warnings` those of export_stablehlo. ERR_INPUT: StableHLO cannot
+/* Appends the file, and to `warnings` those of export_stablehlo and that the step calls Python
+ * back, which jax.export does not carry. ERR_INPUT: StableHLO cannot
  * express the step; ERR_MEMORY. */
 int export_jax_step(const struct plan *p, struct str *out, struct str *warnings,
                     struct err *e) MUST_CHECK;

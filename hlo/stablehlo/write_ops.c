@@ -5,6 +5,7 @@
 #include "hlo/module/shape.h"
 #include "hlo/stablehlo/stablehlo_ops.h"
 #include "hlo/stablehlo/write_internal.h"
+#include "hlo/support/lex.h"
 #include "hlo/support/mem.h"
 
 #include <string.h>
@@ -215,6 +216,36 @@ static int write_topk(struct mlir_writer *w, hlo_id id)
     return finish_operation(w, id);
 }
 
+/* Devices of the first group of `{{0,1},{2,3}}`; 0: no such list. */
+static int64_t group_size(const struct hlo_attr *a)
+{
+    int64_t count = 0;
+
+    for (uint32_t n = 2; a && n < a->size && a->text[n - 1] != '}'; n++)
+        count += lex_is(a->text[n - 1], LEX_DIGIT) && !lex_is(a->text[n], LEX_DIGIT);
+    return count;
+}
+
+/* HLO joins along the dim it splits. */
+static int write_all_to_all(struct mlir_writer *w, hlo_id id)
+{
+    int64_t dims[HLO_RANK_MAX];
+    int64_t count = group_size(hlo_attr(w->m, id, HLO_ATTR_REPLICA_GROUPS));
+
+    if (hlo_at(w->m, id)->operand_count != 1 ||
+        hlo_attr_ints(w->m, id, HLO_ATTR_DIMENSIONS, dims) != 1 || !count)
+        return hlo_mlir_write_fail(w, id, "one of many arrays or without groups has no form");
+    begin_operation(w, id, "stablehlo.all_to_all", 1);
+    hlo_mlir_write_attrs_begin(w);
+    hlo_mlir_write_int(w, "split_dimension", dims[0], "i64");
+    hlo_mlir_write_int(w, "concat_dimension", dims[0], "i64");
+    hlo_mlir_write_int(w, "split_count", count, "i64");
+    if (hlo_mlir_write_table(w, id, &hlo_mlir_op_info[MLIR_OP_ALL_TO_ALL]))
+        return w->e->code;
+    hlo_mlir_write_attrs_end(w);
+    return finish_operation(w, id);
+}
+
 /* The operation has the shape of its result as an operand. */
 static int write_rng(struct mlir_writer *w, hlo_id id)
 {
@@ -348,6 +379,7 @@ static const struct {
     uint16_t opcode;
     int (*write)(struct mlir_writer *w, hlo_id id);
 } rules[] = {
+    {HLO_OP_ALL_TO_ALL, write_all_to_all},
     {HLO_OP_BROADCAST, write_broadcast},
     {HLO_OP_CALL, write_call},
     {HLO_OP_COMPARE, write_compare},

@@ -49,6 +49,7 @@ KINDS = r"= \S+ (all-reduce|all-gather|all-to-all|collective-permute)\("
 def run(*command):
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, f"{' '.join(command)}: {done.stderr}"
+    return done
 
 
 def load(path):
@@ -130,6 +131,29 @@ def refusals(folder):
             raise AssertionError(f"another program was taken: {first}")
 
 
+def callbacks(folder):
+    """A step that calls Python back is refused in a sentence, when the plan is exported and when it is applied."""
+    import jax.numpy as jnp
+
+    def step(w, x):
+        jax.debug.print("{}", w[0, 0])
+        return w - x.T @ (x @ w)
+
+    shapes = [jax.ShapeDtypeStruct((16, 16), jnp.float32)] * 2
+    model, plan, code = (os.path.join(folder, f) for f in ("calls.mlir", "calls.json", "automap_plan.py"))
+    with open(model, "w") as f:
+        f.write(jax.jit(step).lower(*shapes).as_text())
+    run(AUTOMAP, "plan", model, *MESH, "--optimum", "--force", "-o", plan)
+    said = run(AUTOMAP, "export", model, SLOW, "--plan", plan, "--format", "jax", "--force", "-o", code)
+    assert "calls Python back" in said.stderr, said.stderr
+    try:
+        load(code).apply(step, *shapes)
+    except ValueError as refused:
+        assert "this step calls Python back" in str(refused), refused
+    else:
+        raise AssertionError("a step with a callback was exported")
+
+
 def tied(folder):
     """An embedding that is looked up and multiplied with: what is scattered and the product are one sum, reduced once."""
     import jax.numpy as jnp
@@ -154,6 +178,7 @@ def tied(folder):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         refusals(folder)
+        callbacks(folder)
         tied(folder)
         for name, options in CASES:
             case(name, options, folder)

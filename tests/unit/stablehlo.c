@@ -222,6 +222,40 @@ static int write_hlo(const struct hlo_module *m, struct str *out, struct err *e)
     return hlo_write_text(m, NULL, out, e);
 }
 
+/* Every device sends a part to every other of its group; HLO has no form for parts joined along
+ * another dim, so these are turned first. */
+static void test_all_to_all(void **state)
+{
+    (void)state;
+#define ALL_TO_ALL(concat, to)                                                                     \
+    "module @m {\n  func.func @main(%a: tensor<8x12xf32>) -> tensor<" to "> {\n"                   \
+    "    %0 = \"stablehlo.all_to_all\"(%a) <{channel_handle = #stablehlo.channel_handle<handle = " \
+    "7, type = 1>, concat_dimension = " concat " : i64, replica_groups = dense<[[0, 2], [1, 3]]> " \
+    ": tensor<2x2xi64>, split_count = 2 : i64, split_dimension = 1 : i64}> : "                     \
+    "(tensor<8x12xf32>) -> tensor<" to ">\n    return %0 : tensor<" to ">\n  }\n}\n"
+    check_lines(ALL_TO_ALL("1", "8x12xf32"),
+                LINES("all-to-all.1 = f32[8,12] all-to-all(Arg_0.1), channel_id=7, "
+                      "replica_groups={{0,2},{1,3}}, dimensions={1}"));
+    check_lines_again(ALL_TO_ALL("0", "16x6xf32"), LINES("all-to-all(Arg_0.1), channel_id=7",
+                                                         "reshape(", "transpose(", "reshape("));
+    struct hlo_module *m = load(ALL_TO_ALL("1", "8x12xf32"));
+    struct str out = {0};
+    struct err e = {0};
+    assert_int_equal(hlo_write_stablehlo(m, NULL, &out, &e), 0);
+    assert_non_null(strstr(out.text, "split_count = 2 : i64"));
+    str_release(&out);
+    hlo_free(m);
+#undef ALL_TO_ALL
+    static const char without[] = "HloModule m\n\nENTRY e {\n  a = f32[4] parameter(0)\n"
+                                  "  ROOT t = f32[4] all-to-all(a), replica_groups={}, "
+                                  "dimensions={0}\n}\n";
+    assert_int_equal(hlo_load_memory("test", without, sizeof without - 1, NULL, &m, &e), 0);
+    assert_int_equal(hlo_write_stablehlo(m, NULL, &out, &e), ERR_INPUT);
+    assert_non_null(strstr(e.what, "without groups"));
+    str_release(&out);
+    hlo_free(m);
+}
+
 /* Names and source lines, in whatever form the module is written. */
 static void test_locations(void **state)
 {
@@ -778,6 +812,7 @@ int main(void)
         cmocka_unit_test(test_constants),
         cmocka_unit_test(test_loop),
         cmocka_unit_test(test_generic_is_pretty),
+        cmocka_unit_test(test_all_to_all),
         cmocka_unit_test(test_locations),
         cmocka_unit_test(test_simplified),
         cmocka_unit_test(test_changes_nothing),
