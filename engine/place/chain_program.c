@@ -150,13 +150,19 @@ int run_compare_ranked(const void *a, const void *b)
                               : (x->ideal > y->ideal) - (x->ideal < y->ideal);
 }
 
-/* In ascending order of positions, so that a larger set never has a smaller sum. */
+/* In ascending order of positions, or along a chain, so that a larger set never has a smaller sum.
+ */
 static void fill_sums(struct run *r)
 {
     for (uint32_t i = 0; i < r->f->count; i++) {
+        const uint64_t *set = run_set_of(r, i), *below = set;
         double *s = run_sums_of(r, i), work = 0;
+        if (i && r->f->is_chain) {
+            memcpy(s, run_sums_of(r, i - 1), r->sums * sizeof *s);
+            below = run_set_of(r, i - 1);
+        }
         for (uint32_t k = 0; k < r->words; k++) {
-            uint64_t bits = r->f->set[(size_t)i * r->words + k];
+            uint64_t bits = set[k] & ~(below == set ? 0 : below[k]);
             for (; bits; bits &= bits - 1) {
                 uint32_t p = k * 64 + (uint32_t)__builtin_ctzll(bits);
                 for (uint32_t m = 0; m < r->measures; m++) {

@@ -106,16 +106,36 @@ static bool is_stopped(const struct place_asking *a)
     return a->stop && atomic_load_explicit(a->stop, memory_order_relaxed);
 }
 
+/* Positions rank by the least number of their nodes in the file. */
+static int published_order(const struct place_prepared *p, uint32_t *order, struct err *e)
+{
+    const struct place_graph *g = p->nets->graph;
+    int64_t *rank = mem_try((size_t)p->nets->positions + 1, sizeof *rank);
+
+    if (!rank)
+        return err_no_memory(e, "for an order");
+    for (uint32_t v = 0; v < p->nets->positions; v++)
+        rank[v] = INT64_MAX;
+    for (uint32_t v = 0; v < g->nodes; v++) {
+        int64_t *r = &rank[p->nets->position_of[v]];
+        *r = g->id[v] < *r ? g->id[v] : *r;
+    }
+    int rc = place_last_ready(p, rank, order, e);
+    free(rank);
+    return rc;
+}
+
 static int try_orders(struct seeking *s, uint32_t *order, struct err *e)
 {
-    uint32_t orders = s->a->orders ? s->a->orders : 5;
+    uint32_t orders = s->a->as_published ? 1 : s->a->orders ? s->a->orders : 5;
     uint32_t *one = mem_try((size_t)s->p->nets->positions + 1, sizeof *one);
     int rc = one ? 0 : err_no_memory(e, "for an order");
 
     for (uint32_t i = 0; i < orders && !rc; i++) {
         struct place_family *f;
         const struct place_chain *before = s->best;
-        rc = place_depth_first(s->p, i ? s->a->seed * 1000 + i : 0, one, e);
+        rc = s->a->as_published ? published_order(s->p, one, e)
+                                : place_depth_first(s->p, i ? s->a->seed * 1000 + i : 0, one, e);
         if (rc)
             break;
         rc = place_family_prefixes(s->p, one, &f, e);

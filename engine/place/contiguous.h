@@ -20,7 +20,8 @@ struct place_asking {
     struct place_rules rules;
     uint32_t orders; /* of DPL; 0: 5 */
     uint64_t seed;
-    bool dpl_only; /* no certificate is looked for */
+    bool dpl_only;     /* no certificate is looked for */
+    bool as_published; /* one order, that of the published code (place_last_ready) */
     struct place_limits limits;
     uint64_t looks;   /* pairs considered in all, half of what is left at a time; 0: 4 * 10^9 */
     double target_ms; /* > 0: the fewest accelerators that reach this, instead of the best plan */

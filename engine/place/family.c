@@ -62,6 +62,7 @@ int place_family_prefixes(const struct place_prepared *p, const uint32_t *order,
     if (!f)
         return err_no_memory(e, "for the ideals of this graph");
     f->count = f->positions + 1;
+    f->is_chain = true;
     f->set = mem_try((size_t)f->count * f->words, sizeof *f->set);
     if (!f->set) {
         place_family_free(f);
@@ -558,6 +559,50 @@ int place_depth_first(const struct place_prepared *p, uint64_t seed, uint32_t *o
     free(all);
     free(seen);
     return 0;
+}
+
+struct ready {
+    int64_t rank;
+    uint32_t p;
+};
+
+static int compare_ready(const void *a, const void *b)
+{
+    const struct ready *x = a, *y = b;
+
+    return x->rank != y->rank ? (x->rank > y->rank) - (x->rank < y->rank)
+                              : (x->p > y->p) - (x->p < y->p);
+}
+
+int place_last_ready(const struct place_prepared *p, const int64_t *rank, uint32_t *order,
+                     struct err *e)
+{
+    uint32_t m = p->nets->positions, done = 0, count = 0;
+    uint32_t *waits = mem_try((size_t)m + 1, sizeof *waits);
+    struct ready *stack = mem_try((size_t)m + 1, sizeof *stack);
+    int rc = waits && stack ? 0 : err_no_memory(e, "for an order");
+
+    if (rc)
+        goto out;
+    for (uint32_t v = 0; v < m; v++) {
+        waits[v] = p->before_at[v + 1] - p->before_at[v];
+        if (!waits[v])
+            stack[count++] = (struct ready){rank[v], v};
+    }
+    qsort(stack, count, sizeof *stack, compare_ready);
+    while (count) {
+        uint32_t v = stack[--count].p, first = count;
+        order[done++] = v;
+        for (uint32_t i = p->after_at[v]; i < p->after_at[v + 1]; i++) {
+            if (!--waits[p->after[i]])
+                stack[count++] = (struct ready){rank[p->after[i]], p->after[i]};
+        }
+        qsort(stack + first, count - first, sizeof *stack, compare_ready);
+    }
+out:
+    free(waits);
+    free(stack);
+    return rc;
 }
 
 int place_order_by_stages(const uint32_t *stage_of, uint32_t stages, uint32_t positions,

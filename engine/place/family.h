@@ -22,6 +22,7 @@ struct place_family {
     uint32_t count;
     uint64_t *set; /* [count * words]; the empty set is the first, the full one the last */
     bool complete; /* all ideals are in it, or all of a band */
+    bool is_chain; /* each is the one before and a position more */
 };
 
 struct place_limits {
@@ -69,6 +70,12 @@ void place_family_free(struct place_family *f);
  * others: shuffled. Fills order[positions]. O(positions + edges). */
 int place_depth_first(const struct place_prepared *p, uint64_t seed, uint32_t *order,
                       struct err *e) MUST_CHECK;
+
+/* The topological order of the published code: of the positions whose predecessors are all in, the
+ * one that became so last is next, those that do at once by rank[position], the highest first.
+ * Fills order[positions]. O(positions log positions + edges). */
+int place_last_ready(const struct place_prepared *p, const int64_t *rank, uint32_t *order,
+                     struct err *e) MUST_CHECK;
 
 /* `order` by the stages `stage_of` (by position, below `stages`), as it was within each: a
  * topological order again where stages follow precedence. */

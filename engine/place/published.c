@@ -65,9 +65,19 @@ const struct place_published *place_published_find(uint64_t fingerprint)
 
 const int64_t *place_published_inputs(uint64_t fingerprint)
 {
-    static const int64_t bert24[] = {4, 0}, gnmt[] = {2, 40, 46, 0};
+    static const struct {
+        uint64_t fingerprint;
+        int64_t id[8]; /* ends with 0 */
+    } graph[] = {
+        {UINT64_C(0x34298403d8288a30), {4}},
+        {UINT64_C(0x0899e9473b83ef07), {4, 36}},
+        {UINT64_C(0x7ec2e6464ff93d3f), {2, 40, 46}},
+        {UINT64_C(0x8fbfc3d7c55da789), {2, 98, 40, 136, 46, 142}},
+    };
 
-    return fingerprint == UINT64_C(0x34298403d8288a30)   ? bert24
-           : fingerprint == UINT64_C(0x7ec2e6464ff93d3f) ? gnmt
-                                                         : NULL;
+    for (size_t i = 0; i < sizeof graph / sizeof *graph; i++) {
+        if (graph[i].fingerprint == fingerprint)
+            return graph[i].id;
+    }
+    return NULL;
 }

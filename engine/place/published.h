@@ -25,10 +25,8 @@ extern const struct place_published place_published[]; /* ends with name NULL */
 const struct place_published *place_published_find(uint64_t fingerprint);
 
 /* Nodes (ids) whose outgoing edges PipeDream's components are found without: input layers and
- * layers of size zero, which the published code knows by id (throughput-dp/dp.cpp,
- * fillDccIdsWithBiconnectedComponent). Of inference graphs: in training its components take in the
- * edges of the backward pass, and are as large with the list as without. Ends with 0; NULL: none.
- */
+ * layers of size zero, which the published code knows by number (throughput-dp/dp.cpp,
+ * fillDccIdsWithBiconnectedComponent). Ends with 0; NULL: none. */
 const int64_t *place_published_inputs(uint64_t fingerprint);
 
 #endif

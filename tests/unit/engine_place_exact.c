@@ -2,11 +2,15 @@
 #include "engine/place/chain_moves.h"
 #include "engine/place/contiguous.h"
 #include "engine/place/cut_tree.h"
+#include "engine/place/family.h"
+#include "engine/place/prepare.h"
 #include "tests/unit/place_random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -314,12 +318,73 @@ static void tree_takes_large_graphs(void **state)
     place_graph_free(g);
 }
 
+static struct place_graph *wide_graph(uint32_t nodes)
+{
+    struct place_graph *g;
+    struct err e = {0};
+
+    assert_int_equal(place_graph_new(nodes, 2, &g, &e), 0);
+    g->type[0] = (struct place_type){"accelerator", 4, 1e9, false};
+    g->type[1] = (struct place_type){"host", 0, INFINITY, true};
+    for (uint32_t v = 0; v < nodes; v++) {
+        g->id[v] = v;
+        g->time_ms[v] = 1 + v % 7;
+        g->supported[v] = true;
+    }
+    assert_int_equal(place_graph_connect(g, NULL, NULL, 0, NULL, &e), 0);
+    return g;
+}
+
+/* Of 400 operators without an edge there are 80,000 ideals of two, 10 million of three: the limits
+ * are kept before a size is whole. A beam is as narrow as its steps ask, or none. */
+static void wide_graphs_keep_limits(void **state)
+{
+    enum { WIDE = 400 };
+    struct place_limits list = {.ideals = 1000}, beam = {.ideals = UINT32_MAX, .width = 50};
+    struct place_graph *g = wide_graph(WIDE);
+    struct place_prepared *p;
+    struct place_family *f;
+    struct rusage used;
+    uint32_t order[WIDE], kept[2];
+    struct err e = {0};
+
+    (void)state;
+    assert_int_equal(place_prepare(g, &p, &e), 0);
+    assert_int_equal(p->nets->positions, WIDE);
+    assert_int_equal(place_family_all(p, &list, NULL, &f, &e), ERR_LIMIT);
+    getrusage(RUSAGE_SELF, &used);
+    assert_true(used.ru_maxrss < 1 << 20); /* KiB */
+    assert_int_equal(place_depth_first(p, 1, order, &e), 0);
+    for (int k = 0; k < 2; k++) {
+        beam.steps = k ? 500000 : 0;
+        assert_int_equal(place_family_beam(p, order, &beam, &f, &e), 0);
+        uint64_t prefix[WIDE / 64 + 1] = {0};
+        uint32_t next = 0;
+        for (uint32_t i = 0; i < f->count && next <= WIDE; i++) {
+            if (memcmp(f->set + (size_t)i * f->words, prefix, sizeof prefix) != 0)
+                continue;
+            if (next < WIDE)
+                prefix[order[next] / 64] |= (uint64_t)1 << (order[next] % 64);
+            next++;
+        }
+        assert_int_equal(next, WIDE + 1); /* all prefixes of the order are in it */
+        kept[k] = f->count;
+        place_family_free(f);
+    }
+    assert_true(kept[1] > WIDE + 1 && kept[1] < kept[0] / 4);
+    beam.steps = 10000;
+    assert_int_equal(place_family_beam(p, order, &beam, &f, &e), ERR_LIMIT);
+    place_prepared_free(p);
+    place_graph_free(g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_graphs),
         cmocka_unit_test(trees_and_moves),
         cmocka_unit_test(tree_takes_large_graphs),
+        cmocka_unit_test(wide_graphs_keep_limits),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -101,21 +101,21 @@ static void expert_splits(void **state)
     }
 }
 
-/* PipeDream-like plans of the layer graphs, by the published code. Components have one answer; the
- * order of the plan behind them is free, and GNMT's is 0.4 % longer in ours. */
+/* PipeDream-like plans, by the published code. Two operator graphs have nodes without a class; the
+ * published code numbers those from the top down and orders the groups by such numbers, ours by the
+ * nodes', and their plans are up to 2 % longer. */
 static void pipedream_column(void **state)
 {
-    static const double value[] = {17.7899, 187.914, 33.0311, 294.905,
-                                   39.3981, 83.6744, 60.417,  128.317};
-
     (void)state;
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < PUBLISHED; i++) {
         struct place_graph *g = read_instance(&published[i]);
         struct place_asking a = {0};
         struct placement *p;
         struct err e = {0};
+        bool by_nodes = !strcmp(published[i].file, "operatorgraphs/bert_l-3_inference") ||
+                        !strcmp(published[i].file, "operatorgraphs/bert_l-6_inference");
         assert_int_equal(place_pipedream(g, &a, &p, &e), 0);
-        assert_true(fabs(p->value_ms - value[i]) <= (i == 2 ? 4e-3 : 1e-5) * value[i]);
+        assert_true(fabs(p->value_ms / published[i].tails - 1) <= (by_nodes ? 2e-2 : 5.1e-6));
         placement_free(p);
         place_graph_free(g);
     }

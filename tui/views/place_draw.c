@@ -308,8 +308,8 @@ static void draw_load(const struct place_shown *s, const struct pane *p, int y, 
                 d >= 26 || is_host(s, d) ? place_device_name(g, d, name) : "");
     if (most > 0) {
         x = put_part(p, x, y, 5 + (int)lround(compute / most * bar), role_of(s, d), 0x2588);
-        x = put_part(p, x, y, 5 + (int)lround((compute + in) / most * bar), ROLE_WARN, 0x3d);
-        x = put_part(p, x, y, 5 + (int)lround(fmin(1, load / most) * bar), ROLE_CHANGED, 0x2591);
+        x = put_part(p, x, y, 5 + (int)lround((compute + in) / most * bar), ROLE_WARN, '<');
+        x = put_part(p, x, y, 5 + (int)lround(fmin(1, load / most) * bar), ROLE_CHANGED, '>');
     }
     put_part(p, x, y, 5 + bar, ROLE_DIM, 0xb7);
     bool limits = load >= most && most > 0;
@@ -331,7 +331,7 @@ void place_draw_loads(const struct place_shown *s, const struct pane *p)
     char note[64];
     int bar = p->width - 46;
 
-    snprintf(note, sizeof note, "%s%u devices · █ work = in ░ out · idle",
+    snprintf(note, sizeof note, "%s%u devices · █ work < in > out · idle",
              rows < state->devices ? "some of " : "", state->devices);
     pane_head(p, 0, &(struct head){0, "Load", note, false});
     if (bar < 6)
