@@ -27,7 +27,25 @@ const char *const memory_storing_words[STORED_COUNT] = {
 
 double *memory_scratch(const struct memory_model *m)
 {
-    return mem_try((size_t)m->count + m->m->computation_count, sizeof(double));
+    return mem_try((size_t)m->count + m->m->computation_count + m->m->count, sizeof(double));
+}
+
+double *memory_copies(const struct memory_model *m, double *scratch)
+{
+    return scratch + m->count + m->m->computation_count;
+}
+
+uint32_t memory_last_read(const struct memory_model *m, hlo_id id)
+{
+    uint32_t last = m->schedule.position[id];
+
+    for (hlo_value v = m->m->leaf_base[id]; v < m->m->leaf_base[id + 1]; v++) {
+        hlo_value b = m->fusion->buffer[v];
+        if (m->again[b] > last &&
+            hlo_at(m->m, m->m->value_instruction[b])->computation == hlo_at(m->m, id)->computation)
+            last = m->again[b];
+    }
+    return last;
 }
 
 static double memory_local_bytes(const struct memory_model *m, const struct labels *l,
@@ -184,8 +202,9 @@ uint32_t memory_range_classes(const struct memory_model *m, const struct memory_
 
 struct sweep {
     const struct memory_model *model;
-    const double *bytes; /* [ranges] */
-    const double *inner; /* [computations] peak of each, callees first */
+    const double *bytes;  /* [ranges] */
+    const double *inner;  /* [computations] peak of each, callees first */
+    const double *copies; /* [positions] */
     double live[MEMORY_KIND_COUNT];
     double total;
     uint32_t next, next_end, last; /* ranges not yet begun, not yet ended */
@@ -197,6 +216,7 @@ static void sweep_begin(struct sweep *s, const struct memory_model *model, const
     *s = (struct sweep){.model = model,
                         .bytes = scratch,
                         .inner = scratch + model->count,
+                        .copies = scratch + model->count + model->m->computation_count,
                         .next = model->first[c],
                         .next_end = model->first[c],
                         .last = model->first[c + 1]};
@@ -208,10 +228,12 @@ static void count(struct sweep *s, uint32_t range, double sign)
     s->total += sign * s->bytes[range];
 }
 
-/* Peak of what `id` calls while it runs. */
-static double inner_peak(const struct sweep *s, hlo_id id)
+/* Besides the ranges, while the instruction at `position` runs: the peak of what it calls, and
+ * copies. */
+static double beside(const struct sweep *s, uint32_t position)
 {
     const struct hlo_module *m = s->model->m;
+    hlo_id id = s->model->schedule.order[position];
     double most = 0;
 
     for (uint32_t k = 0; k < hlo_at(m, id)->called_count; k++) {
@@ -219,7 +241,7 @@ static double inner_peak(const struct sweep *s, hlo_id id)
         if (peak > most)
             most = peak;
     }
-    return most;
+    return most + s->copies[position];
 }
 
 /* What begins at position `at` is live from then on, what ended before it no more. */
@@ -249,7 +271,7 @@ static double peak_of_computation(const struct memory_model *m, hlo_comp c, doub
     *at = comp->first;
     for (uint32_t n = comp->first; n < comp->first + comp->count; n++) {
         sweep_to(&s, n);
-        double now = s.total + inner_peak(&s, m->schedule.order[n]);
+        double now = s.total + beside(&s, n);
         if (now > peak) {
             peak = now;
             *at = n;
@@ -319,11 +341,11 @@ static struct memory_cost entry_peak(const struct memory_model *m, double output
     sweep_begin(&s, m, scratch, m->m->entry);
     for (uint32_t n = entry->first; n < entry->first + entry->count; n++) {
         sweep_to(&s, n);
-        double inner = inner_peak(&s, m->schedule.order[n]);
-        if (s.total + inner > most) {
-            most = s.total + inner;
+        double more = beside(&s, n);
+        if (s.total + more > most) {
+            most = s.total + more;
             memcpy(at_peak, s.live, sizeof at_peak);
-            at_peak[MEMORY_ACTIVATIONS] += inner;
+            at_peak[MEMORY_ACTIVATIONS] += more;
             cost.at = m->schedule.order[n];
             cost.position = n;
         }
@@ -395,7 +417,7 @@ void memory_timeline_of(const struct memory_model *m, const double *scratch,
         sweep_to(&s, n);
         for (int k = 0; k < MEMORY_KIND_COUNT; k++)
             rows[n - entry->first][k] = held[k] + s.live[k];
-        rows[n - entry->first][MEMORY_ACTIVATIONS] += inner_peak(&s, m->schedule.order[n]);
+        rows[n - entry->first][MEMORY_ACTIVATIONS] += beside(&s, n);
     }
 }
 

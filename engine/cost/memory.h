@@ -96,6 +96,7 @@ struct memory_model {
     uint32_t count;
     uint32_t *first;  /* [computations + 1] into ranges */
     uint32_t *by_end; /* [count] ranges of each computation by end */
+    uint32_t *again;  /* [values] of buffers that are made on the fly: where that is done last */
 };
 
 /* For the whole batch at once and everything stored whole. `t` and `f` must outlive it. */
@@ -127,6 +128,12 @@ struct memory_cost memory_of(const struct memory_model *m, const struct labels *
 struct memory_cost memory_of_values(const struct memory_model *m, const double *bytes,
                                     const double *second, double *scratch);
 double *memory_scratch(const struct memory_model *m); /* NULL out of memory; free() it */
+/* [positions] within a scratch: bytes that live at each besides the ranges, copies that a relaxed
+ * plan makes, filled in by whoever knows them. In a new scratch all 0. */
+double *memory_copies(const struct memory_model *m, double *scratch);
+/* Where `id` has read its operands for the last time: its own position, or where those run that
+ * make its result on the fly. O(results). */
+uint32_t memory_last_read(const struct memory_model *m, hlo_id id);
 
 /* Bytes of one range under an assignment; and the classes they depend on (writes at most `room`,
  * ascending; returns how many there are). */

@@ -553,9 +553,21 @@ static bool make_ranges(struct build *b)
            (b->model->batching.micro_batches > 1 || add_updated(b)) && sort_ranges(b->model);
 }
 
+/* Where values that no range holds to their last read are read last. */
+static void find_again(struct build *b)
+{
+    const struct fusion *f = b->model->fusion;
+
+    for (hlo_value v = 0; v < b->model->m->value_count; v++) {
+        uint32_t fused = f->is_stored[v] || b->end[v] == HLO_NONE ? 0 : b->end[v];
+        b->model->again[v] = b->again[v].last > fused ? b->again[v].last : fused;
+    }
+}
+
 void memory_release(struct memory_model *m)
 {
     instruction_order_release(&m->schedule);
+    free(m->again);
     free(m->ranges);
     free(m->first);
     free(m->by_end);
@@ -602,6 +614,10 @@ static bool build_ranges(struct build *b)
     b->room = 0;
     memset(b->range_of, 0, b->model->m->value_count * sizeof *b->range_of);
     find_ends(b);
+    b->model->again = mem_try(b->model->m->value_count, sizeof *b->model->again);
+    if (!b->model->again)
+        return false;
+    find_again(b);
     return make_ranges(b);
 }
 
@@ -666,13 +682,14 @@ int memory_set_batch_and_zero(struct memory_model *m, const struct batch_and_zer
     if (r->micro_batches == m->batching.micro_batches && r->zero == m->batching.zero)
         return 0;
     next.ranges = NULL;
-    next.first = next.by_end = NULL;
+    next.first = next.by_end = next.again = NULL;
     next.count = 0;
     next.batching = *r;
     bool ok = build_init(&b) && build_ranges(&b);
     build_release(&b);
     struct memory_model *old = ok ? m : &next;
     free(old->ranges);
+    free(old->again);
     free(old->first);
     free(old->by_end);
     if (ok)

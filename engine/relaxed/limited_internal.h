@@ -4,6 +4,7 @@
 
 #include "engine/cost/memory.h"
 #include "engine/cost/memory_chain.h"
+#include "engine/relaxed/copies.h"
 #include "engine/relaxed/energy.h"
 #include "engine/relaxed/limited.h"
 #include "engine/relaxed/plan_totals.h"
@@ -38,6 +39,8 @@ struct value_price {
     double made;         /* for its size as made, or as its uses share it, whichever is larger */
     double copied;       /* a variable's copy that its uses share */
     double second;       /* the second buffer of an all-reduce */
+    double sent, begun;  /* copies.h: what a collective makes of it, and what it reads */
+    double laid_out;     /* of `made`: copies in another order */
     double unreduced_ms; /* if it is not all-reduced: the copy of the variable whose gradient it
                             is */
 };
@@ -61,6 +64,8 @@ struct limited_search {
     uint32_t *carried;  /* [values] free values: how many others' buffers are named after them */
     struct value_price *price;  /* [values] */
     bool *is_param, *is_output; /* [values] */
+    struct copy_span *spans;    /* [values] */
+    double *edge_price;         /* [edges] ms per byte of a copy for one use */
     double constant;            /* ms of bytes that no label changes */
     struct relaxed_plan best;
     uint16_t *best_x; /* [nodes] its labels */

@@ -5,6 +5,7 @@
 #include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
 #include "engine/problem/problem.h"
+#include "engine/relaxed/copies.h"
 #include "engine/relaxed/energy.h"
 #include "engine/relaxed/limited_internal.h"
 #include "engine/relaxed/model.h"
@@ -53,9 +54,13 @@ int limited_price_new(struct limited_search *w, struct err *e)
     w->price = mem_try(values, sizeof *w->price);
     w->is_param = mem_try(values, sizeof *w->is_param);
     w->is_output = mem_try(values, sizeof *w->is_output);
+    w->edge_price = mem_try(edges, sizeof *w->edge_price);
     if (!w->unary || !w->priced || !w->hub_edge || !w->carried || !w->price || !w->is_param ||
-        !w->is_output)
+        !w->is_output || !w->edge_price)
         return err_no_memory(e, "for a plan within a limit");
+    int rc = copy_spans_new(p, &p->memory, m->origin, &w->spans, e);
+    if (rc)
+        return rc;
     memcpy(w->unary, w->r->pinned.unary, m->energy.nodes * sizeof *w->unary);
     w->edges = w->r->pinned.edges;
     for (hlo_value v = 0; v < p->m->value_count; v++)
@@ -77,6 +82,8 @@ void limited_price_release(struct limited_search *w)
     free(w->price);
     free(w->is_param);
     free(w->is_output);
+    free(w->spans);
+    free(w->edge_price);
 }
 
 /* ---- tables ---- */
@@ -157,7 +164,11 @@ static double shared_ms(const struct limited_search *w, hlo_value v, status made
     if (w->is_param[v])
         return more > 0 ? price->copied * held_bytes : 0;
     bool is_reduced = made != held && less > 0;
-    return price->made * more + (is_reduced ? price->second * less : price->unreduced_ms);
+    double ms = (price->made - price->laid_out) * more +
+                (is_reduced ? price->second * less : price->unreduced_ms);
+    if (copy_is_sent(made, held, w->r->p->mesh.axes))
+        ms += price->sent * held_bytes + price->begun * (w->spans[v].has_range ? less : made_bytes);
+    return ms;
 }
 
 static void price_shared(struct limited_search *w, hlo_value v, uint32_t edge)
@@ -210,6 +221,30 @@ static void price_value(struct limited_search *w, hlo_value v)
         price_shared(w, v, w->hub_edge[o]);
 }
 
+/* The copy that one use has of its operand. */
+static void price_single(struct limited_search *w, uint32_t edge)
+{
+    struct relaxed *r = w->r;
+    const struct model *m = &r->model;
+    struct energy_edge *k = &w->priced[edge];
+    const struct model_edge *i = &m->edges[edge];
+    uint32_t rows = energy_labels(&m->energy, k->a), cols = energy_labels(&m->energy, k->b);
+    double *costs = mem_alloc((size_t)rows * cols * sizeof *costs);
+
+    for (uint32_t x = 0; x < rows; x++) {
+        status from = model_status(m, i->space, model_place(m, edge, false, x));
+        for (uint32_t y = 0; y < cols; y++) {
+            status to = model_status(m, i->space, model_place(m, edge, true, y));
+            costs[(size_t)x * cols + y] =
+                copy_is_sent(from, to, r->p->mesh.axes)
+                    ? w->edge_price[edge] * relaxed_local_bytes(r->p, i->value, to)
+                    : 0;
+        }
+    }
+    k->table = add_costs(&r->model.tables, k->table, costs);
+    free(costs);
+}
+
 /* ---- ranges ---- */
 
 /* A range is live at a peak. */
@@ -247,6 +282,8 @@ static void price_range(void *self, uint32_t range)
     const struct memory_range *i = &w->r->p->memory.ranges[range];
     double beside = memory_range_beside(&w->r->p->memory, i);
 
+    if (i->storing == STORED_LAID_OUT && !w->is_param[i->value])
+        w->price[i->value].laid_out += one->ms;
     if (i->storing == STORED_AS_USED)
         w->price[i->value].made += one->ms;
     else if (beside > 0)
@@ -257,6 +294,34 @@ static void price_range(void *self, uint32_t range)
         w->price[i->value].second += one->ms;
     else if (i->storing == STORED_TWICE)
         price_twice(w, i, one->ms);
+}
+
+static bool is_within(const struct memory_chain *c, uint32_t first, uint32_t last)
+{
+    bool found = false;
+
+    for (uint32_t d = 0; d < c->depth; d++)
+        found |= first <= c->at[d] && c->at[d] <= last;
+    return found;
+}
+
+/* Copies that live at a peak. */
+static void price_copies(struct limited_search *w, const struct memory_chain *c, double ms)
+{
+    const struct problem *p = w->r->p;
+    const struct model *m = &w->r->model;
+
+    for (hlo_value v = 0; v < p->m->value_count; v++) {
+        const struct copy_span *s = &w->spans[v];
+        w->price[v].sent += is_within(c, s->start, s->end) ? ms : 0;
+        w->price[v].begun += s->begun != HLO_NONE && is_within(c, s->begun, s->begun) ? ms : 0;
+    }
+    for (uint32_t k = 0; k < m->energy.edge_count; k++) {
+        const struct model_node *n = &m->nodes[m->energy.edges[k].b];
+        if (n->kind == MODEL_INSTRUCTION && !p->classes.runs_whole[n->id] &&
+            is_within(c, p->memory.schedule.position[n->id], memory_last_read(&p->memory, n->id)))
+            w->edge_price[k] += ms;
+    }
 }
 
 /* A buffer is as large as the largest that it carries; that is at least the mean of them. */
@@ -298,17 +363,25 @@ int limited_price(struct limited_search *w, struct err *e)
 
     begin_price(w);
     memset(w->price, 0, r->p->m->value_count * sizeof *w->price);
+    memset(w->edge_price, 0, r->model.energy.edge_count * sizeof *w->edge_price);
     for (uint32_t n = 0; n < w->count; n++) {
         struct pricing one = {w, w->peaks[n].now};
         all += one.ms;
         if (one.ms > 0)
             memory_chain_each(&r->p->memory, &w->peaks[n].where, price_range, &one);
+        if (one.ms > 0)
+            price_copies(w, &w->peaks[n].where, one.ms);
     }
     share_carried(w);
     for (hlo_value v = 0; v < r->p->m->value_count; v++) {
         const struct value_price *price = &w->price[v];
-        if (price->made > 0 || price->copied > 0 || price->second > 0 || price->unreduced_ms > 0)
+        if (price->made > 0 || price->copied > 0 || price->second > 0 || price->unreduced_ms > 0 ||
+            price->sent > 0 || price->begun > 0)
             price_value(w, v);
+    }
+    for (uint32_t k = 0; k < r->model.energy.edge_count; k++) {
+        if (w->edge_price[k] > 0)
+            price_single(w, k);
     }
     if (!w->weighs)
         w->constant -= all * w->limit;

@@ -6,6 +6,7 @@
 #include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
 #include "engine/problem/problem.h"
+#include "engine/relaxed/copies.h"
 #include "engine/relaxed/status.h"
 #include "hlo/meaning/roles.h"
 #include "hlo/module/hlo.h"
@@ -130,29 +131,34 @@ int relaxed_memory_in(const struct relaxed_plan *plan, const struct memory_model
            *second = mem_try(values, sizeof *second);
     uint32_t *at = mem_try(p->m->computation_count, sizeof *at);
     bool ok = scratch && bytes && second && at;
+    int rc = ok ? 0 : err_no_memory(e, "for the memory of a plan");
 
-    for (hlo_value v = 0; ok && v < p->m->value_count; v++) {
+    if (rc)
+        goto out;
+    for (hlo_value v = 0; v < p->m->value_count; v++) {
         double made = relaxed_local_bytes(p, v, plan->made[v]),
                held = relaxed_local_bytes(p, v, plan->held[v]);
         bytes[v] = held > made ? held : made;
         second[v] = plan->held[v] == plan->made[v] ? 0 : held < made ? held : made;
     }
-    if (ok) {
-        set_carried(plan, bytes);
-        set_outputs(plan, bytes);
-        set_parameters(plan, bytes, second);
-        *out = memory_of_values(memory, bytes, second, scratch);
-    }
-    if (ok && where) {
+    set_carried(plan, bytes);
+    set_outputs(plan, bytes);
+    set_parameters(plan, bytes, second);
+    rc = relaxed_copies(plan, memory, memory_copies(memory, scratch), e);
+    if (rc)
+        goto out;
+    *out = memory_of_values(memory, bytes, second, scratch);
+    if (where) {
         (void)memory_sweep(memory, scratch, at); /* of the same bytes, for the places */
         memory_chain_find(memory, scratch, at, where);
     }
+out:
     free(at);
     if (!own)
         free(scratch);
     free(bytes);
     free(second);
-    return ok ? 0 : err_no_memory(e, "for the memory of a plan");
+    return rc;
 }
 
 void relaxed_sums(const struct relaxed_plan *plan,

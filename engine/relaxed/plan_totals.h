@@ -14,7 +14,7 @@
 /* Memory of one device: cost/memory.h's schedule with local sizes by status. A value whose uses
  * share a reshard counts with the larger of both sizes, and with both until the first read of an
  * all-reduce's result. The copy of a parameter that its uses share counts besides what is stored,
- * from the first use in the passes to the last. Copies for a single use do not count. O(values). */
+ * from the first use in the passes to the last; copies.h has the others. O(operands). */
 int relaxed_memory(const struct relaxed_plan *plan, struct memory_cost *out,
                    struct err *e) MUST_CHECK;
 /* The same with the place of the peak, and the bytes of the ranges in `own` (from memory_scratch;

@@ -127,7 +127,7 @@ expect 0 'strict +1,127.* within the memory limit, of those found' plan "$vgg" "
 expect 0 'strict +[0-9.,]+ ms  the best plan that reshards nothing, proven' plan "$vgg" "$a16" --mode relaxed
 expect 0 '"memory_limit_bytes":.*4720000000' plan "$vgg" "$1/examples/clusters/v100-1x4.yaml" --mode relaxed --memory-limit 4.72GB --json
 expect 4 'does not fit: no relaxed plan with 1 micro-batch stays within 2.0 GB' plan "$vgg" "$1/examples/clusters/v100-1x4.yaml" --mode relaxed --memory-limit 2GB
-expect 4 'needs at least 2 micro-batches, or a device of 3\.8 GB' plan "$vgg" "$1/examples/clusters/v100-1x4.yaml" --mode relaxed --memory-limit 3GB
+expect 4 'needs at least 2 micro-batches, or a device of 3\.9 GB' plan "$vgg" "$1/examples/clusters/v100-1x4.yaml" --mode relaxed --memory-limit 3GB
 expect 4 '"proven":.*true' plan "$1/examples/models/decoder-scan.hlo.txt.gz" "$1/examples/clusters/v100-1x4.yaml" --mode relaxed --memory-limit 3GB --json
 expect 0 'micro-batches +2' plan "$vgg" "$1/examples/clusters/v100-1x4.yaml" --mode relaxed --memory-limit 3GB --micro-batches auto --zero auto
 expect 4 '"mode":.*"relaxed"' plan "$vgg" "$1/examples/clusters/v100-1x4.yaml" --mode relaxed --memory-limit 3GB --json

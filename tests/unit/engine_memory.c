@@ -5,6 +5,8 @@
 
 #include "engine/plan/plan.h"
 #include "engine/problem/setting.h"
+#include "engine/relaxed/plan_totals.h"
+#include "engine/relaxed/relaxed.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -153,6 +155,51 @@ static void test_small(void **state)
     free(o);
 }
 
+/* Layers that learn on their own, the best relaxed plan on four slow devices, its partial results
+ * combined at once: activations are gathered for several uses that would make them again otherwise,
+ * and what is gathered stays. XLA's figure by tests/ref/memory/zoo.py. */
+static void test_relaxed(void **state)
+{
+    const double xla = 1012040;
+    struct problem_of *o = mem_alloc(sizeof *o);
+    struct problem_options options = {.mesh = "4", .exact_divisibility = true};
+    struct relaxed_options how = {.reduce_at_once = true};
+    struct relaxed_plan plan;
+    struct memory_cost cost;
+    struct relaxed *r;
+    struct hlo_module *m;
+    struct err e;
+
+    (void)state;
+    assert_int_equal(
+        cluster_load(&o->cluster, AUTOMAP_SOURCE_DIR "/tests/data/memory/slow-4.yaml", &e), 0);
+    assert_int_equal(
+        hlo_load(AUTOMAP_SOURCE_DIR "/tests/data/memory/local_losses.hlo.gz", NULL, &m, &e), 0);
+    assert_int_equal(problem_new(m, NULL, &o->cluster, &options, &o->p, &e), 0);
+    assert_int_equal(relaxed_new(&o->p, &how, &r, &e), 0);
+    assert_int_equal(relaxed_solve(r, 0, &plan, &e), 0);
+    double *scratch = memory_scratch(&o->p.memory);
+    assert_int_equal(relaxed_memory_peak(&plan, &cost, NULL, scratch, &e), 0);
+    print_message("gathered for use: %.2f MB, XLA %.2f MB\n", cost.peak / 1e6, xla / 1e6);
+    assert_true(fabs(cost.peak / xla - 1) < 0.15);
+    uint32_t count = o->p.m->computations[o->p.m->entry].count;
+    double(*rows)[MEMORY_KIND_COUNT] = mem_alloc(count * sizeof *rows), highest = 0;
+    memory_timeline_of(&o->p.memory, scratch, rows); /* knows the copies, too */
+    for (uint32_t n = 0; n < count; n++) {
+        double sum = 0;
+        for (int k = 0; k < MEMORY_KIND_COUNT; k++)
+            sum += rows[n][k];
+        highest = fmax(highest, sum);
+    }
+    assert_true(fabs(highest - cost.peak) < 1);
+    free(rows);
+    free(scratch);
+    relaxed_plan_release(&plan);
+    relaxed_free(r);
+    problem_release(&o->p);
+    free(o);
+}
+
 static void test_schedule(void **state)
 {
     struct problem_of *o = mem_alloc(sizeof *o);
@@ -218,9 +265,8 @@ static void test_timeline(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_against_xla),
-        cmocka_unit_test(test_small),
-        cmocka_unit_test(test_schedule),
+        cmocka_unit_test(test_against_xla), cmocka_unit_test(test_small),
+        cmocka_unit_test(test_relaxed),     cmocka_unit_test(test_schedule),
         cmocka_unit_test(test_timeline),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
