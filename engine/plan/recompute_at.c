@@ -13,6 +13,7 @@
 #include "engine/relaxed/relaxed.h"
 #include "engine/relaxed/status.h"
 #include "hlo/meaning/factors.h"
+#include "hlo/meaning/roles.h"
 #include "hlo/module/hlo.h"
 #include "hlo/module/shape.h"
 #include "hlo/support/err.h"
@@ -202,6 +203,23 @@ static int make_graph(const struct problem *p, struct plan_recompute *out, struc
     return rc;
 }
 
+/* The link to host memory, and the computation of a step that hides copies over it. */
+static struct recompute_host host_of(const struct plan *plan)
+{
+    const struct problem *p = plan->problem;
+    struct recompute_host h = {.bytes_per_ms = p->step_tables.host_link / 1e3,
+                               .passes =
+                                   plan->batching.micro_batches ? plan->batching.micro_batches : 1};
+
+    for (hlo_id id = 0; id < p->m->count && h.bytes_per_ms > 0; id++) {
+        if (p->roles.phase[id] == HLO_PHASE_FORWARD)
+            h.forward_ms += plan_compute_ms(plan, id);
+        else if (p->roles.phase[id] == HLO_PHASE_BACKWARD)
+            h.backward_ms += plan_compute_ms(plan, id);
+    }
+    return h;
+}
+
 int plan_recompute_new(const struct plan *plan, struct plan_recompute *out, struct err *e)
 {
     static const char FOR[] = "for what the backward pass keeps";
@@ -232,15 +250,17 @@ int plan_recompute_new(const struct plan *plan, struct plan_recompute *out, stru
         .reader_bytes = n.reader_bytes,
         .bytes_per_ms = cluster_bandwidth(&p->step_tables.device) / 1e3,
         .passes = plan->batching.micro_batches ? plan->batching.micro_batches : 1,
+        .host = host_of(plan),
         .memory = memory,
         .range_bytes = scratch,
     };
     rc = recompute_new(&out->graph, &prices, &out->front, e);
     if (rc)
         goto out;
-    const uint8_t *own = out->front.module.state;
+    uint8_t *own = out->front.module.state;
+    struct recompute_choice module = {.rest = own, .first = own};
     out->free_ms = plan->cost.step_ms - out->front.module.ms;
-    out->module_peak = recompute_peak(&out->front, own, own, 0);
+    out->module_peak = recompute_peak(&out->front, &module);
     rc = out->module_peak < 0 ? err_no_memory(e, FOR) : 0;
 out:
     free(scratch);

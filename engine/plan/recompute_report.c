@@ -77,15 +77,17 @@ static bool matters(const struct plan_recompute *r, const struct recompute_choic
 
 static double part_ms(const struct recompute *f, uint32_t k, uint8_t state)
 {
-    return state == VALUE_AGAIN       ? f->again_ms[k]
-           : state == VALUE_IN_PIECES ? f->keep_ms[k] + f->gather_ms[k]
-           : state == VALUE_KEPT      ? f->keep_ms[k]
-                                      : 0;
+    return state == VALUE_AGAIN                              ? f->again_ms[k]
+           : state == VALUE_IN_PIECES                        ? f->keep_ms[k] + f->gather_ms[k]
+           : state == VALUE_KEPT || state == VALUE_OFFLOADED ? f->keep_ms[k]
+                                                             : 0;
 }
 
 static double part_bytes(const struct recompute *f, uint32_t k, uint8_t state)
 {
-    return state == VALUE_KEPT ? f->bytes[k] : state == VALUE_IN_PIECES ? f->piece_bytes[k] : 0;
+    return state == VALUE_KEPT || state == VALUE_OFFLOADED ? f->bytes[k]
+           : state == VALUE_IN_PIECES                      ? f->piece_bytes[k]
+                                                           : 0;
 }
 
 static void add_to_row(const struct plan_recompute *r, const struct recompute_choice *c, uint32_t k,
@@ -93,14 +95,16 @@ static void add_to_row(const struct plan_recompute *r, const struct recompute_ch
 {
     const struct recompute *f = &r->front;
     double part = recompute_part(f, k, c->layers);
+    double host = recompute_host_part(f, c, k) * f->bytes[k];
 
     row->count++;
     row->most += f->bytes[k];
     row->kept_bytes +=
-        part * part_bytes(f, k, c->first[k]) + (1 - part) * part_bytes(f, k, c->rest[k]);
+        part * part_bytes(f, k, c->first[k]) + (1 - part) * part_bytes(f, k, c->rest[k]) - host;
     row->ms += part * part_ms(f, k, c->first[k]) + (1 - part) * part_ms(f, k, c->rest[k]);
     row->again +=
         (c->first[k] == VALUE_AGAIN ? part : 0) + (c->rest[k] == VALUE_AGAIN ? 1 - part : 0);
+    row->host_bytes += host;
     row->in_pieces |= c->first[k] == VALUE_IN_PIECES || c->rest[k] == VALUE_IN_PIECES;
 }
 
@@ -187,7 +191,7 @@ static int list_rows(const struct plan_recompute *r, const struct recompute_choi
     uint32_t shown = 0;
     for (uint32_t k = 0; k < *count; k++) {
         rows[k].again /= rows[k].count;
-        if (rows[k].kept_bytes > 0 || rows[k].ms > 0)
+        if (rows[k].kept_bytes > 0 || rows[k].host_bytes > 0 || rows[k].ms > 0)
             rows[shown++] = rows[k];
     }
     *count = shown;
@@ -297,7 +301,8 @@ int recompute_policies(const struct plan_recompute *r,
         *to = POLICIES[policy];
         to->ms = p.ms;
         to->kept = p.kept;
-        to->peak = recompute_peak(&r->front, state, state, 0);
+        to->peak =
+            recompute_peak(&r->front, &(struct recompute_choice){.rest = state, .first = state});
         if (to->peak < 0) {
             free(kept);
             return err_no_memory(e, FOR);
@@ -338,6 +343,12 @@ static void write_choice(const struct plan_recompute *r, const struct recompute_
     }
     str_format(out, "  memory          %12s  %s of it kept from the forward pass\n",
                units_bytes(a, c->peak), units_bytes(b, c->kept));
+    if (c->host_bytes > 0)
+        str_format(out,
+                   "  on the host     %12s  of a micro-batch, from the first %u of %u layers; "
+                   "copies show %s of the step\n",
+                   units_bytes(a, c->host_bytes), c->host_layers, r->front.layers,
+                   units_ms(b, c->host_ms));
     str_format(out, "  the module now  %12s  %s kept, %s of recomputation%s\n",
                units_bytes(a, r->module_peak), units_bytes(b, r->front.module.kept),
                units_ms(d, r->front.module.ms), r->is_listed ? "; weight gradients at once" : "");
@@ -357,13 +368,16 @@ static void write_rows(const struct plan_recompute *r, const struct recompute_ro
         const struct recompute_row *row = &rows[k];
         const struct primal *n = &r->graph.nodes[row->node];
         const struct hlo_meta *meta = hlo_meta(m, n->maker);
-        const char *what = row->again > 1 - 1e-9 ? "recompute"
-                           : row->again > 1e-9   ? "some layers"
-                           : row->in_pieces      ? "keep pieces"
-                                                 : "keep";
+        const char *what = row->again > 1 - 1e-9               ? "recompute"
+                           : row->again > 1e-9                 ? "some layers"
+                           : row->host_bytes > row->kept_bytes ? "offload"
+                           : row->host_bytes > 0               ? "offload some"
+                           : row->in_pieces                    ? "keep pieces"
+                                                               : "keep";
         struct str shape = {0};
         plan_write_shape(r->plan, n->value, &shape);
-        str_format(out, "  %-12s %10s %10s  %-24.60s %.40s", what, units_bytes(a, row->kept_bytes),
+        str_format(out, "  %-12s %10s %10s  %-24.60s %.40s", what,
+                   units_bytes(a, row->kept_bytes + row->host_bytes),
                    row->ms > 0 ? units_ms(b, row->ms) : "-", shape.text ? shape.text : "",
                    hlo_name(m, n->maker));
         if (row->count > 1)
@@ -389,7 +403,8 @@ static int write_front(const struct plan_recompute *r, struct str *out, struct e
     for (uint32_t k = 0; k < f->count;
          k += k + stride < f->count || k + 1 == f->count ? stride : f->count - 1 - k) {
         const struct recompute_point *p = &f->points[k];
-        double peak = recompute_peak(f, p->state, p->state, 0);
+        double peak =
+            recompute_peak(f, &(struct recompute_choice){.rest = p->state, .first = p->state});
         if (peak < 0)
             return err_no_memory(e, FOR);
         str_format(out, "  %16s %10s %10s", units_bytes(a, p->kept), units_ms(b, p->ms),
@@ -447,7 +462,97 @@ static bool is_named(const struct plan_recompute *r, const struct recompute_row 
 {
     const struct primal *n = &r->graph.nodes[row->node];
 
-    return row->kept_bytes > 0 && (n->rule == PRIMAL_WORK || n->rule == PRIMAL_KERNEL);
+    return row->kept_bytes + row->host_bytes > 0 &&
+           (n->rule == PRIMAL_WORK || n->rule == PRIMAL_KERNEL);
+}
+
+/* Layers of one kind: what they keep, and whether on the host. */
+struct layer_kind {
+    uint32_t first, end;
+    const uint8_t *state;
+    bool on_host;
+};
+
+enum { KINDS_MOST = 3 };
+
+/* In order; one kind: all layers. */
+static uint32_t list_kinds(const struct plan_recompute *r, const struct recompute_choice *c,
+                           struct layer_kind out[static KINDS_MOST])
+{
+    uint32_t layers = r->front.layers, host = c->host_bytes > 0 ? c->host_layers : 0, count = 0;
+
+    for (uint32_t at = 0; at < layers; count++) {
+        uint32_t end = layers;
+        end = c->layers > at && c->layers < end ? c->layers : end;
+        end = host > at && host < end ? host : end;
+        out[count] = (struct layer_kind){at, end, at < c->layers ? c->first : c->rest, at < host};
+        at = end;
+    }
+    return count;
+}
+
+static bool has_offloaded(const struct plan_recompute *r, const struct recompute_row *rows,
+                          uint32_t count, const struct layer_kind *kind)
+{
+    bool any = false;
+
+    for (uint32_t k = 0; k < count && kind->on_host; k++)
+        any |= is_named(r, &rows[k]) && kind->state[rows[k].node] == VALUE_OFFLOADED;
+    return any;
+}
+
+/* Names of the rows that are on the host, or on the device. */
+static void write_names(const struct plan_recompute *r, const struct recompute_row *rows,
+                        uint32_t count, const struct layer_kind *kind, bool on_host,
+                        struct str *out)
+{
+    const char *before = "";
+
+    for (uint32_t k = 0; k < count; k++) {
+        uint8_t s = kind->state[rows[k].node];
+        bool leaves = s == VALUE_OFFLOADED && kind->on_host;
+        bool stays = !leaves && (s == VALUE_KEPT || s == VALUE_IN_PIECES || s == VALUE_OFFLOADED);
+        if (!is_named(r, &rows[k]) || (on_host ? !leaves : !stays))
+            continue;
+        str_format(out, "%s'%s'", before, rows[k].name);
+        before = ", ";
+    }
+}
+
+static void write_kinds(const struct plan_recompute *r, const struct recompute_choice *c,
+                        const struct recompute_row *rows, uint32_t count, struct str *out)
+{
+    static const char *const names[KINDS_MOST][KINDS_MOST] = {
+        {""}, {"_first", "_rest"}, {"_first", "_middle", "_rest"}};
+    struct layer_kind kinds[KINDS_MOST];
+    uint32_t n = list_kinds(r, c, kinds);
+
+    for (uint32_t k = 0; k < n; k++) {
+        str_format(out, "policy%s = jax.checkpoint_policies.", names[n - 1][k]);
+        if (has_offloaded(r, rows, count, &kinds[k])) {
+            str_add(out, "save_and_offload_only_these_names(\n    names_which_can_be_saved=[");
+            write_names(r, rows, count, &kinds[k], false, out);
+            str_add(out, "],\n    names_which_can_be_offloaded=[");
+            write_names(r, rows, count, &kinds[k], true, out);
+            str_add(out, "],\n    offload_src='device', offload_dst='pinned_host')\n");
+        } else {
+            str_add(out, "save_only_these_names(");
+            write_names(r, rows, count, &kinds[k], false, out);
+            str_add(out, ")\n");
+        }
+    }
+    if (n == 1) {
+        str_add(out, "body = jax.checkpoint(body, policy=policy, prevent_cse=False)\n");
+        return;
+    }
+    str_format(out,
+               "# scan over layers 0..%u with jax.checkpoint(body, policy=policy_first, "
+               "prevent_cse=False),\n",
+               kinds[0].end - 1);
+    if (n == 3)
+        str_format(out, "# then over layers %u..%u with policy_middle,\n", kinds[1].first,
+                   kinds[1].end - 1);
+    str_add(out, "# then over the rest with policy_rest\n");
 }
 
 /* Appends Python that passes the choice to jax.checkpoint. */
@@ -489,29 +594,7 @@ static int write_jax(const struct plan_recompute *r, const struct recompute_choi
         str_format(out, "%.80s %.40s\n", rows[k].scope,
                    hlo_name(m, r->graph.nodes[rows[k].node].maker));
     }
-    for (int first = c->layers ? 1 : 0; first >= 0; first--) {
-        const uint8_t *state = first ? c->first : c->rest;
-        bool any = false;
-        str_format(out, "policy%s = jax.checkpoint_policies.save_only_these_names(",
-                   !c->layers ? ""
-                   : first    ? "_first"
-                              : "_rest");
-        for (uint32_t k = 0; k < count; k++) {
-            uint8_t s = state[rows[k].node];
-            if (!is_named(r, &rows[k]) || (s != VALUE_KEPT && s != VALUE_IN_PIECES))
-                continue;
-            str_format(out, "%s'%s'", any ? ", " : "", rows[k].name);
-            any = true;
-        }
-        str_format(out, ")\n");
-    }
-    if (c->layers)
-        str_format(out,
-                   "# scan over layers 0..%u with jax.checkpoint(body, policy=policy_first, "
-                   "prevent_cse=False),\n# then over the rest with policy_rest\n",
-                   c->layers - 1);
-    else
-        str_format(out, "body = jax.checkpoint(body, policy=policy, prevent_cse=False)\n");
+    write_kinds(r, c, rows, count, out);
     free(rows);
     return out->failed ? err_no_memory(e, FOR) : 0;
 }
@@ -559,6 +642,8 @@ static cJSON *row_json(const struct plan_recompute *r, const struct recompute_ro
     cJSON_AddStringToObject(o, "name", row->name);
     cJSON_AddNumberToObject(o, "recomputed", row->again);
     cJSON_AddNumberToObject(o, "kept_bytes", row->kept_bytes);
+    if (row->host_bytes > 0)
+        cJSON_AddNumberToObject(o, "host_bytes", row->host_bytes);
     cJSON_AddNumberToObject(o, "most_bytes", row->most);
     cJSON_AddNumberToObject(o, "added_ms", row->ms);
     str_release(&shape);
@@ -607,6 +692,11 @@ int recompute_write_json(const struct plan_recompute *r, const struct recompute_
         cJSON_AddNumberToObject(o, "bound_ms", r->free_ms + c->bound_ms);
     cJSON_AddNumberToObject(o, "memory_bytes", c->peak);
     cJSON_AddNumberToObject(o, "kept_bytes", c->kept);
+    if (c->host_bytes > 0) {
+        cJSON_AddNumberToObject(o, "host_bytes", c->host_bytes);
+        cJSON_AddNumberToObject(o, "host_ms", c->host_ms);
+        cJSON_AddNumberToObject(o, "host_layers", c->host_layers);
+    }
     cJSON_AddNumberToObject(o, "first_layers", c->layers);
     cJSON_AddNumberToObject(o, "layers", r->front.layers);
     cJSON_AddNumberToObject(o, "module_kept_bytes", r->front.module.kept);

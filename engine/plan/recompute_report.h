@@ -17,8 +17,9 @@ struct recompute_row {
     double ms;               /* added */
     double again;            /* share of the layers that compute it again */
     bool in_pieces;
-    char scope[128]; /* layer numbers as '*'; "" without metadata */
-    char name[64];   /* proposed for checkpoint_name */
+    double host_bytes; /* kept in host memory */
+    char scope[128];   /* layer numbers as '*'; "" without metadata */
+    char name[64];     /* proposed for checkpoint_name */
 };
 
 /* Policies that trainers offer, priced under the plan. */

@@ -2,6 +2,7 @@
 
 #include "engine/cost/memory.h"
 #include "engine/recompute/cut.h"
+#include "engine/recompute/recompute_internal.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
@@ -89,24 +90,37 @@ static void make_base(struct recompute *r, const struct recompute_prices *p)
     }
 }
 
+static void find_made(struct recompute *r)
+{
+    const struct primal_graph *g = r->graph;
+
+    for (uint32_t k = 0; k < g->count; k++) {
+        const struct primal *n = &g->nodes[k];
+        if (n->layer < g->layers && n->is_forward && n->made > r->made_by[n->layer])
+            r->made_by[n->layer] = n->made;
+    }
+}
+
 /* ---- choices ---- */
 
 static bool is_kept(uint8_t state)
 {
-    return state == VALUE_KEPT || state == VALUE_IN_PIECES;
+    return state == VALUE_KEPT || state == VALUE_IN_PIECES || state == VALUE_OFFLOADED;
 }
 
 static double kept_bytes(const struct recompute *r, uint32_t k, uint8_t state)
 {
-    return state == VALUE_KEPT ? r->bytes[k] : state == VALUE_IN_PIECES ? r->piece_bytes[k] : 0;
+    return state == VALUE_KEPT || state == VALUE_OFFLOADED ? r->bytes[k]
+           : state == VALUE_IN_PIECES                      ? r->piece_bytes[k]
+                                                           : 0;
 }
 
 static double state_ms(const struct recompute *r, uint32_t k, uint8_t state)
 {
-    return state == VALUE_KEPT        ? r->keep_ms[k]
-           : state == VALUE_IN_PIECES ? r->keep_ms[k] + r->gather_ms[k]
-           : state == VALUE_AGAIN     ? r->again_ms[k]
-                                      : 0;
+    return state == VALUE_KEPT || state == VALUE_OFFLOADED ? r->keep_ms[k]
+           : state == VALUE_IN_PIECES                      ? r->keep_ms[k] + r->gather_ms[k]
+           : state == VALUE_AGAIN                          ? r->again_ms[k]
+                                                           : 0;
 }
 
 struct recompute_point recompute_point_of(const struct recompute *r, const uint8_t *keeps,
@@ -141,6 +155,15 @@ double recompute_part(const struct recompute *r, uint32_t k, uint32_t layers)
     if (n->trips > 1)
         return floor(part * n->trips + NEAR) / n->trips;
     return (double)n->layer < part * r->graph->layers - NEAR ? 1 : 0;
+}
+
+/* Those that have it on the host come first, those that recompute more among them or behind. */
+double recompute_host_part(const struct recompute *r, const struct recompute_choice *c, uint32_t k)
+{
+    double part = recompute_part(r, k, c->layers), host = recompute_part(r, k, c->host_layers);
+
+    return (c->first[k] == VALUE_OFFLOADED ? fmin(part, host) : 0) +
+           (c->rest[k] == VALUE_OFFLOADED ? fmax(0, host - part) : 0);
 }
 
 /* Where and until when choices read nodes. */
@@ -223,6 +246,30 @@ static void lay(const struct recompute *r, double *change, double bytes, uint32_
     change[to - r->start + 1] -= bytes;
 }
 
+/* Of a node in host memory what the device has: in loops an array on its way, both ways; of a
+ * written-out layer until the next one's forward pass is through, and from the turn of the one
+ * before it in the backward pass. */
+static void lay_offloaded(const struct recompute *r, uint32_t k, uint32_t from, uint32_t to,
+                          double *change)
+{
+    const struct primal *n = &r->graph->nodes[k];
+    double one = r->bytes[k] / n->trips;
+
+    if (n->trips > 1) {
+        lay(r, change, one, n->made, n->made);
+        lay(r, change, one + again_bytes(r, k), from, to);
+        return;
+    }
+    uint32_t sent = r->made_by[n->layer + 1], turn = r->graph->windows[n->layer + 1].from;
+    turn = turn < from ? turn : from;
+    if (sent >= turn) { /* never gone */
+        lay(r, change, one, n->made + 1, to);
+        return;
+    }
+    lay(r, change, one, n->made + 1, sent);
+    lay(r, change, one, turn, to);
+}
+
 /* Products moved to where their operand is computed again: their results live from there on. */
 static void lay_moved(const struct recompute *r, const struct uses *u, double *change)
 {
@@ -242,16 +289,18 @@ static void lay_moved(const struct recompute *r, const struct uses *u, double *c
 }
 
 /* The course of memory under a choice, beside r->base, as changes from position to position. */
-static void lay_choice(const struct recompute *r, const uint8_t *rest, const uint8_t *first,
-                       uint32_t layers, struct uses *u, double *change)
+static void lay_choice(const struct recompute *r, const struct recompute_choice *c, struct uses *u,
+                       double *change)
 {
     const struct primal_graph *g = r->graph;
+    const uint8_t *rest = c->rest, *first = c->first;
 
     find_uses(r, rest, first, u);
     for (uint32_t k = 0; k < g->count; k++) {
         const struct primal *n = &g->nodes[k];
-        double part = recompute_part(r, k, layers);
-        double kept = part * kept_bytes(r, k, first[k]) + (1 - part) * kept_bytes(r, k, rest[k]);
+        double part = recompute_part(r, k, c->layers), host = recompute_host_part(r, c, k);
+        double kept = part * kept_bytes(r, k, first[k]) + (1 - part) * kept_bytes(r, k, rest[k]) -
+                      host * r->bytes[k];
         bool again = (first[k] == VALUE_AGAIN && part > 0) || (rest[k] == VALUE_AGAIN && part < 1);
         if (u->from[k] == HLO_NONE)
             continue;
@@ -259,12 +308,13 @@ static void lay_choice(const struct recompute *r, const uint8_t *rest, const uin
             lay(r, change, kept, n->trips > 1 ? n->made : n->made + 1, u->to[k]);
         if (again)
             lay(r, change, again_bytes(r, k), u->from[k], u->to[k]);
+        if (host > 0)
+            lay_offloaded(r, k, u->from[k], u->to[k], change);
     }
     lay_moved(r, u, change);
 }
 
-static double peak_at(const struct recompute *r, const uint8_t *rest, const uint8_t *first,
-                      uint32_t layers, uint32_t *at)
+static double peak_at(const struct recompute *r, const struct recompute_choice *c, uint32_t *at)
 {
     double *change = mem_try((size_t)r->positions + 1, sizeof *change), peak = 0, now = 0;
     struct uses u = {0};
@@ -272,7 +322,7 @@ static double peak_at(const struct recompute *r, const uint8_t *rest, const uint
 
     *at = 0;
     if (ok)
-        lay_choice(r, rest, first, layers, &u, change);
+        lay_choice(r, c, &u, change);
     for (uint32_t k = 0; k < r->positions && ok; k++) {
         now += change[k];
         if (r->base[k] + now > peak) {
@@ -285,12 +335,11 @@ static double peak_at(const struct recompute *r, const uint8_t *rest, const uint
     return ok ? peak : -1;
 }
 
-double recompute_peak(const struct recompute *r, const uint8_t *rest, const uint8_t *first,
-                      uint32_t layers)
+double recompute_peak(const struct recompute *r, const struct recompute_choice *c)
 {
     uint32_t at;
 
-    return peak_at(r, rest, first, layers, &at);
+    return peak_at(r, c, &at);
 }
 
 /* ---- the front ---- */
@@ -546,16 +595,19 @@ int recompute_new(const struct primal_graph *g, const struct recompute_prices *p
                           .keep_ms = mem_try(room, sizeof *r.keep_ms),
                           .reader_bytes = mem_try((size_t)g->reader_count + 1, sizeof(double)),
                           .base = mem_try((size_t)entry->count + 1, sizeof *r.base),
+                          .made_by = mem_try((size_t)g->layers + 1, sizeof *r.made_by),
+                          .host = p->host,
                           .positions = entry->count,
                           .start = entry->first};
     bool ok = r.bytes && r.piece_bytes && r.gather_ms && r.again_ms && r.keep_ms &&
-              r.reader_bytes && r.base;
+              r.reader_bytes && r.base && r.made_by;
     int rc = ok ? 0 : err_no_memory(e, FOR);
 
     r.layers = (uint32_t)fmax(g->layers, fmin(g->loop_trips, 1 << 20));
     if (!rc) {
         price_nodes(&r, p);
         memcpy(r.reader_bytes, p->reader_bytes, g->reader_count * sizeof *r.reader_bytes);
+        find_made(&r);
         make_base(&r, p);
         rc = find_front(&r, e);
     }
@@ -578,6 +630,7 @@ void recompute_release(struct recompute *r)
     free(r->keep_ms);
     free(r->reader_bytes);
     free(r->base);
+    free(r->made_by);
     memset(r, 0, sizeof *r);
 }
 
@@ -653,7 +706,10 @@ static struct between_points pick_pair(const struct recompute *r,
 
 static double peak_of(const struct recompute *r, struct between_points p, uint32_t *at)
 {
-    return peak_at(r, p.rest->state, p.first->state, p.layers, at);
+    struct recompute_choice c = {
+        .rest = p.rest->state, .first = p.first->state, .layers = p.layers};
+
+    return peak_at(r, &c, at);
 }
 
 /* Takes what was picked when it is better: within the limit and faster, or nearer to it. */
@@ -749,6 +805,22 @@ enum { LOOKS_MOST = 3 };
 
 int recompute_within(const struct recompute *r, double limit, double enough_ms,
                      struct recompute_choice *out, struct err *e)
+{
+    int rc = recompute_on_device(r, limit, enough_ms, out, e);
+    bool is_fastest = !rc && out->fits && out->ms <= r->points[0].ms * (1 + NEAR);
+
+    if (rc || is_fastest || !(r->host.bytes_per_ms > 0))
+        return rc;
+    rc = recompute_offload(r, limit, enough_ms, out, e);
+    if (out->fits && out->bound_ms > out->ms)
+        out->bound_ms = out->ms;
+    if (rc)
+        recompute_choice_release(out);
+    return rc;
+}
+
+int recompute_on_device(const struct recompute *r, double limit, double enough_ms,
+                        struct recompute_choice *out, struct err *e)
 {
     struct recompute_choice best = {.bound_ms = r->points[0].ms};
     uint32_t at = 0, seen[LOOKS_MOST + 1];

@@ -11,7 +11,7 @@
  * they are made to their last use; plus what is computed again, while the backward pass runs
  * through its layer. Products of weight gradients that read the latter are moved there, and their
  * results live from then on. All ms and bytes are of one device and step. Not modelled: overlap of
- * recomputation with communication, launches, copies of what is kept. */
+ * recomputation with communication, launches, contention of copies to the host. */
 #ifndef AUTOMAP_ENGINE_RECOMPUTE_RECOMPUTE_H
 #define AUTOMAP_ENGINE_RECOMPUTE_RECOMPUTE_H
 
@@ -23,7 +23,16 @@ enum recompute_state {
     VALUE_UNUSED,
     VALUE_KEPT,
     VALUE_IN_PIECES, /* kept split further than it is used; gathered for the backward pass */
-    VALUE_AGAIN
+    VALUE_AGAIN,
+    VALUE_OFFLOADED /* kept in host memory: copied there behind the forward pass, back before its
+                       layer's turn of the backward pass */
+};
+
+/* The way to host memory of one device. */
+struct recompute_host {
+    double bytes_per_ms;            /* each way; 0: there is none */
+    double forward_ms, backward_ms; /* of a step: computation that hides copies */
+    double passes;                  /* micro-batches */
 };
 
 /* A plan's figures for the nodes of a graph; the arrays [graph->count] are borrowed during
@@ -36,6 +45,7 @@ struct recompute_prices {
     const double *reader_bytes; /* [graph->reader_count] of the product's result */
     double bytes_per_ms;        /* memory bandwidth of kernels */
     double passes;              /* micro-batches: each recomputes */
+    struct recompute_host host;
     const struct memory_model *memory;
     const double *range_bytes; /* as memory_sweep leaves its scratch: ranges, then computations */
 };
@@ -60,6 +70,9 @@ struct recompute {
     double *base;              /* [positions] bytes of the entry's schedule without what is kept */
     uint32_t positions, start; /* start: position of the entry's first */
     uint32_t layers;           /* most layers of a kind: written out or trips */
+    uint32_t *made_by;         /* [written-out layers] position by which the forward pass has made
+                                  what each has */
+    struct recompute_host host;
 };
 
 int recompute_new(const struct primal_graph *g, const struct recompute_prices *p,
@@ -70,10 +83,6 @@ void recompute_release(struct recompute *r);
  * whatever is then needed and cannot be computed again. Fills `state` [nodes]. O(edges). */
 struct recompute_point recompute_point_of(const struct recompute *r, const uint8_t *keeps,
                                           uint8_t *state);
-/* Peak of a step in which the first `layers` of r->layers layers use `first` and the others `rest`.
- * < 0: out of memory. O(edges + positions). */
-double recompute_peak(const struct recompute *r, const uint8_t *rest, const uint8_t *first,
-                      uint32_t layers);
 /* Share of node `k`'s layers that are among the first `layers`. */
 double recompute_part(const struct recompute *r, uint32_t k, uint32_t layers);
 
@@ -82,14 +91,26 @@ struct recompute_choice {
     uint8_t *rest,
         *first;      /* [nodes] owned: for the layers after the first `layers`, and for those */
     uint32_t layers; /* 0: one kind of layer, `rest` */
-    double ms, kept, peak; /* ms as in points; bytes */
+    uint32_t host_layers;  /* VALUE_OFFLOADED goes to the host in so many first layers; behind them
+                              it is kept */
+    double ms, kept, peak; /* ms as in points, and host_ms; bytes */
+    double host_bytes;     /* of one micro-batch, in host memory; beside kept */
+    double host_ms;        /* of copies that nothing hides */
     double bound_ms;       /* no choice within the limit adds less; INFINITY: provably none fits */
 };
 /* The best choice within `limit` bytes (INFINITY: the fastest); if none fits, that of least memory.
+ * With a host, values may go there: copies hide behind the passes' computation, what is longer
+ * shows; not eligible is what the last layer keeps, which is read at once, and what is kept in
+ * pieces. The bound holds for all choices of keeping, offloading and computing again.
  * If the peak is at a position that some kept values do not reach, builds the front again for that
  * position, until the bound is within `enough_ms`. */
 int recompute_within(const struct recompute *r, double limit, double enough_ms,
                      struct recompute_choice *out, struct err *e) MUST_CHECK;
+/* Peak of a step under a choice, of which rest, first and the two numbers of layers are read. < 0:
+ * out of memory. O(edges + positions). */
+double recompute_peak(const struct recompute *r, const struct recompute_choice *c);
+/* Share of node `k`'s layers whose value is on the host. */
+double recompute_host_part(const struct recompute *r, const struct recompute_choice *c, uint32_t k);
 void recompute_choice_release(struct recompute_choice *c);
 
 #endif

@@ -91,6 +91,18 @@ expect 0 'save_only_these_names' plan "$gpt" --optimum --recompute auto
 expect 0 '"schema":.*automap.recompute/1' plan "$gpt" --recompute auto --json
 expect 0 'nothing fits' plan "$gpt" --recompute auto --memory-limit '1 MB'
 expect 0 'what to keep for the backward pass, within' plan "$tiny" --memory-limit '100 MB' --micro-batches auto --zero auto --recompute auto
+# A link to host memory: within the limit a faster step than without it, and what a trainer is told.
+host=$(mktemp) device=$(mktemp)
+sed 's/latency: 15 us}/latency: 15 us}, host: {link: 12 GB\/s}/' "$1/examples/clusters/v100-1x4.yaml" > "$host"
+sed 's/^name:.*/name: the same/' "$1/examples/clusters/v100-1x4.yaml" > "$device"
+kept() { "$automap" plan "$gpt" "$1" --optimum --recompute auto --memory-limit '700 MB' --json | sed -n "s/^\t\"$2\":\t\([0-9.e+]*\),*/\1/p"; }
+awk -v with="$(kept "$host" step_ms)" -v without="$(kept "$device" step_ms)" \
+    -v bytes="$(kept "$host" host_bytes)" -v bound="$(kept "$host" bound_ms)" \
+    'BEGIN { exit !(with > 0 && with < without && bytes > 1e6 && bound > 0 && bound <= with * 1.0001) }' ||
+    { echo "plan: a link to host memory: $(kept "$host" step_ms) ms, $(kept "$host" host_bytes) B, bound $(kept "$host" bound_ms)"; failed=1; }
+expect 0 'on the host +[0-9.]+ MB +of a micro-batch, from the first [0-9]+ of 8 layers' plan "$gpt" "$host" --optimum --recompute auto --memory-limit '700 MB'
+expect 0 "names_which_can_be_offloaded=\\['" plan "$gpt" "$host" --optimum --recompute auto --memory-limit '700 MB'
+rm -f "$host" "$device"
 expect 1 'stands alone' plan "$tiny" --recompute auto --stability
 expect 0 '"is_best":.*true' plan "$vgg" "$vgg2" --mesh 2x8 --optimum --stability --json
 expect 0 'not the best as things are' plan "$tiny" --set 'batch/source:0=1' --stability

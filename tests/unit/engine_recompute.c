@@ -140,6 +140,188 @@ static void test_enumeration(void **state)
     free(p);
 }
 
+/* ---- keep, offload or compute again, against enumeration ---- */
+
+enum { LAYERS = 3, TURN = 8, FORWARD_END = LAYERS * TURN };
+
+struct small {
+    struct primal nodes[MOST];
+    uint32_t edges[MOST * MOST];
+    struct primal_window windows[LAYERS];
+    double bytes[MOST], ms[MOST];
+    struct primal_graph g;
+    struct recompute r;
+    uint32_t start;
+    double forward, backward, rate; /* of the host */
+};
+
+/* Three written-out layers; each reads its own values alone, the last layer first. */
+static void draw(struct small *s, uint64_t *seed)
+{
+    s->g = (struct primal_graph){
+        .nodes = s->nodes, .edges = s->edges, .layers = LAYERS, .loop_trips = 1};
+    s->g.windows = s->windows;
+    s->g.count = 3 + (uint32_t)(roll(seed) % 4);
+    for (uint32_t l = 0; l < LAYERS; l++) {
+        uint32_t turn = s->start + FORWARD_END + (LAYERS - 1 - l) * TURN;
+        s->windows[l] = (struct primal_window){turn, turn + TURN - 1};
+    }
+    for (uint32_t k = 0; k < s->g.count; k++) {
+        uint32_t layer = k * LAYERS / s->g.count, read = (uint32_t)(roll(seed) % TURN);
+        struct primal *n = &s->nodes[k];
+        *n = (struct primal){.rule = roll(seed) % 4 ? PRIMAL_WORK : PRIMAL_NEVER,
+                             .is_needed = roll(seed) % 4 > 0,
+                             .is_kept = true,
+                             .is_stored = true,
+                             .is_forward = true,
+                             .trips = 1,
+                             .layer = layer,
+                             .made = s->start + layer * TURN + 1 + k % 3,
+                             .reads = s->g.edge_count,
+                             .first_read = s->windows[layer].from + read,
+                             .last_read = s->windows[layer].from + read};
+        if (!n->is_needed)
+            n->first_read = n->last_read = HLO_NONE;
+        for (uint32_t o = 0; o < k && n->rule != PRIMAL_NEVER; o++)
+            if (s->nodes[o].layer == layer && roll(seed) % 2)
+                s->edges[s->g.edge_count++] = o;
+        n->read_count = s->g.edge_count - n->reads;
+        s->bytes[k] = 1 + (double)(roll(seed) % 50);
+        s->ms[k] = (double)(roll(seed) % 40);
+    }
+    s->rate = 0.5 + (double)(roll(seed) % 40) / 10; /* bytes a ms */
+    s->forward = (double)(roll(seed) % 40);
+    s->backward = 2 * s->forward;
+}
+
+/* Memory by its words, position by position. */
+static double slow_peak(const struct small *s, const uint8_t *state)
+{
+    uint32_t from[MOST], to[MOST], made_by[LAYERS] = {0};
+    double peak = 0;
+
+    for (uint32_t k = 0; k < s->g.count; k++) {
+        const struct primal *n = &s->nodes[k];
+        from[k] = n->is_needed ? n->first_read : UINT32_MAX;
+        to[k] = n->is_needed ? n->last_read : 0;
+        if (n->made > made_by[n->layer])
+            made_by[n->layer] = n->made;
+    }
+    for (uint32_t k = s->g.count; k--;)
+        for (uint32_t i = 0; i < s->nodes[k].read_count && state[k] == VALUE_AGAIN; i++) {
+            uint32_t o = s->edges[s->nodes[k].reads + i];
+            from[o] = from[k] < from[o] ? from[k] : from[o];
+            to[o] = to[k] > to[o] ? to[k] : to[o];
+        }
+    for (uint32_t at = s->start; at < s->start + FORWARD_END + LAYERS * TURN; at++) {
+        double now = 0;
+        for (uint32_t k = 0; k < s->g.count; k++) {
+            const struct primal *n = &s->nodes[k];
+            bool there = state[k] == VALUE_AGAIN ? at >= from[k] : at > n->made;
+            if (state[k] == VALUE_OFFLOADED && at > made_by[n->layer + 1])
+                there = at >= s->windows[n->layer + 1].from;
+            now += state[k] && there && at <= to[k] ? s->bytes[k] : 0;
+        }
+        peak = fmax(peak, now);
+    }
+    return peak;
+}
+
+/* Least added ms of all 3^values choices within the limit. */
+static double least_with_host(const struct small *s, double limit)
+{
+    uint8_t keeps[MOST], state[MOST + 1];
+    double least = INFINITY;
+    uint32_t sets = 1;
+
+    for (uint32_t k = 0; k < s->g.count; k++)
+        sets *= 3;
+    for (uint32_t set = 0; set < sets; set++) {
+        double moved = 0;
+        bool may = true;
+        for (uint32_t k = 0, left = set; k < s->g.count; k++, left /= 3) {
+            static const uint8_t way[] = {0, VALUE_KEPT, VALUE_OFFLOADED};
+            keeps[k] = way[left % 3];
+            may &= keeps[k] != VALUE_OFFLOADED || s->nodes[k].layer + 1 < LAYERS;
+        }
+        struct recompute_point p = recompute_point_of(&s->r, keeps, state);
+        if (!may || slow_peak(s, state) > limit)
+            continue;
+        for (uint32_t k = 0; k < s->g.count; k++)
+            moved += state[k] == VALUE_OFFLOADED ? s->bytes[k] / s->rate : 0;
+        least = fmin(least, p.ms + fmax(0, moved - s->forward) + fmax(0, moved - s->backward));
+    }
+    return least;
+}
+
+static void test_offload(void **state)
+{
+    struct problem *p = mem_alloc(sizeof *p);
+    struct small *s = mem_alloc(sizeof *s);
+    uint32_t limits = 0, best = 0, on_host = 0, fit_by_host = 0;
+    uint64_t seed = 11;
+    double none[MOST] = {0};
+
+    (void)state;
+    load_example("mlp", 4, NULL, p);
+    double *scratch = memory_scratch(&p->memory);
+    s->start = p->m->computations[p->m->entry].first;
+    assert_true(p->m->computations[p->m->entry].count > FORWARD_END + LAYERS * TURN);
+    for (int round = 0; round < 400; round++) {
+        struct err e = {0};
+        draw(s, &seed);
+        s->g.of_buffer = mem_try(p->m->value_count + 1, sizeof *s->g.of_buffer);
+        struct recompute_prices prices = {.bytes = s->bytes,
+                                          .piece_bytes = s->bytes,
+                                          .gather_ms = none,
+                                          .work_ms = s->ms,
+                                          .reader_bytes = none,
+                                          .bytes_per_ms = 100,
+                                          .passes = 1,
+                                          .host = {s->rate, s->forward, s->backward, 1},
+                                          .memory = &p->memory,
+                                          .range_bytes = scratch};
+        assert_int_equal(recompute_new(&s->g, &prices, &s->r, &e), 0);
+        for (double limit = 10; limit < 200; limit *= 1.5) {
+            struct recompute_choice c;
+            double least = least_with_host(s, limit);
+            assert_int_equal(recompute_within(&s->r, limit, 1e-6, &c, &e), 0);
+            assert_true(c.bound_ms <= least * (1 + 1e-6) + 1e-6);
+            if (c.fits) {
+                for (uint32_t k = 0; k < s->g.count; k++) { /* as one kind */
+                    bool among = s->nodes[k].layer < c.layers;
+                    uint8_t way = among ? c.first[k] : c.rest[k];
+                    bool stays = s->nodes[k].layer >= c.host_layers;
+                    c.rest[k] = way == VALUE_OFFLOADED && stays ? VALUE_KEPT : way;
+                }
+                assert_true(slow_peak(s, c.rest) <= limit * (1 + 1e-9));
+                assert_true(c.ms >= least * (1 - 1e-6) - 1e-6);
+                best += c.ms <= least * (1 + 1e-6) + 1e-6;
+                on_host += c.host_bytes > 0;
+            }
+            limits += least < INFINITY;
+            s->r.host.bytes_per_ms = 0;
+            struct recompute_choice without;
+            assert_int_equal(recompute_within(&s->r, limit, 1e-6, &without, &e), 0);
+            assert_true(!without.fits || (c.fits && c.ms <= without.ms * (1 + 1e-9)));
+            fit_by_host += c.fits && !without.fits;
+            s->r.host.bytes_per_ms = s->rate;
+            recompute_choice_release(&c);
+            recompute_choice_release(&without);
+        }
+        recompute_release(&s->r);
+        free(s->g.of_buffer);
+    }
+    print_message("%u limits: %u choices are the best of all, %u have values on the host, %u fit "
+                  "by it alone\n",
+                  limits, best, on_host, fit_by_host);
+    assert_true(on_host > 150 && fit_by_host > 25 && best * 100 > limits * 88);
+    free(scratch);
+    free(s);
+    problem_release(p);
+    free(p);
+}
+
 /* ---- one graph whatever a module recomputes ---- */
 
 static const char one[] =
@@ -378,9 +560,9 @@ static void test_joint(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_enumeration), cmocka_unit_test(test_gpt),
-        cmocka_unit_test(test_megatron),    cmocka_unit_test(test_examples),
-        cmocka_unit_test(test_joint),
+        cmocka_unit_test(test_enumeration), cmocka_unit_test(test_offload),
+        cmocka_unit_test(test_gpt),         cmocka_unit_test(test_megatron),
+        cmocka_unit_test(test_examples),    cmocka_unit_test(test_joint),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -127,8 +127,9 @@ static const struct option results[] = {
      "single change that lowers it most; for a pipeline, the peak of every stage over its schedule",
      ARG(memory)},
     {"recompute", "off|auto",
-     "auto: which values of the forward pass to keep for the backward pass, and which to compute "
-     "again, within --memory-limit or device: values with their source lines, the bound, the "
+     "auto: which values of the forward pass to keep for the backward pass, which to send to host "
+     "memory (with a `host:` link), and which to compute again, within --memory-limit or device: "
+     "values with their source lines, the bound, the "
      "front, stock policies and jax.checkpoint code. With --memory-limit, the plan, "
      "--micro-batches auto and --zero auto are chosen together with it",
      .kind = OPTION_CHOICE, NAMES(recomputes), ARG(recompute)},
