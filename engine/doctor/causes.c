@@ -3,6 +3,7 @@
 
 #include "engine/cluster/collectives.h"
 #include "engine/doctor/doctor.h"
+#include "engine/doctor/moves.h"
 #include "hlo/module/attr.h"
 #include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
@@ -201,7 +202,7 @@ static bool is_of_activations(const struct evidence *v)
     if (v->op == HLO_NONE || hlo_at(m, v->op)->opcode != HLO_OP_DOT)
         return false;
     return hlo_attr_ints(m, v->op, HLO_ATTR_LHS_BATCH_DIMS, dims) > 0 ||
-           evidence_operand(m, v->op, 0) == v->source || evidence_operand(m, v->op, 1) == v->source;
+           moves_operand(m, v->op, 0) == v->source || moves_operand(m, v->op, 1) == v->source;
 }
 
 static bool is_weight(const struct evidence *v)

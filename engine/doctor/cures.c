@@ -5,6 +5,7 @@
 #include "engine/doctor/causes.h"
 #include "engine/doctor/doctor.h"
 #include "engine/doctor/evidence.h"
+#include "engine/doctor/moves.h"
 #include "hlo/module/attr.h"
 #include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
@@ -167,7 +168,7 @@ static bool is_parameter_product(const struct evidence *v)
     if (v->op == HLO_NONE || hlo_at(m, v->op)->opcode != HLO_OP_DOT)
         return false;
     for (uint32_t n = 0; n < 2; n++) {
-        if (hlo_at(m, evidence_operand(m, v->op, n))->opcode != HLO_OP_PARAMETER)
+        if (hlo_at(m, moves_operand(m, v->op, n))->opcode != HLO_OP_PARAMETER)
             return false;
     }
     return true;
@@ -180,8 +181,8 @@ static bool is_cut_to_fit(const struct evidence *v)
 
     if (v->op == HLO_NONE || hlo_at(m, v->op)->opcode != HLO_OP_DOT)
         return false;
-    return evidence_is_piece(m, evidence_operand(m, v->op, 0)) !=
-           evidence_is_piece(m, evidence_operand(m, v->op, 1));
+    return evidence_is_piece(m, moves_operand(m, v->op, 0)) !=
+           evidence_is_piece(m, moves_operand(m, v->op, 1));
 }
 
 /* By addition: of the greatest of parts there is no reduce-scatter in JAX. */
@@ -272,7 +273,7 @@ static void scatter(struct answer *a)
 static bool looks_up_stored(const struct evidence *v)
 {
     return v->op != HLO_NONE && hlo_at(v->m, v->op)->operand_count &&
-           hlo_at(v->m, evidence_operand(v->m, v->op, 0))->opcode == HLO_OP_PARAMETER;
+           hlo_at(v->m, moves_operand(v->m, v->op, 0))->opcode == HLO_OP_PARAMETER;
 }
 
 static void gather_rows(struct answer *a)
@@ -481,7 +482,7 @@ static void operand(struct answer *a)
 {
     const struct hlo_module *m = a->v->m;
     uint32_t other = a->v->slot == 0 ? 1 : 0;
-    hlo_id with = evidence_operand(m, a->v->op, other);
+    hlo_id with = moves_operand(m, a->v->op, other);
     double sum = value_bytes(m, a->v->op) * fmax(a->f->once.group, 1);
     struct doctor_traffic left =
         doctor_traffic_of(&a->d->cluster, a->v->groups, COLLECTIVE_ALL_REDUCE, sum);

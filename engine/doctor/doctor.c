@@ -5,6 +5,7 @@
 #include "engine/doctor/causes.h"
 #include "engine/doctor/evidence.h"
 #include "engine/doctor/groups.h"
+#include "engine/doctor/moves.h"
 #include "engine/doctor/wishes.h"
 #include "hlo/meaning/program.h"
 #include "hlo/module/hlo.h"
@@ -161,8 +162,7 @@ static bool is_help(const char *op_name)
 static uint32_t chain_of_asked(const struct doctor *d, hlo_id id,
                                struct hlo_frame out[static HLO_FRAMES_MOST])
 {
-    return hlo_at(d->m, id)->operand_count ? doctor_chain(d, evidence_operand(d->m, id, 0), out)
-                                           : 0;
+    return hlo_at(d->m, id)->operand_count ? doctor_chain(d, moves_operand(d->m, id, 0), out) : 0;
 }
 
 /* One line without its callers asks for what was made on several others: it helps them. */
@@ -325,14 +325,30 @@ static void ask_before(struct doctor *d, const struct evidence_index *before, st
 
 /* ---- all of them ---- */
 
+/* For TPU a sum of which each device keeps a part is one fusion, which sends no more than a
+ * reduce-scatter: fusion(..), kind=kCustom, calls=%all-reduce-scatter.3. */
+static hlo_id scatter_fusion(const struct hlo_module *m, hlo_id id, enum collective_kind kind)
+{
+    static const char name[] = "all-reduce-scatter";
+    const struct hlo_computation *c = &m->computations[hlo_at(m, id)->computation];
+
+    if (kind != COLLECTIVE_ALL_REDUCE || c->caller_count != 1 ||
+        hlo_at(m, c->callers[0])->opcode != HLO_OP_FUSION ||
+        strncmp(c->name, name, sizeof name - 1) != 0)
+        return HLO_NONE;
+    return c->callers[0];
+}
+
 static int examine(struct doctor *d, const struct evidence_index *x,
                    const struct evidence_index *before, hlo_id id, enum collective_kind kind,
                    double trips, struct err *e)
 {
     struct doctor_finding *f = &d->findings[d->count];
+    hlo_id fusion = scatter_fusion(d->m, id, kind);
     struct device_groups groups;
     struct evidence v;
 
+    kind = fusion == HLO_NONE ? kind : COLLECTIVE_REDUCE_SCATTER;
     if (device_groups_of(d->m, id, d->devices, &groups, e))
         return e->code;
     evidence_of(x, id, kind, &groups, &v);
@@ -342,7 +358,8 @@ static int examine(struct doctor *d, const struct evidence_index *x,
                                  .takes = v.source,
                                  .speaker = v.speaker,
                                  .trips = trips};
-    f->once = doctor_traffic_of(&d->cluster, &groups, kind, result_bytes(d->m, id));
+    f->once = doctor_traffic_of(&d->cluster, &groups, kind,
+                                result_bytes(d->m, fusion == HLO_NONE ? id : fusion));
     f->cause = doctor_cause_of(&v, trips);
     f->has_line =
         find_line(d, is_asked_for(f->cause) && v.asks != HLO_NONE ? v.asks : v.speaker, &f->line);

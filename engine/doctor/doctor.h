@@ -111,6 +111,16 @@ struct doctor_opaque {
     const char *target;
 };
 
+/* All changes that planning again has found, in one plan: nothing is saved twice. */
+struct doctor_together {
+    uint32_t changes;          /* different ones; 0: none, or they cannot be planned together */
+    double now_ms, ms;         /* collectives of a step in the plan, as doctor_planned has them */
+    double bytes;              /* of what is left */
+    double saves_ms;           /* of the step, computing included */
+    double memory_now, memory; /* bytes of a device */
+    uint32_t count;            /* collectives that are left */
+};
+
 struct doctor {
     const struct hlo_module *m;
     struct cluster cluster;
@@ -126,6 +136,7 @@ struct doctor {
     double compute_ms; /* of a step on one device, without collectives */
     struct doctor_opaque *opaque;
     uint32_t opaque_count;
+    struct doctor_together together;
     bool is_compiled; /* scheduled and fused: constraints are gone, types may have grown */
     struct partitioner *partitioner; /* private: as measured, what made the dump is not known */
     struct helper *helpers;          /* private: source lines of helper functions */

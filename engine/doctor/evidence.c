@@ -12,6 +12,7 @@
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,7 +85,7 @@ static void find_source(struct evidence *v)
     v->is_invariant = hlo_at(m, id)->opcode == HLO_OP_PARAMETER;
     for (int n = 0; n < 2; n++) { /* the loop on the way back takes what the one forward has kept */
         if (moves_holds(m, id, HLO_OP_DYNAMIC_SLICE) && hlo_at(m, id)->operand_count)
-            id = moves_kept(m, hlo_operand(m, id, 0));
+            id = moves_kept(m, moves_sliced(m, id));
     }
     v->is_stored = hlo_at(m, id)->opcode == HLO_OP_PARAMETER;
     if (v->is_stored)
@@ -172,19 +173,6 @@ uint32_t evidence_result(const struct hlo_module *m, hlo_id id)
     return 0;
 }
 
-hlo_id evidence_operand(const struct hlo_module *m, hlo_id id, uint32_t n)
-{
-    hlo_id at = moves_up(m, hlo_operand(m, id, n));
-
-    for (int k = 0; k < STEPS_MOST && hlo_at(m, at)->opcode == HLO_OP_PARAMETER; k++) {
-        hlo_id fusion = moves_fusion_of(m, at);
-        if (fusion == HLO_NONE || hlo_at(m, at)->number >= hlo_at(m, fusion)->operand_count)
-            break;
-        at = moves_up(m, hlo_operand(m, fusion, hlo_at(m, at)->number));
-    }
-    return at;
-}
-
 /* The operand of `op` that `id` becomes through moves. */
 static int slot_of(const struct hlo_module *m, hlo_id id, hlo_id op)
 {
@@ -193,7 +181,7 @@ static int slot_of(const struct hlo_module *m, hlo_id id, hlo_id op)
     find_near(m, id, passes_moves, &near);
     for (uint32_t n = 0; n < hlo_at(m, op)->operand_count; n++) {
         for (uint32_t k = 0; k < near.count; k++) {
-            if (near.id[k] == hlo_operand(m, op, n) || near.id[k] == evidence_operand(m, op, n))
+            if (near.id[k] == hlo_operand(m, op, n) || near.id[k] == moves_operand(m, op, n))
                 return (int)n;
         }
     }
@@ -241,7 +229,7 @@ static bool takes_from_call(const struct evidence *v)
 }
 
 /* Collectives that were joined into one keep one frame; the elements taken out of it keep theirs.
- */
+ * One that runs asynchronously may say nothing, what starts it does. */
 static hlo_id speaker_of(const struct hlo_module *m, hlo_id id)
 {
     const struct hlo_instruction *i = hlo_at(m, id);
@@ -251,6 +239,10 @@ static hlo_id speaker_of(const struct hlo_module *m, hlo_id id)
         if (hlo_at(m, user)->opcode == HLO_OP_GET_TUPLE_ELEMENT && hlo_meta(m, user)->op_name[0])
             return user;
     }
+    const struct hlo_computation *c = &m->computations[i->computation];
+    if (!hlo_meta(m, id)->op_name[0] && c->caller_count == 1 &&
+        hlo_at(m, c->callers[0])->opcode == HLO_OP_ASYNC_START)
+        return c->callers[0];
     return id;
 }
 
@@ -345,7 +337,7 @@ static bool is_repeated(const struct evidence *v)
 
     if (v->slot < 0 || v->slot > 1 || hlo_at(m, v->op)->opcode != HLO_OP_DOT)
         return false;
-    hlo_id with = begin_of(m, evidence_operand(m, v->op, v->slot == 0 ? 1 : 0));
+    hlo_id with = begin_of(m, moves_operand(m, v->op, v->slot == 0 ? 1 : 0));
     const struct hlo_attr *a = with == HLO_NONE ? NULL : hlo_attr(m, with, HLO_ATTR_SHARDING);
     return a && device_groups_have_same(v->groups, a->text, a->size);
 }
@@ -542,6 +534,13 @@ static bool is_handed_out(const struct hlo_module *m, hlo_id id)
            (hlo_at(m, id)->opcode == HLO_OP_TUPLE || moves_only(m, id) || is_plain(m, id));
 }
 
+static void name_primitive(struct evidence *v)
+{
+    const char *name = evidence_primitive(hlo_meta(v->m, v->speaker)->op_name);
+
+    snprintf(v->primitive, sizeof v->primitive, "%.*s", (int)strcspn(name, "["), name);
+}
+
 void evidence_of(const struct evidence_index *x, hlo_id id, enum collective_kind kind,
                  const struct device_groups *groups, struct evidence *out)
 {
@@ -555,7 +554,6 @@ void evidence_of(const struct evidence_index *x, hlo_id id, enum collective_kind
                              .speaker = speaker,
                              .kind = kind,
                              .groups = groups,
-                             .primitive = evidence_primitive(meta->op_name),
                              .op = HLO_NONE,
                              .opcode = (uint16_t)HLO_OP_UNKNOWN,
                              .dim = -1,
@@ -563,6 +561,7 @@ void evidence_of(const struct evidence_index *x, hlo_id id, enum collective_kind
                              .stored = "",
                              .slot = -1,
                              .asks = HLO_NONE};
+    name_primitive(out);
     if (hlo_attr_ints(m, id, HLO_ATTR_DIMENSIONS, dims) > 0)
         out->dim = dims[0];
     find_source(out);
@@ -575,8 +574,7 @@ void evidence_of(const struct evidence_index *x, hlo_id id, enum collective_kind
         return;
     if (out->is_stored && !strcmp(meta->op_name, out->stored))
         out->speaker = find_taker(m, id);
-    meta = hlo_meta(m, out->speaker);
-    out->primitive = evidence_primitive(meta->op_name);
+    name_primitive(out);
     find_op(x, out);
     if (out->op == HLO_NONE)
         return;

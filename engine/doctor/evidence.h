@@ -29,7 +29,8 @@ int evidence_index_new(const struct hlo_module *m, const struct hlo_frames *fram
                        struct evidence_index *out, struct err *e) MUST_CHECK;
 void evidence_index_release(struct evidence_index *x);
 
-/* The last part of an op_name: "dot_general" of "jit(f)/while/body/dot_general". */
+/* The last part of an op_name: "dot_general" of "jit(f)/while/body/dot_general", what is behind it
+ * in brackets too. */
 const char *evidence_primitive(const char *op_name);
 /* What a primitive of JAX or TensorFlow becomes; HLO_OP_UNKNOWN. */
 uint16_t evidence_opcode(const char *primitive);
@@ -48,29 +49,30 @@ struct evidence {
                            for parameters brought to another split, whose taker it is */
     enum collective_kind kind;
     const struct device_groups *groups;
-    const char *primitive; /* last part of op_name: "dot_general"; "" without metadata */
-    hlo_id op;             /* the instruction it serves, HLO_NONE */
-    uint16_t opcode;       /* of `op`, or what `primitive` stands for; HLO_OP_UNKNOWN: unknown */
-    int64_t dim;           /* gathered or scattered dim; -1 */
-    hlo_id source;         /* what it takes, seen through moves: parameter, dot, reduce, ... */
-    bool is_constrained;   /* on the way from `source` stands a constraint */
-    bool is_stored;        /* `source` is a parameter, or a piece of what a loop carries */
-    const char *stored;    /* the parameter's name; "" */
-    bool is_invariant;     /* all of that parameter, and no piece that a loop takes of it */
-    bool is_sliced;        /* the result is cut by partition: replicated, then cut */
-    bool is_masked;        /* takes a select by device number: broadcast from one device */
-    bool is_called;        /* what it broadcasts was made by a call to the host */
-    bool is_repeated;      /* what it is multiplied with is the same on all devices of the group */
-    bool is_kept;          /* made on the way forward, used on the way back too */
-    bool is_reduced;       /* takes what `op_name`'s reduce made of this device's part */
-    bool is_vector;     /* a stored vector along the last dim of what it meets: a bias, a scale */
-    bool is_update;     /* gathers what is made of this device's piece of a parameter as large
-                           as the result, which lies whole */
-    bool is_mapped;     /* shard_map is what asks for the split */
-    bool is_alone;      /* `op` works elementwise on one value that is no constant */
-    bool is_handed_out; /* from `op` on nothing but elementwise work up to the result */
-    int slot;           /* which operand of `op` it becomes; -1: none, it is made of the result */
-    hlo_id asks;        /* constraint that follows `op`; HLO_NONE */
+    char primitive[48];  /* last part of op_name, without what older JAX has behind it in brackets:
+                            "dot_general"; "" without metadata */
+    hlo_id op;           /* the instruction it serves, HLO_NONE */
+    uint16_t opcode;     /* of `op`, or what `primitive` stands for; HLO_OP_UNKNOWN: unknown */
+    int64_t dim;         /* gathered or scattered dim; -1 */
+    hlo_id source;       /* what it takes, seen through moves: parameter, dot, reduce, ... */
+    bool is_constrained; /* on the way from `source` stands a constraint */
+    bool is_stored;      /* `source` is a parameter, or a piece of what a loop carries */
+    const char *stored;  /* the parameter's name; "" */
+    bool is_invariant;   /* all of that parameter, and no piece that a loop takes of it */
+    bool is_sliced;      /* the result is cut by partition: replicated, then cut */
+    bool is_masked;      /* takes a select by device number: broadcast from one device */
+    bool is_called;      /* what it broadcasts was made by a call to the host */
+    bool is_repeated;    /* what it is multiplied with is the same on all devices of the group */
+    bool is_kept;        /* made on the way forward, used on the way back too */
+    bool is_reduced;     /* takes what `op_name`'s reduce made of this device's part */
+    bool is_vector;      /* a stored vector along the last dim of what it meets: a bias, a scale */
+    bool is_update;      /* gathers what is made of this device's piece of a parameter as large
+                            as the result, which lies whole */
+    bool is_mapped;      /* shard_map is what asks for the split */
+    bool is_alone;       /* `op` works elementwise on one value that is no constant */
+    bool is_handed_out;  /* from `op` on nothing but elementwise work up to the result */
+    int slot;            /* which operand of `op` it becomes; -1: none, it is made of the result */
+    hlo_id asks;         /* constraint that follows `op`; HLO_NONE */
 };
 
 void evidence_of(const struct evidence_index *x, hlo_id id, enum collective_kind kind,
@@ -92,8 +94,6 @@ bool evidence_meets_pieces(const struct hlo_module *m, hlo_id id);
 hlo_id evidence_value(const struct hlo_module *m, hlo_id id);
 /* Which of the entry's results it becomes through moves, from 1 on; 0: none, or the only one. */
 uint32_t evidence_result(const struct hlo_module *m, hlo_id id);
-/* Operand `n` of an instruction, seen through moves, and out of the fusion it stands in. */
-hlo_id evidence_operand(const struct hlo_module *m, hlo_id id, uint32_t n);
 
 /* Whether an instruction is a sharding constraint: as JAX writes it, or the copy that the
  * partitioner leaves of it. */

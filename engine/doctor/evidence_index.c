@@ -130,9 +130,14 @@ uint64_t evidence_frame(const struct hlo_module *m, hlo_id id)
 
 const char *evidence_primitive(const char *name)
 {
-    const char *slash = strrchr(name, '/');
+    const char *last = name;
+    int depth = 0;
 
-    return slash ? slash + 1 : name;
+    for (const char *at = name; *at; at++) {
+        depth += (*at == '[') - (*at == ']' && depth > 0);
+        last = *at == '/' && !depth ? at + 1 : last;
+    }
+    return last;
 }
 
 static int compare_rows(const void *a, const void *b)
@@ -269,8 +274,9 @@ hlo_id evidence_find(const struct evidence_index *x, const struct hlo_frames *fr
          k < x->count && evidence_is_at(&x->rows[k], primitive, chain[0].line); k++) {
         uint32_t frames_alike = alike(chain, count, own, hlo_frames_of(frames, x->rows[k].at, own));
         uint16_t opcode = hlo_at(x->m, x->rows[k].id)->opcode;
-        uint32_t score =
-            frames_alike * 16 + (opcode == wanted ? 10 : (uint32_t)evidence_weight(opcode));
+        bool is_there = frames_alike && own[0].column == chain[0].column;
+        uint32_t score = frames_alike * 32 + 16 * is_there +
+                         (opcode == wanted ? 10 : (uint32_t)evidence_weight(opcode));
         if (frames_alike && score > most) {
             most = score;
             best = x->rows[k].id;

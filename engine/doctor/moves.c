@@ -81,12 +81,73 @@ hlo_id moves_up(const struct hlo_module *m, hlo_id id)
     return id;
 }
 
+/* The fusion that an instruction stands in; HLO_NONE. */
+hlo_id moves_fusion_of(const struct hlo_module *m, hlo_id id)
+{
+    const struct hlo_computation *c = &m->computations[hlo_at(m, id)->computation];
+
+    return c->caller_count == 1 && hlo_at(m, c->callers[0])->opcode == HLO_OP_FUSION ? c->callers[0]
+                                                                                     : HLO_NONE;
+}
+
+/* It, or the part of a fusion, of this opcode; HLO_NONE: there is none. */
+static hlo_id inner_of(const struct hlo_module *m, hlo_id id, enum hlo_opcode opcode)
+{
+    const struct hlo_instruction *i = hlo_at(m, id);
+
+    if (i->opcode != HLO_OP_FUSION || !i->called_count)
+        return i->opcode == opcode ? id : HLO_NONE;
+    const struct hlo_computation *c = &m->computations[hlo_called(m, id, 0)];
+    for (uint32_t k = 0; k < c->count; k++) {
+        if (hlo_at(m, c->first + k)->opcode == opcode)
+            return c->first + k;
+    }
+    return HLO_NONE;
+}
+
+hlo_id moves_operand(const struct hlo_module *m, hlo_id id, uint32_t n)
+{
+    hlo_id at = moves_up(m, hlo_operand(m, id, n));
+
+    for (int k = 0; k < STEPS_MOST && hlo_at(m, at)->opcode == HLO_OP_PARAMETER; k++) {
+        hlo_id fusion = moves_fusion_of(m, at);
+        if (fusion == HLO_NONE || hlo_at(m, at)->number >= hlo_at(m, fusion)->operand_count)
+            break;
+        at = moves_up(m, hlo_operand(m, fusion, hlo_at(m, at)->number));
+    }
+    return at;
+}
+
+hlo_id moves_sliced(const struct hlo_module *m, hlo_id id)
+{
+    hlo_id best = hlo_operand(m, id, 0);
+
+    for (uint32_t n = 1; hlo_at(m, id)->opcode == HLO_OP_FUSION && n < hlo_at(m, id)->operand_count;
+         n++) {
+        hlo_id operand = hlo_operand(m, id, n);
+        if (hlo_shape(m, operand)->bytes > hlo_shape(m, best)->bytes)
+            best = operand;
+    }
+    return best;
+}
+
+/* What a parameter of a fusion is outside; itself: another parameter. */
+static hlo_id given_of(const struct hlo_module *m, hlo_id id)
+{
+    hlo_id fusion = hlo_at(m, id)->opcode == HLO_OP_PARAMETER ? moves_fusion_of(m, id) : HLO_NONE;
+
+    return fusion != HLO_NONE && hlo_at(m, id)->number < hlo_at(m, fusion)->operand_count
+               ? hlo_operand(m, fusion, hlo_at(m, id)->number)
+               : id;
+}
+
 /* moves_out; *number: of the last element that was taken. */
 static hlo_id out_of(const struct hlo_module *m, hlo_id id, uint32_t *number)
 {
+    id = given_of(m, id);
     for (int n = 0; n < STEPS_MOST && (moves_only(m, id) || moves_fusion(m, id, false)); n++) {
         if (hlo_at(m, id)->opcode != HLO_OP_GET_TUPLE_ELEMENT) {
-            id = hlo_operand(m, id, 0);
+            id = given_of(m, hlo_operand(m, id, 0));
             continue;
         }
         *number = hlo_at(m, id)->number;
@@ -120,9 +181,10 @@ hlo_id moves_kept(const struct hlo_module *m, hlo_id id)
         hlo_id root = m->computations[hlo_called(m, loop, n)].root;
         if (hlo_at(m, root)->opcode != HLO_OP_TUPLE || number >= hlo_at(m, root)->operand_count)
             continue;
-        hlo_id row = moves_up(m, hlo_operand(m, root, number));
-        if (hlo_at(m, row)->opcode == HLO_OP_DYNAMIC_UPDATE_SLICE)
-            return out_of(m, hlo_operand(m, row, 1), &number);
+        hlo_id row =
+            inner_of(m, moves_up(m, hlo_operand(m, root, number)), HLO_OP_DYNAMIC_UPDATE_SLICE);
+        if (row != HLO_NONE)
+            return out_of(m, moves_operand(m, row, 1), &number);
     }
     return loop;
 }
@@ -155,15 +217,6 @@ bool moves_cuts(const struct hlo_module *m, hlo_id user)
             return true;
     }
     return i->opcode == HLO_OP_FUSION && moves_holds(m, user, HLO_OP_PARTITION_ID);
-}
-
-/* The fusion that an instruction stands in; HLO_NONE. */
-hlo_id moves_fusion_of(const struct hlo_module *m, hlo_id id)
-{
-    const struct hlo_computation *c = &m->computations[hlo_at(m, id)->computation];
-
-    return c->caller_count == 1 && hlo_at(m, c->callers[0])->opcode == HLO_OP_FUSION ? c->callers[0]
-                                                                                     : HLO_NONE;
 }
 
 bool moves_spreads_last(const struct hlo_module *m, hlo_id id, hlo_id user)

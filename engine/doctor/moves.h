@@ -16,8 +16,12 @@ bool moves_fusion(const struct hlo_module *m, hlo_id id, bool slices);
 bool moves_holds(const struct hlo_module *m, hlo_id id, enum hlo_opcode opcode);
 /* What it moves, or itself. */
 hlo_id moves_up(const struct hlo_module *m, hlo_id id);
-/* The same, and from what a loop's body is given to what the loop began with. */
+/* The same, and from what a fusion or a loop's body is given to what it is given outside. */
 hlo_id moves_out(const struct hlo_module *m, hlo_id id);
+/* Operand `n` of an instruction, seen through moves, and out of the fusion it stands in. */
+hlo_id moves_operand(const struct hlo_module *m, hlo_id id, uint32_t n);
+/* What a dynamic-slice, or the fusion of one, takes a part of: of a fusion its largest operand. */
+hlo_id moves_sliced(const struct hlo_module *m, hlo_id id);
 /* Whether it cuts out this device's part by its number. */
 bool moves_cuts(const struct hlo_module *m, hlo_id id);
 /* Whether it is computed from the device's number, in at most `depth` steps. */

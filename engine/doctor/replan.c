@@ -2,6 +2,7 @@
  * author asked, what he left open is free, and one after the other what he asked is let go. */
 #include "engine/cluster/collectives.h"
 #include "engine/cluster/mesh.h"
+#include "engine/cost/memory.h"
 #include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
 #include "engine/doctor/causes.h"
@@ -10,6 +11,7 @@
 #include "engine/doctor/region.h"
 #include "engine/doctor/wishes.h"
 #include "engine/problem/problem.h"
+#include "engine/relaxed/plan_totals.h"
 #include "engine/relaxed/relaxed.h"
 #include "engine/relaxed/status.h"
 #include "hlo/meaning/frames.h"
@@ -53,10 +55,12 @@ struct replan {
     hlo_id *of_file;            /* [file->count] the instruction of p.m made of it; HLO_NONE */
     struct doctor_total dumped; /* what the dump's collectives take in a step */
     const atomic_bool *stop;
+    status
+        *to; /* [wish_count] as the changes that are offered have it; the first of several counts */
+    bool *changes;    /* [wish_count] one of them changes it */
+    double walked_ms; /* saved by ways in steps, whose values the plan does not gather whole */
     uint32_t plans, failed, most; /* solves that gave a plan, and that gave none: of each so many */
 };
-
-/* ---- what the author asked for ---- */
 
 static int find_wishes(struct replan *x, struct err *e)
 {
@@ -72,7 +76,10 @@ static int find_wishes(struct replan *x, struct err *e)
         x->wishes[x->wish_count++] = w;
     }
     x->alone = mem_try((size_t)x->wish_count + 1, sizeof *x->alone);
-    return x->alone ? 0 : err_no_memory(e, "for the shardings of the program");
+    x->to = mem_try((size_t)x->wish_count + 1, sizeof *x->to);
+    x->changes = mem_try((size_t)x->wish_count + 1, sizeof *x->changes);
+    return x->alone && x->to && x->changes ? 0
+                                           : err_no_memory(e, "for the shardings of the program");
 }
 
 /* ---- plans ---- */
@@ -194,22 +201,9 @@ static void write_place(const struct replan *x, const struct doctor_wish *w, str
 static void write_change(const struct replan *x, const struct doctor_wish *w, bool several,
                          const struct relaxed_plan *plan, struct str *out)
 {
-    const char *name = hlo_meta(x->p.m, w->id)->op_name;
-
-    if (w->kind == WISH_STORED)
-        str_format(out, "store \"%.60s\" as ", *name ? name : hlo_name(x->p.m, w->id));
-    else if (w->kind == WISH_CONSTRAINT) {
-        if (several)
-            write_place(x, w, out);
-        str_add(out, "constrain it to ");
-    }
-    if (w->kind == WISH_RESULT && w->result)
-        str_format(out, "hand result %u out as ", w->result);
-    else if (w->kind == WISH_RESULT)
-        str_add(out, "hand the result out as ");
-    doctor_wish_write(&x->p, w->id, status_in(plan, x->p.m, w->id), out);
-    str_add(out, ", not ");
-    doctor_wish_write(&x->p, w->id, w->asked, out);
+    if (several && w->kind == WISH_CONSTRAINT)
+        write_place(x, w, out);
+    doctor_wish_write_change(&x->p, w, status_in(plan, x->p.m, w->id), out);
 }
 
 static int keep_cure(struct replan *x, struct doctor_finding *f, const struct relaxed_plan *plan,
@@ -234,6 +228,15 @@ static int keep_cure(struct replan *x, struct doctor_finding *f, const struct re
     out->has_line = at && at->kind == WISH_CONSTRAINT &&
                     doctor_line_before(x->d, x->p.m->origin[at->id], &out->line);
     return 0;
+}
+
+/* What an offered change does to a wish; the first that changes it counts. */
+static void note_change(struct replan *x, uint32_t wish, const struct relaxed_plan *plan)
+{
+    if (x->changes[wish])
+        return;
+    x->changes[wish] = true;
+    x->to[wish] = status_in(plan, x->p.m, x->wishes[wish].id);
 }
 
 /* ---- one finding ---- */
@@ -377,6 +380,8 @@ static int keep_single(struct replan *x, struct doctor_finding *f, const struct 
 
     write_change(x, w, false, &c->best->plan, &words);
     int rc = keep_cure(x, f, &c->best->plan, &words, w, e);
+    if (f->planned.change)
+        note_change(x, c->best->wish, &c->best->plan);
     str_release(&words);
     return rc;
 }
@@ -394,6 +399,8 @@ static int keep_group(struct replan *x, struct doctor_finding *f, const struct c
         at = !at || w->kind == WISH_CONSTRAINT ? w : at;
     }
     int rc = words.size ? keep_cure(x, f, &c->all, &words, at, e) : 0;
+    for (uint32_t k = 0; f->planned.change && k < c->changed_count; k++)
+        note_change(x, c->changed[k], &c->all);
     str_release(&words);
     return rc;
 }
@@ -440,6 +447,15 @@ static bool same_way(const struct relaxed_reshard *a, const struct relaxed_resha
            a->becomes == b->becomes;
 }
 
+static bool is_offered_before(const struct replan *x, const struct doctor_finding *f)
+{
+    for (const struct doctor_finding *g = x->d->findings; g < f; g++) {
+        if (g->planned.change && !strcmp(g->planned.change, f->planned.change))
+            return true;
+    }
+    return false;
+}
+
 /* Where the way from split to split has several steps, the partitioner finds them when it is led: a
  * constraint between each two, and no sharding of the author's changes. Now is what the plan's
  * other collectives take and the whole values that are gathered without these constraints. */
@@ -472,6 +488,7 @@ static int keep_walk(struct replan *x, struct doctor_finding *f, const struct ch
         f->planned.now_ms += saved_ms;
         f->planned.saves_ms += saved_ms;
         f->planned.now_count = f->planned.now_count - steps + gathers;
+        x->walked_ms += is_offered_before(x, f) ? 0 : saved_ms;
     }
     str_release(&words);
     return rc;
@@ -538,11 +555,48 @@ static int plan_finding(struct replan *x, const struct evidence_index *lines,
 
     if (at == HLO_NONE)
         return 0;
-    for (enum region_reach reach = REGION_NEAR; !c.count && reach < REGION_FAR; reach++) {
+    enum region_reach last = f->cause == DOCTOR_PARTIAL ? REGION_NEAR : REGION_OVER_LOOPS;
+    for (enum region_reach reach = REGION_NEAR; !c.count && reach <= last; reach++) {
         region_find(x->p.m, at, reach, &g);
         c.count = wishes_in(x, &g, WISHES_NEAR, c.near);
     }
     return keep_best(x, f, &c, e);
+}
+
+/* All that is offered, in one plan: what two changes save is not saved twice, and where one stands
+ * in the other's way that counts too. */
+static int plan_together(struct replan *x, struct err *e)
+{
+    struct doctor_together *out = &x->d->together;
+    struct relaxed_plan plan;
+    uint32_t changes = 0;
+
+    for (uint32_t k = 0; k < x->d->count; k++) {
+        const struct doctor_finding *f = &x->d->findings[k];
+        changes += f->planned.change && !is_offered_before(x, f);
+    }
+    int rc = changes ? relaxed_set_pins(x->r, NULL, 0, e) : 0;
+    for (uint32_t k = 0; changes && !rc && k < x->wish_count; k++)
+        rc = relaxed_hold(x->r, x->wishes[k].id, x->changes[k] ? &x->to[k] : &x->wishes[k].asked, 1,
+                          e);
+    if (!changes || rc)
+        return rc;
+    rc = relaxed_solve(x->r, 0, &plan, e);
+    if (rc)
+        return rc;
+    struct sent now = sent_by(x, &x->base, NULL), then = sent_by(x, &plan, NULL);
+    *out = (struct doctor_together){.changes = changes,
+                                    .now_ms = now.ms + x->walked_ms,
+                                    .ms = then.ms,
+                                    .bytes = then.bytes,
+                                    .count = then.count,
+                                    .saves_ms = now.step_ms + x->walked_ms - then.step_ms};
+    struct memory_cost before = {.peak = 0}, after = {.peak = 0};
+    rc = relaxed_memory(&x->base, &before, e) || relaxed_memory(&plan, &after, e) ? e->code : 0;
+    out->memory_now = before.peak;
+    out->memory = after.peak;
+    relaxed_plan_release(&plan);
+    return rc;
 }
 
 /* ---- all of them ---- */
@@ -588,6 +642,8 @@ static void release_replan(struct replan *x)
         problem_release(&x->p);
     free(x->wishes);
     free(x->alone);
+    free(x->to);
+    free(x->changes);
     free(x->of_file);
     free(x);
 }
@@ -633,6 +689,8 @@ int doctor_replan(struct doctor *d, struct hlo_module *program, const atomic_boo
     rc = evidence_index_new(d->before, d->before_frames, &lines, e);
     for (uint32_t k = 0; k < d->count && !rc && !stop_asked(stop); k++)
         rc = plan_finding(x, &lines, &d->findings[k], e);
+    if (!rc && !stop_asked(stop))
+        rc = plan_together(x, e);
 out:
     evidence_index_release(&lines);
     release_replan(x);

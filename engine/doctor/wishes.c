@@ -301,3 +301,21 @@ void doctor_wish_write(const struct problem *p, hlo_id id, status s, struct str 
     }
     str_add(out, ")");
 }
+
+void doctor_wish_write_change(const struct problem *p, const struct doctor_wish *w, status to,
+                              struct str *out)
+{
+    const char *name = hlo_meta(p->m, w->id)->op_name;
+
+    if (w->kind == WISH_STORED)
+        str_format(out, "store \"%.60s\" as ", *name ? name : hlo_name(p->m, w->id));
+    else if (w->kind == WISH_CONSTRAINT)
+        str_add(out, "constrain it to ");
+    else if (w->result)
+        str_format(out, "hand result %u out as ", w->result);
+    else
+        str_add(out, "hand the result out as ");
+    doctor_wish_write(p, w->id, to, out);
+    str_add(out, ", not ");
+    doctor_wish_write(p, w->id, w->asked, out);
+}

@@ -36,6 +36,9 @@ void doctor_wishes_as_copies(struct hlo_module *m);
  * Afterwards a call is a copy. */
 bool doctor_wish_of(const struct problem *p, hlo_id id, struct doctor_wish *out);
 
+/* What a wish becomes: store "w" as P('x', None, ('y', 'z')), not P(). Appended. */
+void doctor_wish_write_change(const struct problem *p, const struct doctor_wish *w, status to,
+                              struct str *out);
 /* A status of `id` as JAX writes it: P('x', None, ('y', 'z')). Appended. */
 void doctor_wish_write(const struct problem *p, hlo_id id, status s, struct str *out);
 

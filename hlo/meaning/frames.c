@@ -9,7 +9,7 @@
 #include <string.h>
 
 struct location {
-    uint32_t file, function, line;
+    uint32_t file, function, line, column;
 };
 
 struct frame {
@@ -72,7 +72,7 @@ static bool add_row(struct hlo_frames *f, int rows, const char *at, const char *
             return false;
         f->locations[f->location_count++] = (struct location){
             frame_field(at, end, "file_name_id"), frame_field(at, end, "function_name_id"),
-            frame_field(at, end, "line")};
+            frame_field(at, end, "line"), frame_field(at, end, "column")};
         return true;
     default:
         if (!mem_grow(&f->frames, &f->frame_room, f->frame_count, 1))
@@ -156,13 +156,14 @@ uint32_t hlo_frames_of(const struct hlo_frames *f, hlo_id id,
         const struct frame *frame = &f->frames[at - 1];
         if (frame->location && frame->location <= f->location_count) {
             const struct location *l = &f->locations[frame->location - 1];
-            out[count++] = (struct hlo_frame){name_of(f, ROWS_FILES, l->file),
-                                              name_of(f, ROWS_FUNCTIONS, l->function), l->line};
+            out[count++] =
+                (struct hlo_frame){name_of(f, ROWS_FILES, l->file),
+                                   name_of(f, ROWS_FUNCTIONS, l->function), l->line, l->column};
         }
         at = frame->parent < at ? frame->parent : 0; /* parents come first: no circle */
     }
     if (!count && old->source_file[0])
-        out[count++] = (struct hlo_frame){old->source_file, "", old->source_line};
+        out[count++] = (struct hlo_frame){old->source_file, "", old->source_line, 0};
     return count;
 }
 

@@ -15,7 +15,7 @@ enum { HLO_FRAMES_MOST = 64 }; /* in one chain; outer frames are dropped */
 
 struct hlo_frame {
     const char *file, *function; /* cleaned; function "" when unknown */
-    uint32_t line;
+    uint32_t line, column;       /* column 0: unknown */
 };
 
 struct hlo_frames;

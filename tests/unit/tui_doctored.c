@@ -87,6 +87,13 @@ static void test_planned_again_without_files(void **state)
     for (uint32_t n = 0; n < next->row_count; n++)
         planned |= next->rows[n].finding->planned.change != NULL;
     assert_true(planned);
+    const struct doctor_together *all = &next->doctor.together;
+    assert_true(all->changes > 0 && all->memory_now > 0 && all->memory > 0);
+    for (uint32_t n = 0; n < next->row_count; n++) {
+        const struct doctor_planned *one = &next->rows[n].finding->planned;
+        assert_true(!one->change || all->ms <= one->ms * (1 + 1e-9));
+        assert_true(!one->change || fabs(all->now_ms - one->now_ms) <= 1e-9 * one->now_ms);
+    }
     assert_null(next->program);
     doctored_free(next);
 }

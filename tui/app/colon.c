@@ -331,7 +331,7 @@ static void save_page(struct app *a, const char *path, bool overwrite)
     struct err e = {0};
 
     if (!*path || !p || !p->ops->page || !p->ops->page(p, &md)) {
-        app_say(a, *path ? "this view has no page; V w and two plans compared have"
+        app_say(a, *path ? "this view has no page; V w, V k and two plans compared have"
                          : ":page FILE.md or FILE.html");
         str_release(&md);
         return;
@@ -471,7 +471,7 @@ static const struct colon_command colon_commands[] = {
     {"record", "[FILE]", "record what is shown as an asciicast; again: end it", run_record, NULL,
      true},
     {"record!", "[FILE]", "the same, over a file that is there", run_record_over, NULL, true},
-    {"page", "FILE", "what is shown as a page: the ledger, two plans compared; .md or .html",
+    {"page", "FILE", "what is shown as a page: the ledger, the doctor, two plans; .md or .html",
      run_page, NULL, true},
     {"page!", "FILE", "the same, over a file that is there", run_page_over, NULL, true},
     {"quit", "", "leave the program", run_quit, NULL, false},

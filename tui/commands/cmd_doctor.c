@@ -182,6 +182,25 @@ static void print_share(const struct doctor *d, double ms)
                units_short_ms(step, d->compute_ms + ms), 100 * ms / (d->compute_ms + ms));
 }
 
+/* Where several were found; of one its row says the same. */
+static void print_together(const struct doctor_together *t)
+{
+    char now[UNITS_ROOM], then[UNITS_ROOM], left[UNITS_ROOM], less[UNITS_ROOM], was[UNITS_ROOM],
+        is[UNITS_ROOM];
+
+    if (!t->changes)
+        return;
+    printf("  planned   ");
+    if (t->changes > 1)
+        printf("all %u changes at once: ", t->changes);
+    else
+        printf("with its change: ");
+    printf("collectives %s to %s, %s left in %u,\n            the step %s%s, memory %s to %s\n",
+           units_short_ms(now, t->now_ms), units_short_ms(then, t->ms), units_bytes(left, t->bytes),
+           t->count, t->saves_ms < 0 ? "+" : "-", units_short_ms(less, fabs(t->saves_ms)),
+           units_bytes(was, t->memory_now), units_bytes(is, t->memory));
+}
+
 static void print_page(const struct doctor *d)
 {
     struct doctor_total now, cured;
@@ -211,9 +230,10 @@ static void print_page(const struct doctor *d)
            units_bytes(b, cured.sent));
     print_times(cured.ms);
     printf(" with the changes above, planned ones apart\n");
+    print_together(&d->together);
     if (d->is_compiled)
         printf(
-            "\n  Compiled text has lost the sharding constraints, and CPU has turned bf16 into f32:"
+            "\n  Compiled text has lost the sharding constraints, and for CPU bf16 has become f32:"
             "\n  the text after spmd-partitioning says more.\n");
     printf(
         "\n  A module made for partitions is explained, not planned: automap plan takes the text\n"
@@ -300,6 +320,18 @@ static cJSON *opaque_json(const struct doctor *d, const struct doctor_opaque *ca
     return o;
 }
 
+static void add_together(cJSON *o, const struct doctor_together *t)
+{
+    cJSON_AddNumberToObject(o, "changes", t->changes);
+    cJSON_AddNumberToObject(o, "communication_now_ms", t->now_ms);
+    cJSON_AddNumberToObject(o, "communication_ms", t->ms);
+    cJSON_AddNumberToObject(o, "bytes", t->bytes);
+    cJSON_AddNumberToObject(o, "collectives", t->count);
+    cJSON_AddNumberToObject(o, "step_saves_ms", t->saves_ms);
+    cJSON_AddNumberToObject(o, "memory_now_bytes", t->memory_now);
+    cJSON_AddNumberToObject(o, "memory_bytes", t->memory);
+}
+
 static void print_json(const struct doctor *d)
 {
     struct doctor_total now, cured;
@@ -325,6 +357,8 @@ static void print_json(const struct doctor *d)
     cJSON_AddNumberToObject(o, "cured_bytes", cured.bytes);
     cJSON_AddNumberToObject(o, "cured_sent_bytes", cured.sent);
     cJSON_AddNumberToObject(o, "cured_ms", cured.ms);
+    if (d->together.changes)
+        add_together(cJSON_AddObjectToObject(o, "planned_together"), &d->together);
     char *text = cJSON_Print(o);
     if (text)
         puts(text);

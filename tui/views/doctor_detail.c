@@ -140,8 +140,9 @@ static int find_way(const struct doctor *d, const struct doctor_finding *f, stru
     return count;
 }
 
+/* `at`: its line; NULL: the innermost that a person may have written. */
 static void draw_value(const struct doctor *d, const struct pane *p, int y, hlo_id id,
-                       const char *is)
+                       const char *is, const struct hlo_frame *at)
 {
     struct str shape = {0};
     char line[96];
@@ -152,7 +153,10 @@ static void draw_value(const struct doctor *d, const struct pane *p, int y, hlo_
     pane_cut(p, x, y, wide ? 26 : 18, ROLE_TEXT, shape.text ? shape.text : "");
     x += wide ? 28 : 20;
     x = pane_cut(p, x, y, 19, ROLE_DIM, is) > 0 ? x + 20 : x;
-    doctor_source_text(d, id, line, sizeof line);
+    if (at)
+        doctor_line_text(line, sizeof line, true, at);
+    else
+        doctor_source_text(d, id, line, sizeof line);
     pane_cut(p, x, y, p->width - x, ROLE_TITLE, line);
     str_release(&shape);
 }
@@ -164,8 +168,11 @@ static int draw_way(const struct doctor *d, const struct pane *p, int y,
     struct way way[4];
     int count = find_way(d, f, way);
 
-    for (int k = 0; k < count; k++)
-        draw_value(d, p, y++, way[k].id, way[k].is);
+    for (int k = 0; k < count; k++) {
+        bool asks =
+            way[k].id == f->asks && f->has_line; /* no line of a wrapper that asks for all */
+        draw_value(d, p, y++, way[k].id, way[k].is, asks ? &f->line : NULL);
+    }
     uint32_t frames = doctor_chain(d, f->id, chain);
     if (frames < 2)
         return y;
@@ -186,7 +193,7 @@ static int draw_uses(const struct doctor *d, const struct pane *p, int y, int mo
     for (uint32_t k = 0; k < shown; k++) {
         const struct doctor_finding *f = &d->findings[r->of.first + k];
         draw_value(d, p, y++, f->id,
-                   f->op == HLO_NONE || f->op == f->id ? "" : hlo_name(d->m, f->op));
+                   f->op == HLO_NONE || f->op == f->id ? "" : hlo_name(d->m, f->op), NULL);
     }
     if (shown < r->of.times)
         pane_format(p, 2, y++, ROLE_DIM, "%u more", r->of.times - shown);
@@ -259,7 +266,7 @@ static int draw_call_detail(const struct doctor_view *v, const struct pane *p,
 
     snprintf(title, sizeof title, "custom-call ×%u", o->count);
     pane_head(p, 0, &(struct head){0, title, units_short_ms(ms, o->ms), false});
-    draw_value(d, p, 1, o->first, "the first of them");
+    draw_value(d, p, 1, o->first, "the first of them", NULL);
     int y = draw_said(p, 2, "because", ROLE_TEXT,
                       "no rule says what it does: the bytes that it reads and writes are counted, "
                       "its operations are not, and how it may be split is not known");
@@ -354,8 +361,32 @@ int doctor_draw_warnings(const struct doctored *d, const struct pane *p, int y)
     return y;
 }
 
+/* What planning the program with all of them has found: no sum of what each saves. */
+static void draw_together(const struct doctor_together *t, const struct pane *p, int y)
+{
+    char title[64], now[UNITS_ROOM], then[UNITS_ROOM], less[UNITS_ROOM], was[UNITS_ROOM],
+        is[UNITS_ROOM], memory[96];
+
+    snprintf(title, sizeof title,
+             t->changes == 1 ? "After the planned change" : "After all %u planned changes",
+             t->changes);
+    pane_head(p, y++, &(struct head){0, title, "priced together, not added", false});
+    int x = pane_format(p, 0, y, ROLE_TEXT, "collectives %s to ", units_short_ms(now, t->now_ms));
+    x = pane_text(p, x, y, ROLE_OK, units_short_ms(then, t->ms));
+    x = pane_format(p, x, y, ROLE_TEXT, ", the step %s%s", t->saves_ms < 0 ? "+" : "-",
+                    units_short_ms(less, fabs(t->saves_ms)));
+    snprintf(memory, sizeof memory, "memory %s to %s", units_bytes(was, t->memory_now),
+             units_bytes(is, t->memory));
+    if (x + 3 + (int)strlen(memory) <= p->width)
+        pane_text(p, x + 3, y, ROLE_TEXT, memory);
+}
+
 void doctor_draw_after(const struct doctored *d, const struct pane *p, int y)
 {
+    if (d->doctor.together.changes) {
+        draw_together(&d->doctor.together, p, y);
+        return;
+    }
     if (!d->changes)
         return;
     char title[64], now[UNITS_ROOM], then[UNITS_ROOM], less[UNITS_ROOM];

@@ -7,6 +7,7 @@
 #include "engine/doctor/doctor.h"
 #include "hlo/meaning/frames.h"
 #include "hlo/module/hlo.h"
+#include "hlo/support/mem.h"
 #include "tui/screen/grid.h"
 #include "tui/screen/list.h"
 #include "tui/watch/doctored.h"
@@ -40,6 +41,9 @@ const char *doctor_kind_name(enum collective_kind kind);
 int doctor_draw_detail(const struct doctor_view *v, const struct pane *p);
 int doctor_draw_warnings(const struct doctored *d, const struct pane *p, int y);
 void doctor_draw_after(const struct doctored *d, const struct pane *p, int y);
+
+/* Markdown, appended. */
+void doctor_write_page(const struct doctored *d, struct str *out);
 
 enum { DOCTOR_WARNINGS_MOST = 5 };
 int doctor_warnings_of(const struct doctored *d, char out[DOCTOR_WARNINGS_MOST][200]);

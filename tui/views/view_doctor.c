@@ -139,9 +139,10 @@ static void draw_title(const struct doctored *d, const struct pane *p)
     char name[128], count[UNITS_ROOM], devices[64], times[64];
     int right = p->width;
 
-    int x = pane_cut(p, 0, 0, p->width < 56 ? p->width : p->width - 38, ROLE_TITLE | BOLD,
-                     file_stem(name, sizeof name, d->m->file));
-    if (p->width >= 100)
+    bool wide = p->width >= 100;
+    int room = p->width < 56 ? p->width : p->width - 38 - (wide ? 16 : 0);
+    int x = pane_cut(p, 0, 0, room, ROLE_TITLE | BOLD, file_stem(name, sizeof name, d->m->file));
+    if (wide)
         x = pane_format(p, x + 2, 0, ROLE_DIM, "%s instr", units_count(count, d->m->count));
     int end = x + 3 + utf8_text_columns(all->cluster.name);
     const char *state = all->is_compiled ? "compiled" : "read";
@@ -455,13 +456,22 @@ static void message_doctor(const struct panel *p, char *out, size_t room)
              op);
 }
 
+static bool page_doctor(const struct panel *p, struct str *out)
+{
+    const struct doctor_view *v = p->state;
+
+    if (out)
+        doctor_write_page(v->dump, out);
+    return true;
+}
+
 const struct panel_ops view_doctor = {
     .name = "doctor",
     .title = "Doctor",
     .place = PLACE_BARE,
     .keys = &doctor_keys,
-    .hints = "down=row uses why copy=copy_change tell unknown search before cluster open "
-             "find=commands help close",
+    .hints = "down=row uses why copy=copy_change tell unknown export=page search before cluster "
+             "open find=commands help close",
     .size = sizeof(struct doctor_view),
     .open = open_doctor,
     .close = close_doctor,
@@ -473,5 +483,6 @@ const struct panel_ops view_doctor = {
     .find = find_doctor,
     .name_here = name_here,
     .message = message_doctor,
+    .page = page_doctor,
     .is_live = is_live,
 };

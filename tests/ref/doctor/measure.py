@@ -52,8 +52,8 @@ def dumps(name, f, mesh, ins, outs, shapes):
     jax.clear_caches()
     jax.jit(g, in_shardings=put(tuple(ins)), out_shardings=put(outs)).lower(*shapes).compile()
     def one(pattern):
-        found = sorted(out.glob(f"*.jit_{name}.{pattern}"))
-        return found[-1] if found else None
+        found = list(out.glob(f"*.jit_{name}.{pattern}"))
+        return max(found, key=lambda path: path.stat().st_mtime) if found else None
     after = one("*cpu_after_optimizations.txt") if args.compiled else one("*after_spmd-partitioning*.txt")
     return after or one("*after_shardy-xla*.txt"), one("before_optimizations.txt")
 
@@ -149,6 +149,12 @@ def check(name):
         told += [c.get("cure", "").replace('"', "") for c in found["collectives"] if c["verdict"] == "unwanted" or not told]
         if not any(words.startswith(one) if one else not plans for words in told + [""] for one in begins.split("|")):
             faults.append(f"changes {told}, expected one that begins with \"{begins}\"")
+    if len(plans) > 1 and not any("in between" in words for words in plans):  # what the doctor prices together
+        parts = {}
+        for one in (one for words in plans for one in words.split("; ")):
+            parts.setdefault(re.split(r" P\(", one)[0], one)
+        ours = dict(next(iter(plans.values())), change="; ".join(parts.values()), bytes=found["planned_together"]["bytes"])
+        plans["together"] = ours
     for k, plan in enumerate(plans.values()):
         new = with_change(program, plan)
         if not new:
