@@ -303,6 +303,31 @@ static int strip_comments(struct parser *p, const char **value, const char **end
     return 0;
 }
 
+/* What is not known is kept on one line: a line of it could pass for the begin of a module. Breaks
+ * in strings stay. */
+static int flatten(struct parser *p, const char **text, const char **end)
+{
+    if (!memchr(*text, '\n', (size_t)(*end - *text)))
+        return 0;
+    if (strip_comments(p, text, end))
+        return p->e->code;
+    size_t size = (size_t)(*end - *text);
+    char *copy = arena_get(&p->m->arena, size + PARSE_SLACK, 1);
+    if (!copy)
+        return hlo_parse_memory(p);
+    memcpy(copy, *text, size);
+    for (char *at = copy; at < copy + size; at++) {
+        const char *closed = *at == '"' ? hlo_lex_string_end(at) : NULL;
+        if (closed)
+            at += closed - 1 - at;
+        else if (*at == '\n' || *at == '\r')
+            *at = ' ';
+    }
+    *text = copy;
+    *end = copy + size;
+    return 0;
+}
+
 static int parse_plain(struct parser *p, unsigned key, const char *name, struct hlo_draft *d)
 {
     const char *value = p->at, *end = NULL;
@@ -342,6 +367,8 @@ static int parse_plain(struct parser *p, unsigned key, const char *name, struct 
         return add_attr(p, key, value, size);
     }
     p->at = behind;
+    if (key == HLO_ATTR_UNKNOWN && flatten(p, &text, &end))
+        return p->e->code;
     return add_attr(p, key, text, (size_t)(end - text));
 }
 
