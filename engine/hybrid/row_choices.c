@@ -14,6 +14,7 @@
 #include "engine/problem/problem.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/stop.h"
 #include "hlo/support/union_find.h"
 
 #include <math.h>
@@ -97,7 +98,7 @@ int row_kinds_new(struct row_maker *k)
     k->part_of = mem_try(k->t->row_size + 1, sizeof *k->part_of);
     k->spread = mem_try(s->spread_count, sizeof *k->spread);
     bool ok = index && k->kinds && k->part_of && k->spread;
-    for (uint32_t kind = 0; kind < s->kinds && ok; kind++) {
+    for (uint32_t kind = 0; kind < s->kinds && ok && !stop_asked(k->t->options.stop); kind++) {
         uint32_t section = s->kind_first[kind];
         size_t first = k->costs.bill_count;
         for (uint32_t n = s->op_base[section]; n < s->op_base[section + 1] && ok; n++)

@@ -62,7 +62,7 @@ struct row_part {
 
 /* ---- row_choices.c ---- */
 
-/* Kinds of sections, their parts and bills. ERR_MEMORY. */
+/* Kinds of sections, their parts and bills; stopped, those so far. ERR_MEMORY. */
 int row_kinds_new(struct row_maker *k) MUST_CHECK;
 /* Of a bill the least of every figure over the labels that its free classes can have, each figure
  * alone. INFINITY where there are none. */

@@ -18,6 +18,7 @@
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/stop.h"
 
 #include <math.h>
 #include <string.h>
@@ -297,8 +298,7 @@ static int fill_rows(struct row_maker *k, struct rows *r, bool is_ideal)
     r->spread_at = mem_try(k->sigma_count, sizeof *r->spread_at);
     ok = ok && r->spread_at;
     for (uint32_t n = 0; n < k->sigma_count && ok; n++) {
-        const struct stage_options *o = &k->t->options;
-        if (o->stop && atomic_load_explicit(o->stop, memory_order_relaxed))
+        if (stop_asked(k->t->options.stop))
             break;
         for (uint32_t m = 0; m < s->shared_count; m++)
             k->costs.on[s->shared[m]] = k->sigmas[(size_t)n * s->shared_count + m];
@@ -331,7 +331,7 @@ int rows_new(const struct stage_tables *t, const struct stage_shape *shape, bool
         return rc;
     k.is_free = mem_try((size_t)k.costs.p->classes.count + 1, 1);
     rc = k.is_free ? row_kinds_new(&k) : err_no_memory(e, MEMORY_FOR);
-    if (!rc)
+    if (!rc && !stop_asked(t->options.stop))
         rc = fill_rows(&k, &r, is_ideal);
     stage_costs_release(&k.costs);
     free(k.kinds);

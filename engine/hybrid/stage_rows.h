@@ -46,7 +46,7 @@ struct rows {
 };
 
 /* All rows of a shape that no other beats; `is_ideal`: ideal ones. *cut_short is set when there
- * were too many. */
+ * were too many. Stopped: not all, or none. */
 int rows_new(const struct stage_tables *t, const struct stage_shape *shape, bool is_ideal,
              struct rows *out, bool *cut_short, struct err *e) MUST_CHECK;
 void rows_release(struct rows *r);

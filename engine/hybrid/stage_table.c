@@ -426,7 +426,7 @@ static int fill_slot(struct maker *k, uint32_t slot, bool is_ideal)
     struct slot_rows x = {0};
     int rc = 0;
 
-    for (uint32_t n = 0; n < k->t->shapes && !rc; n++) {
+    for (uint32_t n = 0; n < k->t->shapes && !stop_asked(k->t->options.stop); n++) {
         if (k->t->shape[n].slot != slot)
             continue;
         x.first[x.shapes] = k->t->rows;
@@ -436,10 +436,14 @@ static int fill_slot(struct maker *k, uint32_t slot, bool is_ideal)
         if (rc)
             break;
         x.shapes++;
+        if (stop_asked(k->t->options.stop)) /* the rows are not whole */
+            break;
         if (!sums_new(k, &x.rows[x.shapes - 1], &x.sums[x.shapes - 1]))
             rc = err_no_memory(k->e, MEMORY_FOR);
         if (!rc && !is_ideal)
             rc = keep_rows(k, &x.rows[x.shapes - 1], n);
+        if (rc)
+            break;
     }
     for (uint32_t i = 0; i < k->s->count && !rc && !stop_asked(k->t->options.stop); i++)
         for (uint32_t j = i + 1; j <= k->s->count && !rc; j++)

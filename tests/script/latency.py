@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""latency.py SOURCE AUTOMAP [--moments N] [--command WORD]: SIGTERM at random moments, to every command that computes.
+
+Each command runs once whole, at most LONG seconds, then N times with a signal at a moment drawn from that time. It ends
+within LIMIT_S, at its usual codes: 3 with what it has, 0 where it was done, or by the signal where it holds nothing. Of the
+time on the clock that is left out which its first thread stood ready and had no processor (schedstat). Prints k of n, and
+the median and the longest latency of each command."""
+import argparse
+import os
+import random
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+LIMIT_S, LONG, PATIENCE = 0.1, 4.0, 30
+
+
+def commands(source, shared, d):
+    models, clusters, data = source + "/examples/models/", source + "/examples/clusters/", source + "/tests/data/"
+    large, small, tiny = (models + name + ".hlo.txt.gz" for name in ("t5-3b", "t5-base6", "mlp"))
+    cluster, four = clusters + "a-2x8-v100.yaml", clusters + "v100-1x4.yaml"
+    search = ["search", large, cluster, "--quiet", "--no-journal", "--episodes", "100000000"]
+    rows = [["inspect", large], ["inspect", large, "--groups"], ["convert", large, d + "/out.mlir", "--force"],
+            ["convert", large, d + "/out.pb", "--force"], ["plan", large, cluster, "--optimum"], ["plan", large, cluster, "--optimum", "--mesh", "2x8"],
+            ["plan", large, cluster, "--mode", "relaxed"], ["plan", large, cluster, "--mode", "relaxed", "--mesh", "2x8"],
+            ["plan", large, cluster, "--memory-limit", "device", "--micro-batches", "auto"], ["plan", large, cluster, "--optimum", "--stability"],
+            ["plan", large, cluster, "--recompute", "auto"], ["plan", large, cluster, "--zero", "auto"],
+            ["explain", large, cluster, "--optimum", "encoder/layer_000/self/q/kernel:1"]]
+    rows += [["export", small, four, "--plan", d + "/plan", "--format", form] for form in ("html", "hlo", "stablehlo", "jax", "report")]
+    rows += [[*search], [*search, "--seeds", "3"], [*search, "--mode", "relaxed"]]
+    rows += [[*search, "--algo", algo] for algo in ("exact", "race", "random", "greedy", "enumerate", "anneal", "trws")]
+    rows += [[*search, "--kind", "pp", "--algo", algo] for algo in ("exact", "dqn", "race", "descent")]
+    rows += [[*search, "--kind", "hybrid", "--algo", algo] for algo in ("alpa", "dqn", "race")] + [[*search, "--kind", "all"]]
+    rows.append(["search", large, cluster, "--kind", "hybrid"])
+    rows += [["infer", large, cluster], ["place", large, cluster], ["place", large, cluster, "--algo", "race"], ["place", small, four, "--algo", "dqn"],
+             ["place", large, cluster, "--algo", "anneal", "--moves", "100000000"], ["replay", d + "/journal"], ["cast", d + "/journal", "-o", d + "/cast", "--force"],
+             ["teach", "cartpole"], ["teach", "chain", "--seeds", "3"], ["pretrain", "opp", small, "-o", d + "/opp.net", "--force", "--from-scratch"],
+             ["pretrain", "pp", "-o", d + "/pp.net", "--force"], ["doctor", data + "doctor/while_carry.cpu_after_optimizations.txt.gz"],
+             ["profile", data + "profile/mlp.trace.json.gz", data + "profile/mlp.hlo.txt.gz", "--compiled", data + "profile/mlp-compiled.hlo.txt.gz"],
+             ["calibrate", source + "/tests/ref/calibrate/cpu.yaml", data + "profile/mlp.hlo.txt.gz", d + "/profile"], ["cluster", cluster],
+             ["screen", large, cluster, "--keys", "V h"], ["tour", "start", "--text"], ["bench", "search", tiny], ["bench", "pipeline", cluster, small]]
+    for name in ("A", "P"):
+        instance = f"{shared}/data/iopddl/{name}.json.gz"
+        if os.path.exists(instance):
+            rows.append(["bench", "iopddl", instance, "--time", "20"])
+    return rows, (tiny, small, four, data)
+
+
+def waited(pid):
+    return int(open(f"/proc/{pid}/task/{pid}/schedstat").read().split()[1]) * 1e-9
+
+
+def stop_at(words, moment, env):
+    """Seconds from the signal to the end, without waiting for a processor, and the exit code; None: it had ended before."""
+    p = subprocess.Popen(words, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        p.wait(moment)
+        return None, p.returncode
+    except subprocess.TimeoutExpired:
+        pass
+    queued, start = waited(p.pid), time.monotonic()
+    p.send_signal(signal.SIGTERM)
+    watchdog = time.monotonic() + PATIENCE
+    while not os.waitid(os.P_PID, p.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG):
+        if time.monotonic() > watchdog:
+            p.kill()
+        time.sleep(0.0005)
+    took = time.monotonic() - start
+    took -= min(took, waited(p.pid) - queued)
+    return took, p.wait()
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("source")
+    parser.add_argument("automap")
+    parser.add_argument("--moments", type=int, default=6)
+    parser.add_argument("--command", default="")
+    o = parser.parse_args()
+    shared = os.environ.get("AUTOMAP_SHARED", o.source + "/../shared")
+    dice, late, all_in, signals = random.Random(11), 0, 0, 0
+    with tempfile.TemporaryDirectory() as d:
+        env = dict(os.environ, XDG_STATE_HOME=d + "/state", XDG_CONFIG_HOME=d + "/config", OPENBLAS_NUM_THREADS="1")
+        rows, (tiny, small, four, data) = commands(o.source, shared, d)
+        for make in (["plan", small, four, "--optimum", "-o", d + "/plan"], ["search", tiny, four, "--quiet", "--episodes", "300", "--journal", d + "/journal"],
+                     ["profile", data + "profile/mlp.trace.json.gz", data + "profile/mlp.hlo.txt.gz", "--compiled",
+                      data + "profile/mlp-compiled.hlo.txt.gz", "-o", d + "/profile"]):
+            subprocess.run([o.automap, *make], env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+        for words in rows:
+            name = " ".join(w for w in (os.path.basename(w) if "/" in w else w for w in words)
+                            if w not in ("--quiet", "--no-journal", "--force", "--episodes", "100000000"))
+            if not name.startswith(o.command):
+                continue
+            start = time.monotonic()
+            p = subprocess.Popen([o.automap, *words], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            try:
+                said = p.communicate(timeout=LONG)[1]
+                if p.returncode not in (0, 4):
+                    print(f"{name}: exit code {p.returncode}: {said[-160:]}  FAILED", flush=True)
+                    late += 1
+                    continue
+            except subprocess.TimeoutExpired:
+                p.kill()
+                p.communicate()
+            whole, took, codes = time.monotonic() - start, [], set()
+            for _ in range(o.moments):
+                latency, code = stop_at([o.automap, *words], dice.uniform(0.02, 0.95) * min(whole, LONG), env)
+                codes.add(code)
+                if latency is not None:
+                    took.append(latency)
+            wrong = [c for c in codes if c not in (0, 3, 4, -signal.SIGTERM)]
+            slow = sum(t > LIMIT_S for t in took)
+            late, all_in, signals = late + slow + len(wrong), all_in + len(took) - slow, signals + len(took)
+            note = ("  FAILED" if slow or wrong else "") + (f" codes {wrong}" if wrong else "")
+            figures = f"{1e3 * statistics.median(took):5.0f} ms {1e3 * max(took):6.0f} ms" if took else "    - ms      - ms"
+            print(f"{len(took) - slow:3} of {len(took):<3} {figures}  codes {sorted(codes)}  {name}{note}", flush=True)
+    print(f"{all_in} of {signals} signals: at the end within {LIMIT_S * 1e3:.0f} ms")
+    return 1 if late else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
