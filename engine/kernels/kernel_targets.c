@@ -11,7 +11,9 @@
 #include "hlo/module/special.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 bool kernel_is_unknown(const struct hlo_module *m, hlo_id id)
@@ -38,11 +40,14 @@ static void write_pattern(const struct hlo_shape *s, uint32_t *letter, struct st
 
 void kernel_rule_write(const struct hlo_module *m, hlo_id id, struct str *out)
 {
-    size_t size;
+    size_t size = 0;
     const char *target = hlo_attr_string(m, id, HLO_ATTR_CUSTOM_CALL_TARGET, &size);
     uint32_t letter = 0, operands = hlo_at(m, id)->operand_count;
 
-    str_format(out, "kernels:\n  - target: '%.*s'\n    dims: '", (int)size, target ? target : "");
+    char *shown = mem_alloc(size + 1);
+    text_clean(shown, size + 1, target ? target : "", target ? size : 0);
+    str_format(out, "kernels:\n  - target: '%s'\n    dims: '", shown);
+    free(shown);
     for (uint32_t n = 0; n < operands; n++) {
         str_add(out, n ? ", " : "");
         write_pattern(hlo_shape(m, hlo_operand(m, id, n)), &letter, out);
@@ -129,7 +134,10 @@ const struct kernel_target *kernel_largest_unknown(const struct kernel_targets *
 
 void kernel_target_say(const struct kernel_target *t, struct str *out)
 {
-    str_format(
-        out, "kernel %.*s (%u) has no rule: it runs whole, its work is unknown (%.1f %% of bytes)",
-        (int)(t->size < 60 ? t->size : 60), t->name, t->unknown, 100 * t->share);
+    char shown[61];
+
+    text_clean(shown, sizeof shown, t->name, t->size);
+    str_format(out,
+               "kernel %s (%u) has no rule: it runs whole, its work is unknown (%.1f %% of bytes)",
+               shown, t->unknown, 100 * t->share);
 }

@@ -10,7 +10,7 @@
 enum { KERNEL_TARGETS_MOST = 64 };
 
 struct kernel_target {
-    const char *name; /* of the module, not NUL-terminated */
+    const char *name; /* of the module, not NUL-terminated, as the file has it: not cleaned */
     size_t size;
     hlo_id first; /* the first unknown one, else the first */
     uint32_t count, unknown;

@@ -3,7 +3,7 @@
 # model's own name hold escapes, and no command prints one.
 command -v python3 > /dev/null || { echo "skipped: JSON is changed here with python3, its standard library"; exit 77; }
 exec python3 - "$1" "$2" << 'P'
-import json, os, re, shutil, subprocess, sys, tempfile
+import gzip, json, os, re, shutil, subprocess, sys, tempfile
 
 source, automap = sys.argv[1:]
 HOSTILE = "\x1b]0;owned\x07\x1b[31m\u202e\u200b\x9b\r\n"
@@ -68,5 +68,71 @@ with tempfile.TemporaryDirectory() as d:
         for form in ("json", "report", "command", "dot", "jax", "hlo", "hlo-v1", "cluster", "trace"):
             run("export", named, cluster, "--plan", d + "/bad.json", "--format", form)
         run("explain", named, cluster, "--plan", d + "/bad.json", "w:0")
+
+    # plans of the other kinds, operator graphs, instances, traces: every string of each, in turn
+    made = {"relaxed": ["plan", mlp, cluster, "--mode", "relaxed", "-o"], "hybrid": ["search", mlp, cluster, "--kind", "hybrid", "--plan"],
+            "placed": ["place", mlp, cluster, "--plan"], "split": ["place", mlp, cluster, "-o"]}
+    forms = {"relaxed": ("json", "report", "hlo"), "hybrid": ("json", "trace", "stages", "jax"), "placed": ("json", "split", "trace", "jax")}
+    trace, measured, compiled = (f"{source}/tests/data/profile/mlp{end}" for end in (".trace.json.gz", ".hlo.txt.gz", "-compiled.hlo.txt.gz"))
+    readers = {"split": [["place", mlp, cluster, "--split", "BAD"]], "trace": [["profile", "BAD", measured, "--compiled", compiled]],
+               "contest": [["bench", "iopddl", "BAD", "--time", "0.1"]], "graph": [["place", "BAD"], ["place", "BAD", "--json"]]}
+    trees = {"trace": json.load(gzip.open(trace)), "contest": json.load(open(source + "/tests/fuzz/iopddl/example.json")),
+             "graph": {"maxFPGAs": 2, "maxCPUs": 1, "maxMemoryPerFPGA": 100, "edges": [{"sourceId": "1", "destId": "2", "cost": 1}],
+                       "nodes": [{"id": str(n), "name": f"node {n}", "supportedOnFpga": 1, "cpuLatency": 2, "fpgaLatency": 1,
+                                  "isBackwardNode": 0, "size": 1, "colorClass": n} for n in (1, 2)]}}
+    for kind, words in made.items():
+        run(*words, f"{d}/{kind}.json")
+        trees[kind] = json.load(open(f"{d}/{kind}.json"))
+    for kind, tree in trees.items():
+        bad = d + "/bad.json"
+        uses = readers.get(kind) or [["plan", mlp, cluster, "--plan", "BAD"], ["explain", mlp, cluster, "--plan", "BAD"]]
+        paths = list(strings(tree))
+        for n, path in enumerate(paths):
+            if len(paths) > 40 and n % (len(paths) // 40):
+                continue
+            for text in (HOSTILE, value(tree, path) + HOSTILE):
+                json.dump(replaced(tree, path, text), open(bad, "w"))
+                for use in uses:
+                    run(*(bad if w == "BAD" else w for w in use))
+        for form in forms.get(kind, ()):
+            json.dump(replaced(tree, ("found_by",), HOSTILE) if "found_by" in tree else tree, open(bad, "w"))
+            run("export", named, cluster, "--plan", bad, "--format", form)
+
+    # names, paths and places in a program, through every command that reads one and every exporter
+    inside = "a/jvp(layer_0)/\\033]0;owned\\007\\x1b[31m\u202e\u200b\x9b/dot" # escapes of HLO, and what is no control byte, raw
+    program = f"""HloModule m\u202e\u200b
+
+ENTRY main {{
+  w = f32[8,8] parameter(0), metadata={{op_name="params['{inside}']" source_file="{inside}.py" source_line=3}}
+  x = f32[4,8] parameter(1), sharding={{replicated metadata={{op_name="{inside}"}}}}
+  d = f32[4,8] dot(x, w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}, metadata={{op_type="{inside}" op_name="{inside}" source_file="{inside}"}}, strange="{inside}"
+  ROOT c = f32[4,8] custom-call(d), custom_call_target="{inside}", backend_config="{inside}", frontend_attributes={{k="{inside}"}}
+}}
+"""
+    model, plan = d + "/program.hlo", d + "/program.json"
+    open(model, "w").write(program)
+    run("plan", model, cluster, "-o", plan)
+    if not os.path.exists(plan):
+        sys.exit("the hostile program was refused")
+    for words in (["inspect", "--all", "--groups"], ["inspect", "--json"], ["plan", "--memory"], ["plan", "--mode", "relaxed", "--json"], ["explain", cluster, "d"],
+                  ["place"], ["place", "--json"], ["doctor"], ["doctor", "--json"], ["screen", "--keys", "Enter"], ["screen", "--keys", "V g"],
+                  ["search", "--episodes", "3", "--no-journal"], ["search", "--kind", "hybrid"]):
+        run(words[0], model, *words[1:])
+    run("convert", model, d + "/program.mlir", "--force")
+    run("inspect", d + "/program.mlir", "--all")
+    for form in ("report", "html", "command", "dot", "jax", "flags", "dtensor", "json", "cluster"):
+        run("export", model, cluster, "--plan", plan, "--format", form)
+
+    # strings of clusters, rules of kernels, lists of variables, themes
+    for bad, uses in {f'name: "{{}}"\ndevices:\n  "{{}}": {{{{memory: 16 GB, peak: {{{{f32: 10 TFLOP/s}}}}, bandwidth: 900 GB/s, launch: 5 us}}}}\n'
+                      'servers:\n  - {{devices: 4, link: {{name: "{}", kind: ring, bandwidth: 100 GB/s, latency: 1 us}}}}\n':
+                      [["cluster", "BAD"], ["cluster", "BAD", "--json"], ["plan", mlp, "BAD"], ["screen", mlp, "BAD"]],
+                      'kernels:\n  - target: "x{}"\n    dims: "{}"\n': [["plan", mlp, cluster, "--kernels", "BAD"]],
+                      '["{}"]': [["inspect", mlp, "--vars", "BAD"]], 'base: default\n"{}": "{}"\n': [["screen", mlp, "--theme", "BAD"]],
+                      '{{"{}": 1}}': [["plan", mlp, cluster, "--profile", "BAD"]]}.items():
+        for escaped in (HOSTILE, json.dumps(HOSTILE)[1:-1]):
+            open(d + "/bad.yaml", "w").write(bad.replace("{{", "\0").replace("}}", "\1").replace("{}", escaped).replace("\0", "{").replace("\1", "}"))
+            for use in uses:
+                run(*(d + "/bad.yaml" if w == "BAD" else w for w in use))
 sys.exit(failed)
 P

@@ -1,6 +1,10 @@
 #include "tui/commands/inspect_kernels.h"
 
 #include "engine/kernels/kernel_targets.h"
+#include "hlo/support/mem.h"
+#include "hlo/support/text.h"
+
+#include <stdlib.h>
 
 void inspect_kernels_page(const struct inspection *in, struct str *out)
 {
@@ -12,8 +16,9 @@ void inspect_kernels_page(const struct inspection *in, struct str *out)
         str_add(out, "\nkernels\n");
     for (uint32_t k = 0; k < targets.count; k++) {
         const struct kernel_target *t = &targets.list[k];
-        str_format(out, "  %6u  %5.1f %% of bytes  %-44.*s %s\n", t->count, 100 * t->share,
-                   (int)(t->size < 80 ? t->size : 80), t->name,
+        char shown[81];
+        text_clean(shown, sizeof shown, t->name, t->size);
+        str_format(out, "  %6u  %5.1f %% of bytes  %-44s %s\n", t->count, 100 * t->share, shown,
                    t->unknown ? "no rule: runs whole, work unknown"
                    : t->rule  ? t->rule
                               : "known");
@@ -33,10 +38,13 @@ void inspect_kernels_json(const struct inspection *in, struct str *out)
     for (uint32_t k = 0; k < targets.count; k++) {
         const struct kernel_target *t = &targets.list[k];
         str_add(out, k ? ",\n    {\"target\": \"" : "\n    {\"target\": \"");
-        for (size_t n = 0; n < t->size; n++) {
-            if ((unsigned char)t->name[n] >= ' ' && t->name[n] != '"' && t->name[n] != '\\')
-                str_add_char(out, t->name[n]);
+        char *shown = mem_alloc(t->size + 1);
+        text_clean(shown, t->size + 1, t->name, t->size);
+        for (const char *at = shown; *at; at++) {
+            if (*at != '"' && *at != '\\')
+                str_add_char(out, *at);
         }
+        free(shown);
         str_format(out, "\", \"count\": %u, \"unknown\": %u, \"bytes_share\": %.6f, \"rule\": ",
                    t->count, t->unknown, t->share);
         str_format(out, t->rule ? "\"%s\"}" : "null}", t->rule);
