@@ -175,7 +175,7 @@ static const struct hybrid_form forms[] = {
     {"json", write_json, false},           {"trace", write_trace, false},
     {"stages", export_stages, true},       {"jax", export_stages_jax, true},
     {"megatron", export_megatron, true},   {"torchtitan", export_torchtitan, true},
-    {"deepspeed", export_deepspeed, true},
+    {"deepspeed", export_deepspeed, true}, {"flags", export_trainers, true},
 };
 
 int hybrid_write(const struct hybrid_form *f, const struct hybrid *h, struct str *out,

@@ -410,3 +410,30 @@ int export_deepspeed(const struct hybrid *h, struct str *out, struct err *e)
     str_add(out, "]\n}\n");
     return finish_told(&t, out, 0, e);
 }
+
+int export_trainers(const struct hybrid *h, struct str *out, struct err *e)
+{
+    static const struct {
+        const char *name;
+        int (*export)(const struct hybrid *h, struct str *out, struct err *e);
+    } trainers[] = {{"Megatron-LM", export_megatron},
+                    {"torchtitan", export_torchtitan},
+                    {"DeepSpeed", export_deepspeed}};
+    int told = 0, rc = 0;
+
+    for (size_t n = 0; n < sizeof trainers / sizeof *trainers; n++) {
+        struct str one = {0};
+        rc = trainers[n].export(h, &one, e);
+        if (!rc)
+            str_format(out, "%s# %s\n%s", n ? "\n" : "", trainers[n].name, one.text);
+        else if (rc == ERR_INFEASIBLE)
+            str_format(out, "%s# %s\n", n ? "\n" : "", e->what);
+        str_release(&one);
+        if (rc && rc != ERR_INFEASIBLE)
+            return rc;
+        told += !rc;
+    }
+    if (!told)
+        return rc;
+    return out->failed ? err_no_memory(e, "for the settings of trainers") : 0;
+}

@@ -16,5 +16,8 @@
 int export_megatron(const struct hybrid *h, struct str *out, struct err *e) MUST_CHECK;
 int export_torchtitan(const struct hybrid *h, struct str *out, struct err *e) MUST_CHECK;
 int export_deepspeed(const struct hybrid *h, struct str *out, struct err *e) MUST_CHECK;
+/* Of all three, each behind its name; a trainer that cannot be told with its reason in a comment.
+ * ERR_INFEASIBLE: none can. */
+int export_trainers(const struct hybrid *h, struct str *out, struct err *e) MUST_CHECK;
 
 #endif

@@ -347,6 +347,13 @@ static int parse_bracketed(struct mlir_parser *p, const char *name)
     return hlo_mlir_push_attr(p, name, begin, end);
 }
 
+/* `{ ^bb0(` or `{ %5 =`: not attributes. */
+static bool at_region(const char *p)
+{
+    p = lex_skip(p + 1);
+    return *p == '^' || *p == '%';
+}
+
 static int parse_loose(struct mlir_parser *p, struct mlir_reading *r)
 {
     const char *line = p->at;
@@ -391,7 +398,7 @@ static int parse_loose(struct mlir_parser *p, struct mlir_reading *r)
             rc = p->at[1] == '{' ? hlo_mlir_parse_attrs(p) : parse_bracketed(p, "sharding");
             break;
         case '{':
-            rc = hlo_mlir_parse_attrs(p);
+            rc = at_region(p->at) ? hlo_mlir_parse_region(p, r->id) : hlo_mlir_parse_attrs(p);
             break;
         default: {
             const char *end = hlo_mlir_name_end(p->at);

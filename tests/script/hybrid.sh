@@ -120,6 +120,10 @@ done
 "$automap" export "$t5" "$c" --plan "$dir/e.json" --format megatron > "$dir/megatron" || fail "Megatron is not told a uniform plan"
 "$automap" export "$t5" "$c" --plan "$dir/e.json" --format torchtitan > "$dir/titan" || fail "torchtitan is not told a uniform plan"
 "$automap" export "$t5" "$c" --plan "$dir/e.json" --format deepspeed > /dev/null 2>&1 && fail "DeepSpeed is told an interleaved plan"
+"$automap" export "$t5" "$c" --plan "$dir/e.json" --format flags > "$dir/flags" || fail "no trainer is told a uniform plan by flags"
+grep -q '^# Megatron-LM$' "$dir/flags" && grep -q '^# torchtitan$' "$dir/flags" && grep -qFe "$(head -1 "$dir/megatron")" "$dir/flags" ||
+    fail "flags lack a trainer"
+grep -q 'DeepSpeed' "$dir/flags" || fail "flags do not speak of DeepSpeed"
 grep -q '^# the plan has ZeRO 1, replicas here keep' "$dir/titan" || fail "torchtitan's missing ZeRO 1 is not said"
 "$python" - "$dir" << 'P' || fail "settings of trainers"
 import json, re, sys

@@ -420,6 +420,26 @@ static void test_unknown_is_opaque(void **state)
     hlo_free(m);
 }
 
+/* A form of its own with a region in it. */
+static void test_unknown_with_region(void **state)
+{
+    (void)state;
+    struct hlo_module *m = load(
+        MAIN1("%arg0: tensor<4xf32>, %arg1: tensor<f32>", "tensor<4xf32>",
+              "%0:2 = chlo.scan(%arg0) inits(%arg1) dimension=0 attributes {is_reverse = true} {\n"
+              "^bb0(%a: tensor<f32>, %b: tensor<f32>):\n"
+              "  %1 = stablehlo.add %a, %b : tensor<f32>\n"
+              "  stablehlo.return %1, %1 : tensor<f32>, tensor<f32>\n"
+              "} : (tensor<4xf32>, tensor<f32>) -> (tensor<4xf32>, tensor<f32>)\n"
+              "return %0#0 : tensor<4xf32>\n"));
+    assert_int_equal(m->warning_count, 1);
+    assert_int_equal(m->warnings[0].line, 3);
+    hlo_id scan = hlo_operand(m, m->computations[m->entry].root, 0);
+    assert_int_equal(hlo_at(m, scan)->opcode, HLO_OP_CUSTOM_CALL);
+    assert_int_equal(hlo_at(m, scan)->operand_count, 2);
+    hlo_free(m);
+}
+
 static void check_refused(const char *text, uint32_t line, const char *what)
 {
     struct hlo_module *m = NULL;
@@ -818,6 +838,7 @@ int main(void)
         cmocka_unit_test(test_changes_nothing),
         cmocka_unit_test(test_in_a_row),
         cmocka_unit_test(test_unknown_is_opaque),
+        cmocka_unit_test(test_unknown_with_region),
         cmocka_unit_test(test_mhlo_calls),
         cmocka_unit_test(test_loop_is_constrained),
         cmocka_unit_test(test_several_modules),

@@ -85,7 +85,8 @@ static const struct option rows[] = {
      "a module of HLO per stage and pass with shardings over the stage's devices, as JSON; jax: "
      "the "
      "same as a program with a mesh per stage and a loop over the schedule; of a uniform plan the "
-     "settings of megatron, torchtitan, deepspeed. Of a placement: json (default), split, and of a "
+     "settings of megatron, torchtitan, deepspeed, or flags: of all three. Of a placement: json "
+     "(default), split, and of a "
      "contiguous one of a training step pipeline, trace, jax",
      ARG(format), .value_at = format_at},
     {"sharding", "v2|v1", "how hlo spells device lists: <=[8] (default) or 0,1,2,3,4,5,6,7",
@@ -187,7 +188,7 @@ static int export_hybrid(struct export_args *a)
                                 "--sharding is of --format hlo, which a hybrid plan has not");
     if (!hybrid_form_by_name(a->format))
         return options_complain("export", "--format of a hybrid plan is json, trace, stages, jax, "
-                                          "megatron, torchtitan or deepspeed");
+                                          "megatron, torchtitan, deepspeed or flags");
     return hybrid_with_file(&a->problem, a->plan, write_hybrid, a);
 }
 
