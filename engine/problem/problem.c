@@ -440,8 +440,8 @@ static const struct {
     uint32_t enough, of;
     double all_but_two;
 } margins[PLAN_KIND_COUNT] = {
-    [PLAN_STRICT] = {"strict plans", 81, 86, 0.24},
-    [PLAN_RELAXED] = {"relaxed plans", 34, 42, 0.35},
+    [PLAN_STRICT] = {"strict plans", 109, 116, 0.24},
+    [PLAN_RELAXED] = {"relaxed plans", 47, 53, 0.30},
     [PLAN_PIPELINE] = {"pipeline stages", 14, 14, 0.08},
 };
 

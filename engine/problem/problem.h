@@ -54,8 +54,8 @@ enum plan_kind { PLAN_STRICT, PLAN_RELAXED, PLAN_PIPELINE, PLAN_KIND_COUNT };
 
 /* How much to keep free, as measured for plans of this kind that XLA compiled: of models nobody
  * here wrote and of the shipped ones (engine/MEASUREMENTS.md, "Memory: against XLA" and "Pipelines:
- * memory and time against XLA"). Appends "20 % of a device kept free is enough for 81 of 86 strict
- * plans compiled by XLA, 24 % for all but two". */
+ * memory and time against XLA"). Appends "20 % of a device kept free is enough for 109 of 116
+ * strict plans compiled by XLA, 24 % for all but two". */
 void memory_margin_say(enum plan_kind kind, struct str *out);
 
 struct problem {

@@ -32,6 +32,7 @@ expect 0 'exact +27\.9186 .*proven' place "$ops/bert_l-3_inference.json.gz" --al
 expect 0 'expert +49\.4049 ' place "$bert" --algo race --moves 50 --split "$data/human-experts/bert24_training_expert.json.gz"
 expect 0 'anneal .* 50 .*not contiguous' place "$bert" --algo race --moves 50
 expect 0 '"schema":.*automap-place-race-1' place "$bert" --algo race --moves 50 --json
+expect 0 '"proven_scope":.*contiguous placements of this graph' place "$bert" --algo race --moves 50 --json
 # What would be passed over is refused.
 expert=$data/human-experts/bert24_training_expert.json.gz
 expect 1 'why has no use with a race' place "$bert" --algo race --why node9

@@ -121,6 +121,13 @@ int place_race_json(const struct place_graph *g, const struct place_job *job,
     cJSON_AddNumberToObject(o, "seed", (double)job->seed);
     cJSON_AddNumberToObject(o, "plans", (double)r->plans);
     cJSON_AddNumberToObject(o, "bound_ms", r->bound_ms);
+    cJSON_AddStringToObject(
+        o, "proven_scope",
+        job->latency ? "latency of placements of this graph, under the rules and pins here"
+        : job->any_sets
+            ? "throughput of all placements of this graph, under the rules and pins here"
+            : "throughput of contiguous placements of this graph, under the rules and "
+              "pins here");
     levels = cJSON_AddArrayToObject(o, "levels");
     for (uint32_t k = 0; k < PLACE_LEVELS && place_levels[k] <= r->plans; k++)
         cJSON_AddItemToArray(levels, cJSON_CreateNumber((double)place_levels[k]));

@@ -12,8 +12,9 @@
 void place_race_print(const char *name, const struct place_graph *g, const struct place_job *job,
                       const struct place_race *r);
 
-/* schema automap-place-race-1: fingerprint, seed, plans, bound_ms, levels, runners[{algo, value_ms,
- * answers, contiguous, proven, plans, best_at, seconds, curve, why}]. ERR_MEMORY. */
+/* schema automap-place-race-1: fingerprint, seed, plans, bound_ms, proven_scope, levels,
+ * runners[{algo, value_ms, answers, contiguous, proven, plans, best_at, seconds, curve, why}].
+ * ERR_MEMORY. */
 int place_race_json(const struct place_graph *g, const struct place_job *job,
                     const struct place_race *r, struct err *e) MUST_CHECK;
 
