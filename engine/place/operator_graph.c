@@ -82,8 +82,39 @@ static bool fill_users(struct place_graph *g, const uint32_t *from, const uint32
     return true;
 }
 
+struct edges {
+    const uint32_t *from, *to;
+    uint32_t count;
+};
+
+/* The last edge of a cycle and, in *nodes, how long the cycle is. `open` nodes are on one or behind
+ * one; `last`: scratch, by node. */
+static uint32_t find_cycle(const struct place_graph *g, const struct edges *all,
+                           const uint32_t *open, uint32_t *last, uint32_t *nodes)
+{
+    uint32_t v = 0, found = 0;
+
+    for (uint32_t i = 0; i < all->count; i++) { /* each is behind another one that is open */
+        if (open[all->from[i]] && open[all->to[i]])
+            last[all->to[i]] = i;
+    }
+    while (!open[v])
+        v++;
+    for (uint32_t k = 0; k < g->nodes; k++) /* far enough back, v is on a cycle */
+        v = all->from[last[v]];
+    *nodes = 0;
+    uint32_t first = v;
+    do {
+        found = last[v] > found ? last[v] : found;
+        v = all->from[last[v]];
+        ++*nodes;
+    } while (v != first);
+    return found;
+}
+
 /* Nodes without open inputs, first in first out, in the order of the file. */
-static int sort_nodes(struct place_graph *g, struct err *e)
+static int sort_nodes(struct place_graph *g, const struct edges *all, uint32_t *culprit,
+                      struct err *e)
 {
     uint32_t *open = mem_try((size_t)g->nodes + 1, sizeof *open), head = 0, tail = 0;
 
@@ -103,16 +134,15 @@ static int sort_nodes(struct place_graph *g, struct err *e)
         }
     }
     int rc = 0;
-    for (uint32_t v = 0; v < g->nodes && tail < g->nodes; v++) {
-        if (open[v]) {
-            rc = err_set(e, ERR_INPUT,
-                         "the graph has a cycle, node %" PRId64
-                         " is on it or behind it, expected none",
-                         g->id[v]);
-            goto out;
-        }
+    if (tail < g->nodes) { /* no order: it is room for the search of a cycle */
+        uint32_t nodes, i = find_cycle(g, all, open, g->order, &nodes);
+        rc = err_set(e, ERR_INPUT,
+                     "the edge from node %" PRId64 " to node %" PRId64
+                     " closes a cycle of %u nodes, expected none",
+                     g->id[all->from[i]], g->id[all->to[i]], nodes);
+        if (culprit)
+            *culprit = i;
     }
-out:
     free(open);
     return rc;
 }
@@ -173,7 +203,7 @@ int place_graph_connect(struct place_graph *g, const uint32_t *from, const uint3
         for (uint32_t t = 0; t < g->types; t++)
             g->allowed[v] |= (uint8_t)((g->supported[v] || g->type[t].is_host) << t);
     }
-    return sort_nodes(g, e);
+    return sort_nodes(g, &(struct edges){from, to, edges}, culprit, e);
 }
 
 /* ---- names ---- */

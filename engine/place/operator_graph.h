@@ -75,8 +75,9 @@ int place_graph_new(uint32_t nodes, uint32_t types, struct place_graph **out,
                     struct err *e) MUST_CHECK;
 
 /* Takes the edges (parallel ones join), makes colors dense and fills user_at, user, order. Errors
- * name a node by its id: a cycle, a backward node before a forward one, a self-loop (ERR_INPUT).
- * `culprit`, when not NULL, is the index of the edge at fault, PLACE_NONE when it is none alone.
+ * name nodes by their ids: a cycle, a backward node before a forward one, a self-loop (ERR_INPUT).
+ * `culprit`, when not NULL, is the index of the edge at fault, of a cycle its last one; else
+ * PLACE_NONE.
  * O((nodes + edges) log). */
 int place_graph_connect(struct place_graph *g, const uint32_t *from, const uint32_t *to,
                         uint32_t edges, uint32_t *culprit, struct err *e) MUST_CHECK;

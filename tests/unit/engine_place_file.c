@@ -30,7 +30,10 @@ static const struct {
      "one cost of one output", 5},
     {HEAD NODE(1, 1) "," NODE(2, 0) "],\n\"edges\": [" EDGE(1, 2, 1) "]}", "backward node 1", 3},
     {HEAD NODE(1, 0) "," NODE(2, 0) "],\n\"edges\": [" EDGE(1, 2, 1) "," EDGE(2, 1, 1) "]}",
-     "cycle", 0},
+     "the edge from node 2 to node 1 closes a cycle of 2 nodes", 3},
+    {HEAD NODE(9, 0) "," NODE(1, 0) "," NODE(2, 0) "," NODE(3, 0) "],\n\"edges\": [\n" EDGE(
+         3, 9, 1) ",\n" EDGE(1, 2, 1) ",\n" EDGE(3, 1, 1) ",\n" EDGE(2, 3, 1) "]}",
+     "the edge from node 2 to node 3 closes a cycle of 3 nodes", 7},
     {HEAD NODE(NaN, 0) "], \"edges\": []}", "finite", 2},
     {HEAD "{\"id\": 1, \"supportedOnFpga\": 1,\n\"cpuLatency\": -2, \"fpgaLatency\": 1}], "
           "\"edges\": []}",

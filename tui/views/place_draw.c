@@ -304,8 +304,8 @@ static void draw_load(const struct place_shown *s, const struct pane *p, int y, 
     double in = l->in_ms[0] + l->in_ms[1], memory = g->type[place_type_of(g, d)].memory_bytes;
     int x = 5;
 
-    pane_format(p, 0, y, role_of(s, d) | BOLD, "%c %s", (char)sign_of(s, d),
-                d >= 26 || is_host(s, d) ? place_device_name(g, d, name) : "");
+    const char *full = place_device_name(g, d, name);
+    pane_format(p, 0, y, role_of(s, d) | BOLD, "%c %s", (char)sign_of(s, d), full[1] ? full : "");
     if (most > 0) {
         x = put_part(p, x, y, 5 + (int)lround(compute / most * bar), role_of(s, d), 0x2588);
         x = put_part(p, x, y, 5 + (int)lround((compute + in) / most * bar), ROLE_WARN, '<');
