@@ -113,7 +113,8 @@ struct doctor_opaque {
 
 /* All changes that planning again has found, in one plan: nothing is saved twice. */
 struct doctor_together {
-    uint32_t changes;          /* different ones; 0: none, or they cannot be planned together */
+    uint32_t changes;          /* shardings that become others, and ways in steps; 0: none, or they
+                                  cannot be planned together */
     double now_ms, ms;         /* collectives of a step in the plan, as doctor_planned has them */
     double bytes;              /* of what is left */
     double saves_ms;           /* of the step, computing included */

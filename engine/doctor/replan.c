@@ -27,7 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WISHES_NEAR = 8, WISHES_FAR = 12, FREE_MOST = 216 };
+enum { WISHES_NEAR = 8, WISHES_FAR = 12, FREE_MOST = 216, WALKS_MOST = 64 };
 
 /* What a plan sends, in all and near one collective. */
 struct sent {
@@ -57,7 +57,9 @@ struct replan {
     const atomic_bool *stop;
     status
         *to; /* [wish_count] as the changes that are offered have it; the first of several counts */
-    bool *changes;    /* [wish_count] one of them changes it */
+    bool *changes; /* [wish_count] one of them changes it */
+    const char *walked[WALKS_MOST];
+    uint32_t walk_count;
     double walked_ms; /* saved by ways in steps, whose values the plan does not gather whole */
     uint32_t plans, failed, most; /* solves that gave a plan, and that gave none: of each so many */
 };
@@ -152,8 +154,6 @@ static int try_one(struct replan *x, uint32_t wish, struct err *e)
     return rc == ERR_MEMORY ? rc : 0;
 }
 
-/* ---- around a collective ---- */
-
 static bool is_near(const struct hlo_module *m, const struct region *g,
                     const struct relaxed_reshard *r)
 {
@@ -175,8 +175,6 @@ static struct sent sent_by(const struct replan *x, const struct relaxed_plan *pl
     }
     return s;
 }
-
-/* ---- words ---- */
 
 static status status_in(const struct relaxed_plan *plan, const struct hlo_module *m, hlo_id id)
 {
@@ -447,13 +445,17 @@ static bool same_way(const struct relaxed_reshard *a, const struct relaxed_resha
            a->becomes == b->becomes;
 }
 
-static bool is_offered_before(const struct replan *x, const struct doctor_finding *f)
+/* Several collectives may be of one way: it saves once. */
+static void note_walk(struct replan *x, const char *words, double saved_ms)
 {
-    for (const struct doctor_finding *g = x->d->findings; g < f; g++) {
-        if (g->planned.change && !strcmp(g->planned.change, f->planned.change))
-            return true;
+    for (uint32_t n = 0; n < x->walk_count; n++) {
+        if (!strcmp(x->walked[n], words))
+            return;
     }
-    return false;
+    if (x->walk_count == WALKS_MOST)
+        return;
+    x->walked[x->walk_count++] = words;
+    x->walked_ms += saved_ms;
 }
 
 /* Where the way from split to split has several steps, the partitioner finds them when it is led: a
@@ -488,7 +490,7 @@ static int keep_walk(struct replan *x, struct doctor_finding *f, const struct ch
         f->planned.now_ms += saved_ms;
         f->planned.saves_ms += saved_ms;
         f->planned.now_count = f->planned.now_count - steps + gathers;
-        x->walked_ms += is_offered_before(x, f) ? 0 : saved_ms;
+        note_walk(x, f->planned.change, saved_ms);
     }
     str_release(&words);
     return rc;
@@ -569,12 +571,10 @@ static int plan_together(struct replan *x, struct err *e)
 {
     struct doctor_together *out = &x->d->together;
     struct relaxed_plan plan;
-    uint32_t changes = 0;
+    uint32_t changes = x->walk_count;
 
-    for (uint32_t k = 0; k < x->d->count; k++) {
-        const struct doctor_finding *f = &x->d->findings[k];
-        changes += f->planned.change && !is_offered_before(x, f);
-    }
+    for (uint32_t k = 0; k < x->wish_count; k++)
+        changes += x->changes[k];
     int rc = changes ? relaxed_set_pins(x->r, NULL, 0, e) : 0;
     for (uint32_t k = 0; changes && !rc && k < x->wish_count; k++)
         rc = relaxed_hold(x->r, x->wishes[k].id, x->changes[k] ? &x->to[k] : &x->wishes[k].asked, 1,

@@ -56,7 +56,7 @@ static const char gpu[] =
                                                     "channel_id=5, replica_groups=[1,4]<=[4], "
                                                     "use_global_device_ids=true, to_apply=add, "
                                                     "metadata={op_name=\"jit(step)/jit(main)/"
-                                                    "reduce_sum[axes=(0, 1)]\"" AT(
+                                                    "reduce_sum[axes=(0, 1) of=a/b]\"" AT(
                                                         37) "\n"
                                                             "  ard = f32[] all-reduce-done(ars)\n"
                                                             "  ROOT t = (f32[16,32]{1,0}, "
