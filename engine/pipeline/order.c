@@ -8,6 +8,7 @@
 #include "hlo/support/mem.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char MEMORY_FOR[] = "for the forward order";
@@ -20,11 +21,18 @@ struct sorter {
     uint8_t *state;   /* [ops] 0 new, 1 on the stack, 2 in the main order */
     uint32_t *anchor; /* [ops] of main ones their place, of others the place they follow */
     uint32_t main_count;
+    struct makers *makers; /* [ops] of those on the stack with more than OPERANDS_FEW */
 };
 
-struct visit {
-    uint32_t op, next; /* operands visited so far */
+/* The operands of an operation, the longest chain first, and of equals in order. */
+struct makers {
+    struct maker {
+        uint32_t depth, k, op;
+    } * list;
+    uint32_t count, next;
 };
+
+enum { OPERANDS_FEW = 16 }; /* looking again for each is cheaper than sorting them */
 
 static const struct unroll_op *op_at(const struct order *o, uint32_t op)
 {
@@ -51,14 +59,45 @@ static void find_depths(struct sorter *s)
     }
 }
 
-/* The operand still to visit with the longest chain, first of equals; UNROLL_NONE: none left.
- * Operations have few operands, so looking again for each is cheaper than sorting them. */
+static int compare_makers(const void *x, const void *y)
+{
+    const struct maker *a = x, *b = y;
+
+    if (a->depth != b->depth)
+        return a->depth < b->depth ? 1 : -1;
+    return (a->k > b->k) - (a->k < b->k);
+}
+
+static bool sort_makers(const struct sorter *s, uint32_t n)
+{
+    const struct unroll_op *op = op_at(s->o, n);
+    struct makers *m = &s->makers[n];
+
+    m->list = mem_try(op->operand_count, sizeof *m->list);
+    if (!m->list)
+        return false;
+    for (uint32_t k = 0; k < op->operand_count; k++) {
+        uint32_t maker = forward_maker(s->o, op, k);
+        if (maker != UNROLL_NONE)
+            m->list[m->count++] = (struct maker){s->depth[maker], k, maker};
+    }
+    qsort(m->list, m->count, sizeof *m->list, compare_makers);
+    return true;
+}
+
+/* The operand still to visit with the longest chain, first of equals; UNROLL_NONE: none left. */
 static uint32_t next_operand(const struct sorter *s, uint32_t n)
 {
     const struct unroll_op *op = op_at(s->o, n);
+    struct makers *m = &s->makers[n];
     uint32_t best = UNROLL_NONE;
 
-    for (uint32_t k = 0; k < op->operand_count; k++) {
+    while (m->list && m->next < m->count) {
+        uint32_t maker = m->list[m->next++].op;
+        if (!s->state[maker])
+            return maker;
+    }
+    for (uint32_t k = 0; k < op->operand_count && !m->list; k++) {
         uint32_t maker = forward_maker(s->o, op, k);
         if (maker != UNROLL_NONE && !s->state[maker] &&
             (best == UNROLL_NONE || s->depth[maker] > s->depth[best]))
@@ -67,23 +106,29 @@ static uint32_t next_operand(const struct sorter *s, uint32_t n)
     return best;
 }
 
-static void visit_from(struct sorter *s, uint32_t root, uint32_t *stack)
+/* False: no memory. */
+static bool visit_from(struct sorter *s, uint32_t root, uint32_t *stack)
 {
-    uint32_t height = 0;
+    uint32_t height = 0, next = root;
+    bool ok = true;
 
-    stack[height++] = root;
-    s->state[root] = 1;
-    while (height) {
-        uint32_t op = stack[height - 1], next = next_operand(s, op);
+    while (ok && (next != UNROLL_NONE || height)) {
         if (next != UNROLL_NONE) {
             s->state[next] = 1;
             stack[height++] = next;
-            continue;
+            ok = op_at(s->o, next)->operand_count <= OPERANDS_FEW || sort_makers(s, next);
+        } else {
+            uint32_t op = stack[--height];
+            s->state[op] = 2;
+            s->anchor[op] = s->main_count++;
+            free(s->makers[op].list);
+            s->makers[op] = (struct makers){0};
         }
-        s->state[op] = 2;
-        s->anchor[op] = s->main_count++;
-        height--;
+        next = ok && height ? next_operand(s, stack[height - 1]) : UNROLL_NONE;
     }
+    while (height)
+        free(s->makers[stack[--height]].list);
+    return ok;
 }
 
 /* The loss, or where none was found the forward operation at the end of the longest chain. */
@@ -170,16 +215,20 @@ static int order_forward(struct order *o, struct err *e)
     struct sorter s = {.o = o,
                        .depth = mem_try(ops, sizeof *s.depth),
                        .state = mem_try(ops, 1),
-                       .anchor = mem_try(ops, sizeof *s.anchor)};
+                       .anchor = mem_try(ops, sizeof *s.anchor),
+                       .makers = mem_try(ops, sizeof *s.makers)};
     uint32_t *stack = mem_try(ops, sizeof *stack);
-    int rc = s.depth && s.state && s.anchor && stack ? 0 : err_no_memory(e, MEMORY_FOR);
+    bool ok = s.depth && s.state && s.anchor && s.makers && stack;
+    int rc = ok ? 0 : err_no_memory(e, MEMORY_FOR);
 
     if (rc)
         goto out;
     find_depths(&s);
     uint32_t root = find_root(&s);
-    if (root != UNROLL_NONE)
-        visit_from(&s, root, stack);
+    if (root != UNROLL_NONE && !visit_from(&s, root, stack)) {
+        rc = err_no_memory(e, MEMORY_FOR);
+        goto out;
+    }
     anchor_rest(&s);
     if (o->count < 2)
         rc = err_set(e, ERR_INFEASIBLE, "a forward pass of %u operations cannot be cut", o->count);
@@ -189,6 +238,7 @@ out:
     free(s.depth);
     free(s.state);
     free(s.anchor);
+    free(s.makers);
     free(stack);
     return rc;
 }
