@@ -193,6 +193,20 @@ refuse 2 "$automap" plan "$base" "$b" --plan "$dir/plan.json"
 grep -q 'for another cluster' "$dir/err"
 refuse 2 "$automap" plan "$scan" "$c" --plan "$dir/plan.json"
 grep -q 'for another model' "$dir/err"
+# Where the cluster says how products run, the last backward pass hides all-reduces; a file says so.
+dgx="$source/examples/clusters/dgx-a100-1x8.yaml"
+for kind in pp hybrid; do
+    "$automap" search "$base" "$dgx" --kind $kind --plan "$dir/auto.json" > "$dir/auto"
+    grep -q 'overlap  *auto' "$dir/auto"
+    grep -q '"overlap":	-1' "$dir/auto.json"
+    "$automap" plan "$base" "$dgx" --plan "$dir/auto.json" | grep '^  step' > "$dir/again"
+    grep '^  step' "$dir/auto" | cmp - "$dir/again"
+    "$automap" search "$base" "$dgx" --kind $kind --overlap 0 > "$dir/none"
+    for text in auto none; do sed -n 's/^  step  *\([0-9.]*\) ms.*/\1/p' "$dir/$text"; done |
+        awk '{ ms[NR] = $1 } END { exit !(NR == 2 && ms[1] < ms[2]) }'
+done
+sed 's/"overlap":	-1/"overlap":	-2/' "$dir/auto.json" > "$dir/bad.json"
+refuse 2 "$automap" plan "$base" "$dgx" --plan "$dir/bad.json"
 sed 's/"overlap":	0/"overlap":	"none"/' "$dir/plan.json" > "$dir/bad.json"
 refuse 2 "$automap" plan "$base" "$c" --plan "$dir/bad.json"
 grep -q 'options.overlap: expected a number' "$dir/err"
