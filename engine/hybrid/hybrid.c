@@ -453,6 +453,11 @@ static int relax_stages(struct hybrid_run *s)
     return rc;
 }
 
+static bool asks_for_a_shape(const struct hybrid_options *o)
+{
+    return o->stages || o->tp || o->dp || o->chunks || o->micro_batches;
+}
+
 static int search_all(struct hybrid_run *s)
 {
     struct hybrid *h = s->h;
@@ -488,6 +493,9 @@ static int search_all(struct hybrid_run *s)
                              "near equal shares; --algo exact looks at all"
                        : h->pins.count
                            ? "no hybrid plan keeps the pins within the memory of the devices"
+                       : asks_for_a_shape(&h->options)
+                           ? "no hybrid plan with the stages, splits and micro-batches asked for "
+                             "fits the devices and their memory"
                            : "no hybrid plan fits the memory of the devices");
     sum_up(s);
     rc = hybrid_price(h, s->e);                               /* as a file with this plan will be */

@@ -65,8 +65,32 @@ static uint32_t longest_row(const struct cluster *c, uint32_t group)
     return most;
 }
 
+static bool is_plain(uint32_t n, uint32_t row)
+{
+    return n <= 8 || (n & (n - 1)) == 0 || n == row;
+}
+
+/* Slots of every kind of server without those that only divide a row of them. */
+static uint32_t count_plain(const struct cluster *c)
+{
+    uint32_t count = 0;
+
+    for (uint32_t g = 0; g < c->groups; g++) {
+        uint32_t d = c->group[g].devices, row = longest_row(c, g);
+        if (kind_of_group(c, g) != g)
+            continue;
+        for (uint32_t n = 1; n < d; n++)
+            count += d % n == 0;
+        for (uint32_t n = 1; n <= row; n++)
+            count += is_plain(n, row);
+    }
+    return count;
+}
+
 static bool find_slots(struct hybrid_instance *in, const struct cluster *c)
 {
+    uint32_t plain = count_plain(c),
+             left = plain < HYBRID_SLOTS_MOST ? HYBRID_SLOTS_MOST - plain : 0;
     bool ok = true;
 
     for (uint32_t g = 0; g < c->groups && ok; g++) {
@@ -76,9 +100,12 @@ static bool find_slots(struct hybrid_instance *in, const struct cluster *c)
         for (uint32_t n = 1; n < d && ok; n++)
             if (d % n == 0)
                 ok = add_slot(in, c, g, n, 0);
-        for (uint32_t n = 1; n <= row && ok; n++)
-            if (n <= 8 || (n & (n - 1)) == 0 || n == row)
+        for (uint32_t n = 1; n <= row && ok; n++) {
+            bool only_divides = !is_plain(n, row) && row % n == 0 && left;
+            left -= only_divides;
+            if (is_plain(n, row) || only_divides)
                 ok = add_slot(in, c, g, n * d, n);
+        }
     }
     return ok;
 }

@@ -71,8 +71,9 @@ struct hybrid_instance {
 /* Servers of these two groups are alike: devices, links and network. */
 bool hybrid_groups_alike(const struct cluster *c, uint32_t a, uint32_t b);
 
-/* Makes the slots: powers of two and divisors of a server's devices; then 1 to 8, and powers of
- * two, of neighbouring equal servers. ERR_LIMIT past the limits above. O(devices slots^2). */
+/* Makes the slots: divisors of a server's devices; then of neighbouring equal servers 1 to 8,
+ * powers of two, all of them, and as many of their divisors as there is room for, so that equal
+ * stages can have 24 of 192 servers each. ERR_LIMIT past the limits above. O(devices slots^2). */
 int hybrid_instance_new(struct hybrid_instance *out, uint32_t sections, const struct cluster *c,
                         const struct pipe_options *o, struct err *e) MUST_CHECK;
 /* The same, and stages may have these devices [first, end), two numbers each, whatever servers they

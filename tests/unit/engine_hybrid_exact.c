@@ -457,9 +457,58 @@ static void test_brute_force(void **unused)
     assert_true(several > problems / 10 && cut > problems / 10 && half && pinned > problems / 4);
 }
 
+static bool has_slot(const struct hybrid_instance *in, uint32_t servers)
+{
+    for (uint32_t s = 0; s < in->slots; s++)
+        if (in->slot[s].servers == servers)
+            return true;
+    return false;
+}
+
+static void many_servers(struct hybrid_instance *in, uint32_t servers, uint32_t devices)
+{
+    struct pipe_options o = {.micro_batches = 1};
+    struct cluster *c = malloc(sizeof *c);
+    char text[512];
+    struct err e;
+
+    assert_non_null(c);
+    snprintf(text, sizeof text,
+             "name: many\ndevices:\n  v:\n    memory: 16 GB\n    peak: {f32: 10 TFLOP/s}\n    "
+             "bandwidth: 800 GB/s\n    launch: 5 us\nservers:\n  - {count: %u, devices: %u, link: "
+             "{kind: switch, "
+             "bandwidth: 50 GB/s, latency: 5 us}}\nnetwork: {bandwidth: 10 GB/s, latency: 30 us}\n",
+             servers, devices);
+    if (cluster_read(c, text, strlen(text), &e) || hybrid_instance_new(in, 2, c, &o, &e))
+        fail_msg("%s", e.what);
+    free(c);
+}
+
+/* Equal stages can share any row of servers: 24 of 192 each, 15 of 240, 9 of 315. Where a row has
+ * more divisors than there is room for, the large ones are left out, and all of it is not. */
+static void test_equal_parts(void **unused)
+{
+    static const uint32_t rows[][2] = {{192, 24}, {240, 15}, {315, 9}, {384, 6}, {480, 40}};
+    struct hybrid_instance in;
+
+    (void)unused;
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        many_servers(&in, rows[k][0], 8);
+        for (uint32_t n = 1; n <= rows[k][0]; n++)
+            assert_true(rows[k][0] % n || has_slot(&in, n));
+        assert_true(has_slot(&in, rows[k][1]));
+        hybrid_instance_release(&in);
+    }
+    many_servers(&in, 2520, 1);
+    assert_int_equal(in.slots, HYBRID_SLOTS_MOST);
+    assert_true(has_slot(&in, 9) && has_slot(&in, 2520) && !has_slot(&in, 1260));
+    hybrid_instance_release(&in);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_brute_force)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_brute_force),
+                                       cmocka_unit_test(test_equal_parts)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
