@@ -14,7 +14,13 @@ RUNS = [("gpt-1.3b-2k",   24, 2048, 16, 2048,  64, False),
         ("gpt-1.7b-full", 24, 2304, 24, 2048, 512, True),
         ("gpt-3.6b-full", 30, 3072, 32, 2048, 512, True),
         ("gpt-7.5b-full", 36, 4096, 32, 2048, 512, True),
-        ("gpt-18.4b-full", 40, 6144, 48, 2048, 1024, True)]
+        ("gpt-18.4b-full", 40, 6144, 48, 2048, 1024, True),
+        ("gpt-39b-full",  48, 8192, 64, 2048, 1536, True),        # these in stages: engine/hybrid/MEASUREMENTS.md
+        ("gpt-76b-full",  60, 10240, 80, 2048, 1792, True),
+        ("gpt-146b-full", 80, 12288, 96, 2048, 2304, True),
+        ("gpt-310b-full", 96, 16384, 128, 2048, 2160, True),
+        ("gpt-530b-full", 105, 20480, 128, 2048, 2520, True),
+        ("gpt-1t-full",  128, 25600, 160, 2048, 3072, True)]
 VOCABULARY = 51200
 
 
