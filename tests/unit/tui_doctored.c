@@ -2,6 +2,8 @@
  * program was planned again; that needs no file any more, and can be left. */
 #include "engine/doctor/doctor.h"
 #include "hlo/support/file.h"
+#include "hlo/support/mem.h"
+#include "tui/views/doctor_detail.h"
 #include "tui/watch/doctored.h"
 
 #include <math.h>
@@ -94,6 +96,12 @@ static void test_planned_again_without_files(void **state)
         assert_true(!one->change || all->ms <= one->ms * (1 + 1e-9));
         assert_true(!one->change || fabs(all->now_ms - one->now_ms) <= 1e-9 * one->now_ms);
     }
+    struct str page = {0};
+    doctor_write_page(next, &page);
+    assert_true(!page.failed && !strncmp(page.text, "# dump", 6));
+    assert_non_null(strstr(page.text, "| unwanted | all-gather ×1 ×5 | "));
+    assert_non_null(strstr(page.text, "Priced together, not added: collectives "));
+    str_release(&page);
     assert_null(next->program);
     doctored_free(next);
 }
