@@ -368,6 +368,11 @@ const struct rl_update *rl_agent_last_update(const struct rl_agent *a)
     return &a->last;
 }
 
+const float *rl_agent_parameters(const struct rl_agent *a)
+{
+    return a->learner.online;
+}
+
 const uint32_t *rl_agent_visits(const struct rl_agent *a, uint32_t context)
 {
     return a->visits + (size_t)context * a->shape.action_count;

@@ -74,6 +74,9 @@ struct rl_counts {
 struct rl_counts rl_agent_counts(const struct rl_agent *a);
 const struct rl_update *rl_agent_last_update(const struct rl_agent *a);
 
+/* The online network (rl/net.h, of the settings' widths), owned by the agent. */
+const float *rl_agent_parameters(const struct rl_agent *a);
+
 /* How often each action was taken in a context: [action_count], owned by the agent. */
 const uint32_t *rl_agent_visits(const struct rl_agent *a, uint32_t context);
 

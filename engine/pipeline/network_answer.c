@@ -2,19 +2,30 @@
 
 #include "engine/pipeline/descent.h"
 #include "engine/pipeline/pipe_instance.h"
+#include "engine/pipeline/pipe_net.h"
 #include "engine/pipeline/pipe_search.h"
 #include "engine/pipeline/pipe_search_ops.h"
 #include "engine/pipeline/space.h"
 #include "hlo/support/err.h"
 #include "hlo/support/stop.h"
-#include "rl/scorer.h"
 
 #include <math.h>
 #include <string.h>
 
+/* The value that a score claims. Without a network scores are lengths: gaps are then shares of the
+ * time that none goes below. */
+static float claim_of(const struct pipe_infer *f, const struct pipe_net *net, float best,
+                      float score)
+{
+    if (net && net->flat.parameters)
+        return best > 0 ? fmaxf(0, score / best) : 1;
+    double temperature = net ? net->temperature : 1 / f->ideal_ms;
+    return (float)(1 / (1 + temperature * (double)(best - score)));
+}
+
 /* The values of one decision's candidates, the best of each part of the model. */
-static void note_decision(const struct pipe_infer *f, double temperature, struct network_pass *out,
-                          struct pipe_candidate taken)
+static void note_decision(const struct pipe_infer *f, const struct pipe_net *net,
+                          struct network_pass *out, struct pipe_candidate taken)
 {
     float best = -INFINITY;
 
@@ -29,13 +40,12 @@ static void note_decision(const struct pipe_infer *f, double temperature, struct
     for (uint32_t n = 0; n < f->count; n++) {
         uint32_t column =
             (uint32_t)((uint64_t)f->candidate[n].pivot * out->columns / f->goal->in->points);
-        double gap = temperature * (double)(best - f->score[n]);
-        value[column] = fmaxf(value[column], (float)(1 / (1 + gap)));
+        value[column] = fmaxf(value[column], claim_of(f, net, best, f->score[n]));
     }
 }
 
-static int make_pass(const struct pipeline *l, const struct rl_scorer *net, double temperature,
-                     struct network_pass *out, struct err *e)
+static int make_pass(const struct pipeline *l, const struct pipe_net *net, struct network_pass *out,
+                     struct err *e)
 {
     struct pipe_goal goal = {.in = &l->few,
                              .stages = l->options.stages,
@@ -52,15 +62,14 @@ static int make_pass(const struct pipeline *l, const struct rl_scorer *net, doub
     out->columns = l->few.points < NETWORK_COLUMNS ? l->few.points : NETWORK_COLUMNS;
     pipe_infer_start(&f, &s);
     while (s.cut < f.stages && pipe_infer_decide(&f, net, &s, &taken)) {
-        /* without one scores are lengths: gaps are then shares of the time that none goes below */
-        note_decision(&f, net ? temperature : 1 / f.ideal_ms, out, taken);
+        note_decision(&f, net, out, taken);
         pipe_infer_play(&f, &s, taken);
     }
     pipe_infer_free(&f);
     return 0;
 }
 
-static int ask_network(const struct pipeline *l, const struct rl_scorer *net,
+static int ask_network(const struct pipeline *l, const struct pipe_net *net,
                        struct network_answer *out, struct err *e)
 {
     struct pipe_search_options o = {.algorithm = PIPE_SEARCH_INFER,
@@ -86,12 +95,12 @@ static int ask_network(const struct pipeline *l, const struct rl_scorer *net,
     return 0;
 }
 
-int network_answer_make(const struct pipeline *l, const struct rl_scorer *net, double temperature,
+int network_answer_make(const struct pipeline *l, const struct pipe_net *net,
                         struct network_answer *out, struct err *e)
 {
     *out = (struct network_answer){.length_ms = INFINITY};
     int rc = ask_network(l, net, out, e);
     if (!rc)
-        rc = make_pass(l, net, temperature, &out->pass, e);
+        rc = make_pass(l, net, &out->pass, e);
     return rc == ERR_INFEASIBLE ? 0 : rc;
 }

@@ -5,15 +5,16 @@
 
 #include "engine/pipeline/pipe_infer.h"
 #include "engine/pipeline/pipe_instance.h"
+#include "engine/pipeline/pipe_net.h"
 #include "engine/pipeline/pipeline.h"
 #include "hlo/support/err.h"
-#include "rl/scorer.h"
 
 enum { NETWORK_COLUMNS = 128, NETWORK_DECISIONS = 4 };
 
 /* One pass: a decision is a cut of the model and one of the devices. The value of a candidate is
  * 1 / (1 + gap), with the gap that its score claims: temperature x (best score - score), where 1 is
- * the best of the decision. Along the model, which is cut into equal numbers of points. */
+ * the best of the decision; by the paper's network its Q over the best. Along the model, which is
+ * cut into equal numbers of points. */
 struct network_pass {
     uint32_t decisions; /* made; the first NETWORK_DECISIONS of them are described */
     uint32_t columns;   /* parts of the model: a point each, or NETWORK_COLUMNS */
@@ -31,10 +32,10 @@ struct network_answer {
     struct network_pass pass;
 };
 
-/* `net` NULL: plans of equal shares take its place, and `temperature` is not read. A problem that
+/* `net` NULL: plans of equal shares take its place. A problem that
  * the network cannot be asked about (one stage) has an answer without a pass, or none. O(stages x
  * points x device cuts) for each of PIPE_INFER_BEAMS passes, and a descent. ERR_MEMORY. */
-int network_answer_make(const struct pipeline *l, const struct rl_scorer *net, double temperature,
+int network_answer_make(const struct pipeline *l, const struct pipe_net *net,
                         struct network_answer *out, struct err *e) MUST_CHECK;
 
 #endif

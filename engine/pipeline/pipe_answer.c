@@ -1,7 +1,9 @@
 /* A pipeline by the pretrained network: its best first decisions played out, then descent. */
 #include "engine/pipeline/descent.h"
+#include "engine/pipeline/flat_net.h"
 #include "engine/pipeline/pipe_infer.h"
 #include "engine/pipeline/pipe_instance.h"
+#include "engine/pipeline/pipe_net.h"
 #include "engine/pipeline/pipe_search.h"
 #include "engine/pipeline/pipe_search_ops.h"
 #include "hlo/support/err.h"
@@ -29,6 +31,11 @@ static int answer_start(struct pipe_search *s, struct err *e)
     if (!a)
         return err_no_memory(e, "for the network's pipeline");
     a->value = INFINITY;
+    if (s->options.net && s->options.net->flat.parameters && !flat_takes(s->goal.in))
+        return err_set(
+            e, ERR_INPUT,
+            "the paper's network takes up to %d points and %d devices; here are %u and %u",
+            FLAT_POINTS, FLAT_DEVICES, s->goal.in->points, s->goal.in->devices);
     int rc = pipe_infer_new(&a->infer, &s->goal, pipe_infer_stages(&s->goal), e);
     a->ready = !rc;
     if (rc)

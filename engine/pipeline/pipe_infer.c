@@ -1,13 +1,13 @@
 #include "engine/pipeline/pipe_infer.h"
 
+#include "engine/pipeline/flat_net.h"
 #include "engine/pipeline/formula.h"
 #include "engine/pipeline/pipe_instance.h"
+#include "engine/pipeline/pipe_net.h"
 #include "hlo/support/err.h"
-#include "hlo/support/file.h"
 #include "hlo/support/mem.h"
 #include "hlo/support/sort.h"
-#include "rl/error.h"
-#include "rl/serialize.h"
+#include "rl/scorer.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,7 +15,6 @@
 #define BOUND_SLACK 1.05 /* bounds take equal stages to be the fastest, which is nearly so */
 enum { CANDIDATES_MOST = 600 /* described; of the least bounds */ };
 enum { FEATURE_TIMES = 22 /* first of all features */ };
-enum { KIND_PIPE_NET = 16, FEATURE_LIST = 2 /* with every change of what a feature means */ };
 #define SNAP 0.02        /* of all computation: how far equal shares look for a cheap cut, */
 #define SNAP_FAR 0.1     /*   and how far in a second rollout */
 #define FEATURE_MOST 8.0 /* features are clipped */
@@ -481,7 +480,8 @@ static void note_rollout(struct pipe_infer *f, const struct pipe_infer_state *s)
     f->found_ms = f->rollout[best];
 }
 
-bool pipe_infer_look(struct pipe_infer *f, const struct pipe_infer_state *s)
+/* All that is legal, by device cut, with its bound. False: no memory. */
+static bool list_candidates(struct pipe_infer *f, const struct pipe_infer_state *s)
 {
     uint32_t left = f->stages - s->cut, a = s->plan.device[s->cut - 1];
 
@@ -497,6 +497,13 @@ bool pipe_infer_look(struct pipe_infer *f, const struct pipe_infer_state *s)
                 return false;
         }
     }
+    return true;
+}
+
+bool pipe_infer_look(struct pipe_infer *f, const struct pipe_infer_state *s)
+{
+    if (!list_candidates(f, s))
+        return false;
     drop_hopeless(f, length_by_share(f, s));
     if (!f->count || !take_room(f))
         return false;
@@ -534,15 +541,41 @@ uint32_t pipe_infer_stages(const struct pipe_goal *g)
     return servers < most ? servers : most;
 }
 
-/* By the network; without one by the plan of equal shares that a candidate leads to. */
-static void score_all(struct pipe_infer *f, const struct rl_scorer *net)
+/* What is legal by the paper's network: the Q of its point, its device cut. */
+static bool score_flat(struct pipe_infer *f, const struct flat_net *net,
+                       const struct pipe_infer_state *s)
 {
-    if (net) {
-        rl_scorer_score(net, f->row, f->count, f->score);
-        return;
+    float seen[FLAT_OBSERVATION], q[FLAT_ACTIONS];
+    uint32_t device = 0;
+
+    if (!flat_takes(f->goal->in) || !list_candidates(f, s) || !f->count || !take_room(f))
+        return false;
+    flat_observe_problem(f->goal->in, seen);
+    for (uint32_t n = 0; n < f->count; n++) {
+        struct pipe_candidate one = f->candidate[n];
+        if (one.device != device) {
+            device = one.device;
+            flat_observe_plan(f->goal->in, &s->plan, s->cut, device, seen);
+            flat_q(net, seen, q);
+        }
+        f->score[n] = q[one.pivot];
     }
-    for (uint32_t n = 0; n < f->count; n++)
+    return true;
+}
+
+/* By the network; without one by the plan of equal shares that a candidate leads to. */
+static bool look_and_score(struct pipe_infer *f, const struct pipe_net *net,
+                           const struct pipe_infer_state *s)
+{
+    if (net && net->flat.parameters)
+        return score_flat(f, &net->flat, s);
+    if (!pipe_infer_look(f, s))
+        return false;
+    if (net)
+        rl_scorer_score(&net->scorer, f->row, f->count, f->score);
+    for (uint32_t n = 0; n < f->count && !net; n++)
         f->score[n] = (float)-f->rollout[n];
+    return true;
 }
 
 static uint32_t best_score(const struct pipe_infer *f)
@@ -554,18 +587,16 @@ static uint32_t best_score(const struct pipe_infer *f)
     return best;
 }
 
-bool pipe_infer_decide(struct pipe_infer *f, const struct rl_scorer *net,
+bool pipe_infer_decide(struct pipe_infer *f, const struct pipe_net *net,
                        const struct pipe_infer_state *s, struct pipe_candidate *out)
 {
-    if (!pipe_infer_look(f, s))
+    if (!look_and_score(f, net, s))
         return false;
-    score_all(f, net);
     *out = f->candidate[best_score(f)];
     return true;
 }
 
-bool pipe_infer_finish(struct pipe_infer *f, const struct rl_scorer *net,
-                       struct pipe_infer_state *s)
+bool pipe_infer_finish(struct pipe_infer *f, const struct pipe_net *net, struct pipe_infer_state *s)
 {
     struct pipe_candidate taken;
 
@@ -579,93 +610,19 @@ bool pipe_infer_finish(struct pipe_infer *f, const struct rl_scorer *net,
     return true;
 }
 
-uint32_t pipe_infer_first(struct pipe_infer *f, const struct rl_scorer *net, uint32_t most,
+uint32_t pipe_infer_first(struct pipe_infer *f, const struct pipe_net *net, uint32_t most,
                           struct pipe_candidate *out)
 {
     struct pipe_infer_state s;
     uint32_t taken = 0;
 
     pipe_infer_start(f, &s);
-    if (f->stages < 2 || !pipe_infer_look(f, &s))
+    if (f->stages < 2 || !look_and_score(f, net, &s))
         return 0;
-    score_all(f, net);
     for (; taken < most && taken < f->count; taken++) {
         uint32_t best = best_score(f);
         out[taken] = f->candidate[best];
         f->score[best] = -INFINITY;
     }
     return taken;
-}
-
-/* ---- the file ---- */
-
-void pipe_net_serialize(struct rl_serializer *w, struct pipe_net *n)
-{
-    uint32_t list = FEATURE_LIST, features = PIPE_INFER_FEATURES;
-
-    RL_ONE(w, list);
-    RL_ONE(w, features);
-    w->failed |= list != FEATURE_LIST || features != PIPE_INFER_FEATURES;
-    RL_ONE(w, n->seed);
-    RL_ONE(w, n->environments);
-    RL_ONE(w, n->range);
-    RL_ONE(w, n->families);
-    RL_ONE(w, n->tuned);
-    RL_ONE(w, n->temperature);
-    RL_ONE(w, n->loss);
-    RL_ONE(w, n->points);
-    w->failed |=
-        n->points > PIPE_NET_CURVE_MOST || !(n->temperature > 0) || !isfinite(n->temperature);
-    if (w->failed)
-        return;
-    for (uint32_t k = 0; k < n->points; k++) {
-        RL_ONE(w, n->curve[k].environments);
-        RL_ONE(w, n->curve[k].loss);
-        RL_ONE(w, n->curve[k].gap);
-    }
-    if (w->pass == RL_READ)
-        rl_scorer_free(&n->scorer);
-    rl_scorer_serialize(w, &n->scorer);
-    w->failed |= n->scorer.features != PIPE_INFER_FEATURES;
-}
-
-int pipe_net_load(struct pipe_net *n, const char *path)
-{
-    struct rl_serializer w;
-    struct rl_bytes bytes = {0};
-    int code = rl_bytes_read(&bytes, path);
-
-    *n = (struct pipe_net){0};
-    if (!code)
-        code = rl_bytes_check(bytes.data, bytes.size, KIND_PIPE_NET, &w);
-    if (!code) {
-        pipe_net_serialize(&w, n);
-        code = w.failed || w.at != w.size ? RL_E_FORMAT : RL_OK;
-    }
-    rl_bytes_release(&bytes);
-    if (code)
-        pipe_net_free(n);
-    return code;
-}
-
-int pipe_net_save(const struct pipe_net *n, const char *path, struct err *e)
-{
-    struct rl_serializer measure = {.pass = RL_MEASURE}, w;
-    struct pipe_net copy = *n;
-    struct rl_bytes bytes;
-
-    pipe_net_serialize(&measure, &copy);
-    if (rl_bytes_open(&bytes, measure.at, &w))
-        return err_no_memory(e, "for the network's file");
-    pipe_net_serialize(&w, &copy);
-    rl_bytes_seal(&bytes, KIND_PIPE_NET);
-    int rc = hlo_file_write(path, bytes.data, bytes.size, FILE_REPLACE, e);
-    rl_bytes_release(&bytes);
-    return rc;
-}
-
-void pipe_net_free(struct pipe_net *n)
-{
-    rl_scorer_free(&n->scorer);
-    *n = (struct pipe_net){0};
 }

@@ -9,6 +9,8 @@
  *     L = max(f0 + X, f1 + Y, f2 + Z, f3)
  * The answer: the `beams` best first decisions, each played out; the best of these and of the plan
  * of equal shares; then descent. A single pass may be far off and is not shown alone.
+ * A network of the paper's own recipe (flat_net.h) plays what is legal by its Q alone: it drops no
+ * candidate and looks at no plan of equal shares.
  * L has an exact answer in milliseconds too, and the network's plan bounds that search (known_ms of
  * pipe_exact.h); what only a network gives is an answer where there is no programme. */
 #ifndef AUTOMAP_ENGINE_PIPELINE_PIPE_INFER_H
@@ -18,7 +20,6 @@
 #include "engine/pipeline/pipe_exact.h"
 #include "engine/pipeline/pipe_instance.h"
 #include "hlo/support/err.h"
-#include "rl/scorer.h"
 
 enum { PIPE_INFER_FEATURES = 42, PIPE_INFER_WIDTH = 64, PIPE_INFER_BEAMS = 32 /* of an answer */ };
 
@@ -28,6 +29,7 @@ struct pipe_infer_state {
     uint32_t cut;          /* to decide; plan.stages: complete */
     struct pipe_prefix before; /* of all nodes before the present stage */
 };
+struct pipe_net;
 struct pipe_candidate {
     uint32_t pivot, device;
 };
@@ -68,43 +70,17 @@ void pipe_infer_play(const struct pipe_infer *f, struct pipe_infer_state *s,
 uint32_t pipe_infer_stages(const struct pipe_goal *g);
 /* Looks, scores and says what the network decides, without playing it; `score` is then that of each
  * candidate. Without a network: minus the L of the plan of equal shares behind it, ms. */
-bool pipe_infer_decide(struct pipe_infer *f, const struct rl_scorer *net,
+bool pipe_infer_decide(struct pipe_infer *f, const struct pipe_net *net,
                        const struct pipe_infer_state *s, struct pipe_candidate *out);
 /* Decides all that is left by the network; the plan is then the shortest of its own and of those of
  * equal shares that it looked at on the way. False: it came to where nothing may be decided. */
-bool pipe_infer_finish(struct pipe_infer *f, const struct rl_scorer *net,
+bool pipe_infer_finish(struct pipe_infer *f, const struct pipe_net *net,
                        struct pipe_infer_state *s);
 
 /* The `most` best first decisions by score into out; returns how many. */
-uint32_t pipe_infer_first(struct pipe_infer *f, const struct rl_scorer *net, uint32_t most,
+uint32_t pipe_infer_first(struct pipe_infer *f, const struct pipe_net *net, uint32_t most,
                           struct pipe_candidate *out);
 /* The plan of equal shares, cut where little crosses. */
 bool pipe_infer_by_share(struct pipe_infer *f, struct pipe_plan *out);
-
-/* ---- the file ---- */
-/* What the network was trained with, and how it went; it is in the file. */
-enum { PIPE_NET_CURVE_MOST = 64 };
-struct pipe_net_point {
-    uint64_t environments; /* problems learned from */
-    double loss;
-    double gap; /* of its own decisions to the best, mean: problems that it had not learned from */
-};
-struct pipe_net {
-    struct rl_scorer scorer;
-    uint64_t seed, environments;
-    uint32_t range, families; /* pretrain.h */
-    uint32_t tuned;           /* 1: from another network */
-    double temperature, loss; /* the mean of the last updates */
-    struct pipe_net_point curve[PIPE_NET_CURVE_MOST];
-    uint32_t points;
-};
-struct rl_serializer;
-/* In a walk (rl/serialize.h); read into one that is zero or has weights of its own. */
-void pipe_net_serialize(struct rl_serializer *w, struct pipe_net *n);
-
-/* RL_E_FORMAT, RL_E_VERSION: not such a file, of other features, damaged; RL_E_IO, RL_E_MEMORY. */
-int pipe_net_load(struct pipe_net *n, const char *path) MUST_CHECK;
-int pipe_net_save(const struct pipe_net *n, const char *path, struct err *e) MUST_CHECK;
-void pipe_net_free(struct pipe_net *n);
 
 #endif

@@ -12,12 +12,12 @@
 #include "engine/pipeline/pipe_exact.h"
 #include "engine/pipeline/pipe_game.h"
 #include "engine/pipeline/pipe_instance.h"
+#include "engine/pipeline/pipe_net.h"
 #include "engine/pipeline/space.h"
 #include "hlo/support/err.h"
 #include "rl/agent_state.h"
 #include "rl/learner.h"
 #include "rl/rl.h"
-#include "rl/scorer.h"
 
 /* Constant, name, what it is. */
 #define PIPE_ALGORITHMS(X)                                                                   \
@@ -48,8 +48,8 @@ struct pipe_search_options {
     bool rl_set;                     /* false: the preset below */
     bool paper;                      /* paper-pp, the paper's own; false: rainbow-pp, ours */
     uint64_t seed;
-    const struct rl_scorer *net; /* of infer, borrowed; NULL: none, it goes by equal shares */
-    const atomic_bool *stop;     /* set elsewhere: the step under way ends at once; NULL: never */
+    const struct pipe_net *net; /* of infer, borrowed; NULL: none, it goes by equal shares */
+    const atomic_bool *stop;    /* set elsewhere: the step under way ends at once; NULL: never */
 };
 
 struct pipe_event {

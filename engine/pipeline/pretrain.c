@@ -2,6 +2,8 @@
 
 #include "engine/pipeline/environment.h"
 #include "engine/pipeline/lesson.h"
+#include "engine/pipeline/pipe_infer.h"
+#include "engine/pipeline/pipe_net.h"
 #include "engine/ranks/ranks.h"
 #include "hlo/support/err.h"
 #include "hlo/support/file.h"

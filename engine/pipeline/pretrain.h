@@ -13,10 +13,9 @@
 #ifndef AUTOMAP_ENGINE_PIPELINE_PRETRAIN_H
 #define AUTOMAP_ENGINE_PIPELINE_PRETRAIN_H
 
-#include "engine/pipeline/pipe_infer.h"
+#include "engine/pipeline/pipe_net.h"
 #include "engine/ranks/ranks.h"
 #include "hlo/support/err.h"
-#include "rl/scorer.h"
 
 #include <stdatomic.h>
 
@@ -70,7 +69,7 @@ struct pretrain_gaps {
     double mean[PRETRAIN_WAY_COUNT], high[PRETRAIN_WAY_COUNT]; /* 95 % */
     uint32_t count;                                            /* problems whose proof ended */
 };
-int pretrain_measure(const struct rl_scorer *net, uint32_t range, uint64_t seed, uint32_t count,
+int pretrain_measure(const struct pipe_net *net, uint32_t range, uint64_t seed, uint32_t count,
                      struct pretrain_gaps *out, struct err *e) MUST_CHECK;
 
 #endif

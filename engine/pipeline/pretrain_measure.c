@@ -6,12 +6,12 @@
 #include "engine/pipeline/pipe_exact.h"
 #include "engine/pipeline/pipe_infer.h"
 #include "engine/pipeline/pipe_instance.h"
+#include "engine/pipeline/pipe_net.h"
 #include "engine/pipeline/pretrain.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 #include "hlo/support/sort.h"
 #include "rl/rng.h"
-#include "rl/scorer.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static double descended(struct lesson *l, const struct pipe_plan *p)
 }
 
 /* L of one pass, of the best of the first decisions played out, and that plan after descent. */
-static void play_lesson(struct lesson *l, const struct rl_scorer *net, double *pass, double *beams,
+static void play_lesson(struct lesson *l, const struct pipe_net *net, double *pass, double *beams,
                         double *descent)
 {
     struct pipe_candidate first[BEAMS];
@@ -66,7 +66,7 @@ static void play_lesson(struct lesson *l, const struct rl_scorer *net, double *p
 }
 
 /* True: the proof ended, gap[] holds every way's. */
-static bool gaps_of(struct lesson *l, const struct rl_scorer *net, double *gap)
+static bool gaps_of(struct lesson *l, const struct pipe_net *net, double *gap)
 {
     struct pipe_exact_result r;
     struct pipe_infer_state s;
@@ -96,7 +96,7 @@ static void sum_up(double *gap, struct pretrain_gaps *out)
     }
 }
 
-int pretrain_measure(const struct rl_scorer *net, uint32_t range, uint64_t seed, uint32_t count,
+int pretrain_measure(const struct pipe_net *net, uint32_t range, uint64_t seed, uint32_t count,
                      struct pretrain_gaps *out, struct err *e)
 {
     double *all = mem_try((size_t)count * PRETRAIN_WAY_COUNT, sizeof *all);

@@ -60,6 +60,19 @@ rmdir "$dir/taken.net"
 "$automap" pretrain opp mlp -o "$dir/taken.net" --rounds 64 2> "$dir/err"
 [ -s "$dir/taken.net" ] && [ ! -e "$dir/taken.net.part" ] || { echo "its state is still there"; exit 1; }
 # from another network; a file says what made it
+# the paper's own network: its file is read by all that reads networks, and says what it is
+"$automap" pretrain pp --recipe paper --set c -o "$dir/p.net" --environments 3 --measure 4 > "$dir/text" 2> "$dir/err"
+grep -q '3 of 3 problems, 450 decisions' "$dir/err"
+grep -q 'its 8 best first decisions' "$dir/text"
+"$automap" pretrain show "$dir/p.net" > "$dir/text"
+grep -q '^observes 1571 figures, 160 actions by 128-128, ' "$dir/text"
+grep -q '^recipe pretrain pp --recipe paper --environments 3 --seed 1 --set c --family all$' "$dir/text"
+"$automap" infer "$1/examples/models/t5-base6.hlo.txt.gz" "$1/examples/clusters/a-2x8-v100.yaml" --net "$dir/p.net" > "$dir/text"
+grep -q 'L ' "$dir/text"
+code=0
+"$automap" pretrain pp --recipe paper --processes 2 -o "$dir/q.net" 2> "$dir/err" || code=$?
+[ $code -eq 1 ] && grep -q 'one problem after another' "$dir/err"
+
 "$automap" pretrain pp -o "$dir/e.net" --finetune "$dir/c.net" --family cnn --environments 128 --measure 0 2> "$dir/err"
 "$automap" pretrain show "$dir/e.net" > "$dir/text"
 grep -q '^recipe pretrain pp --environments 128 --seed 1 --set wide --family cnn --finetune' "$dir/text"

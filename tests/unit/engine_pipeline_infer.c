@@ -237,7 +237,7 @@ static void test_learns(void **state)
     struct pipe_net net;
     struct err e;
     assert_int_equal(pretrain_pipelines(&o, NULL, NULL, &net, &e), 0);
-    assert_int_equal(pretrain_measure(&net.scorer, ENVIRONMENT_WIDE, 1, 60, &g, &e), 0);
+    assert_int_equal(pretrain_measure(&net, ENVIRONMENT_WIDE, 1, 60, &g, &e), 0);
     for (int k = 0; k < PRETRAIN_WAY_COUNT; k++) {
         print_message("%-62s %.4f %.4f\n", pretrain_way_names[k], g.mean[k], g.high[k]);
         assert_true(g.mean[k] >= 0);
@@ -291,7 +291,7 @@ static void test_known_plan_saves(void **state)
     assert_int_equal(pipe_net_load(&net, AUTOMAP_SOURCE_DIR "/examples/networks/pipeline.net"), 0);
     load_shipped("vgg19", "c-4x8-v100", p);
     assert_int_equal(pipeline_new(p, &o, &l, &e), 0);
-    assert_int_equal(network_answer_make(&l, &net.scorer, net.temperature, &n, &e), 0);
+    assert_int_equal(network_answer_make(&l, &net, &n, &e), 0);
     assert_int_equal(pipeline_exact(&l, &n.plan, &with, &e), 0);
     assert_int_equal(pipeline_exact(&l, NULL, &without, &e), 0);
     print_message("vgg19: %llu transitions with the network's plan, %llu without\n",
@@ -330,7 +330,7 @@ static void test_table_8(void **state)
         struct err e;
         load_shipped(models[k], "c-4x8-v100", p);
         assert_int_equal(pipeline_new(p, &o, &l, &e), 0);
-        assert_int_equal(network_answer_make(&l, &net.scorer, net.temperature, &n, &e), 0);
+        assert_int_equal(network_answer_make(&l, &net, &n, &e), 0);
         for (uint32_t s = 0; s <= 4; s++) {
             by_count.device[s] = by_time.device[s] = 8 * s;
             by_count.pivot[s] = l.all.points * point[s] / 128;

@@ -1,9 +1,9 @@
 /* tui/files/policy_file.h - the shipped networks: for the decisions of all models
- * (engine/search/policy.h), and for pipelines (engine/pipeline/pipe_infer.h). */
+ * (engine/search/policy.h), and for pipelines (engine/pipeline/pipe_net.h). */
 #ifndef AUTOMAP_TUI_FILES_POLICY_FILE_H
 #define AUTOMAP_TUI_FILES_POLICY_FILE_H
 
-#include "engine/pipeline/pipe_infer.h"
+#include "engine/pipeline/pipe_net.h"
 #include "engine/search/policy.h"
 #include "rl/scorer.h"
 

@@ -1,6 +1,7 @@
 #include "tui/options/pipeline_args.h"
 
 #include "engine/pipeline/pipe_instance.h"
+#include "engine/pipeline/pipe_net.h"
 #include "engine/pipeline/space.h"
 #include "engine/pipeline/tabulate.h"
 #include "hlo/module/attr.h"
@@ -106,7 +107,7 @@ int pipeline_args_load_net(struct pipeline_args *a, struct err *e)
         return err_set(e, code == RL_E_MEMORY ? ERR_MEMORY : ERR_INPUT, "%.200s: %s", path,
                        code == RL_E_FORMAT ? "not a network of this version's features, or damaged"
                                            : rl_error_text(code));
-    a->search.net = &a->net.scorer;
+    a->search.net = &a->net;
     return 0;
 }
 

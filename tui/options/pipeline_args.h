@@ -9,6 +9,7 @@
 #define AUTOMAP_TUI_OPTIONS_PIPELINE_ARGS_H
 
 #include "engine/pipeline/pipe_infer.h"
+#include "engine/pipeline/pipe_net.h"
 #include "engine/pipeline/pipe_search.h"
 #include "engine/pipeline/pipeline.h"
 #include "hlo/support/err.h"

@@ -6,6 +6,7 @@
 #include "engine/pipeline/pipe_exact.h"
 #include "engine/pipeline/pipe_infer.h"
 #include "engine/pipeline/pipe_instance.h"
+#include "engine/pipeline/pipe_net.h"
 #include "engine/pipeline/pipeline_file.h"
 #include "engine/problem/problem.h"
 #include "hlo/support/clock.h"
@@ -76,8 +77,7 @@ static int ask_network(struct pipeline_job *j, struct err *e)
     const struct pipe_net *net = j->net;
     double start = clock_thread_seconds();
     struct network_answer answer;
-    int rc = network_answer_make(&j->pipeline, net ? &net->scorer : NULL,
-                                 net ? net->temperature : 0, &answer, e);
+    int rc = network_answer_make(&j->pipeline, net, &answer, e);
 
     if (rc)
         return rc;
