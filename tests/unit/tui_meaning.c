@@ -100,6 +100,84 @@ static void test_words(void **state)
     app_free(app);
 }
 
+/* The cells of a word and those below it, as the word cursor shows them. */
+static bool stands_below(const struct grid *g, const char *meaning)
+{
+    char head[24];
+    struct str row = {0};
+    bool found = false;
+
+    snprintf(head, sizeof head, "%.20s", meaning);
+    for (int y = 0; y < g->height && !found; y++) {
+        str_clear(&row);
+        for (int x = 0; x < g->width; x++) {
+            const struct cell *c = &g->cells[y * g->width + x];
+            bool strip = (c->style >> 8 & 0xff) == ROLE_SELECT && c->style & BOLD;
+            str_format(&row, "%c", strip && c->ch < 128 ? (char)c->ch : '|');
+        }
+        const char *at = strstr(row.text, head);
+        found = at != NULL;
+        int x = found ? (int)(at - row.text) : 0;
+        for (int k = -4; found && k <= 4; k++) { /* its word in reverse is within four rows */
+            for (int c = 0; c < g->width && y + k >= 0 && y + k < g->height; c++) {
+                if (g->cells[(y + k) * g->width + c].style & REVERSE && abs(c - x) < 64)
+                    k = 8;
+            }
+            found = k != 4;
+            if (k >= 8)
+                break;
+        }
+    }
+    str_release(&row);
+    return found;
+}
+
+/* K explains one word where it stands, ?? too; each word of each screen can be reached, and what
+ * stands below it is its own meaning; the screen is as before afterwards. */
+static void test_a_word_is_explained_in_place(void **state)
+{
+    (void)state;
+    static const char *const views[] = {"", "2", "Vi", "Vs", "C,", "2jw", "o", "Vm"};
+    struct app *app = explorer_open("t5-base6", "v100-1x4", 120, 40);
+    struct str before = {0}, after = {0};
+    struct glossary_spot spot[512];
+    struct err e;
+    int seen = 0;
+
+    assert_int_equal(app_tell(app, "episode 20", &e), 0);
+    for (size_t n = 0; n < sizeof views / sizeof *views; n++) {
+        screen(app, views[n], &before);
+        app_touch(app);
+        int count = glossary_spots(app_frame(app), spot, 512);
+        assert_true(count > 3 && count < 512);
+        explorer_text(app, &before);
+        screen(app, n % 2 ? "K" : "??", &after);
+        for (int k = 0; k < count; k++, seen++) {
+            char title[64];
+            app_touch(app);
+            const struct grid *g = app_frame(app);
+            if (g->cursor_y < g->height - 1) {
+                int at = 0;
+                while (at < count && (spot[at].y != g->cursor_y || spot[at].x != g->cursor_x))
+                    at++;
+                assert_true(at < count);
+                snprintf(title, sizeof title, "\n %s  word %d of %d", glossary[spot[at].word].word,
+                         at + 1, count);
+                assert_true(stands_below(g, glossary[spot[at].word].meaning));
+                assert_non_null(strstr(explorer_text(app, &after), title));
+            }
+            explorer_key(app, 'l');
+        }
+        screen(app, "\033", &after);
+        assert_string_equal(before.text, after.text);
+        screen(app, "\033\033", &after);
+    }
+    printf("%d words explained where they stand\n", seen);
+    str_release(&before);
+    str_release(&after);
+    app_free(app);
+}
+
 /* The row of the cursor comes first; letters beside make another word. */
 static void test_glossary(void **state)
 {
@@ -317,6 +395,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_flips),
         cmocka_unit_test(test_words),
+        cmocka_unit_test(test_a_word_is_explained_in_place),
         cmocka_unit_test(test_glossary),
         cmocka_unit_test(test_every_view_is_explained),
         cmocka_unit_test(test_options_say_before_and_after),

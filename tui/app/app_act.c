@@ -268,6 +268,7 @@ static const struct handler handlers[ACT_COUNT] = {
     [ACT_GO_BACK] = {.act = app_go_back},
     [ACT_FILTER] = {.act = ask_filter},
     [ACT_JUMP] = {.act = app_jump_begin},
+    [ACT_WORD] = {.act = app_words_begin},
     [ACT_EXPORT] = {.act = export_or_page},
     [ACT_COPY] = {.act = app_copy_name},
     [ACT_COPY_LINE] = {.act = app_copy_line},

@@ -447,6 +447,8 @@ void app_draw(struct app *a)
         draw_all(a);
     }
     a->height = height;
+    if (a->wording && !a->loading)
+        app_words_draw(a);
     if (!rows)
         return;
     struct pane caption = pane_of(a, (struct rect){1, height - rows, a->width - 2, rows});

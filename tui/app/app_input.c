@@ -38,6 +38,8 @@ void app_key(struct app *a, uint32_t key)
         app_jump_key(a, key);
         return;
     }
+    if (a->wording && app_words_key(a, key))
+        return;
     if (!a->typed_count && p && p->ops->key && p->ops->key(p, key))
         return;
     if (a->typed_count && key == KEYC_ESC) {
@@ -118,6 +120,11 @@ void app_click(struct app *a, int x, int y, bool twice)
 {
     if (a->loading) /* the panels are hidden */
         return;
+    if (a->wording) {
+        app_touch(a);
+        app_words_click(a, x, y);
+        return;
+    }
     if (click_hint(a, x, y))
         return;
     struct rect area = {0};

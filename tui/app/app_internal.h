@@ -20,6 +20,7 @@
 #include "tui/screen/keys.h"
 #include "tui/screen/layout.h"
 #include "tui/screen/theme.h"
+#include "tui/views/glossary.h"
 #include "tui/views/host.h"
 #include "tui/views/panel.h"
 #include "tui/watch/placing.h"
@@ -45,7 +46,7 @@ struct hint_spot {
     const struct key_table *table;
     int action;
 };
-enum { HINTS_MOST = 24 };
+enum { HINTS_MOST = 24, SPOTS_MOST = 512 };
 
 struct loading;
 
@@ -70,6 +71,10 @@ struct app {
     int depth;
     enum panel_id focus;
     bool zoom, mouse, jumping; /* jumping: rows show letters, the next key goes to one */
+    bool wording;              /* words are explained where they stand; next to these cells: */
+    int word_x, word_y;
+    struct glossary_spot spot[SPOTS_MOST]; /* of the frame drawn last */
+    int spots;
     int split;
     struct layout layout;
     struct rect top_area; /* of the view on top, as drawn last */
@@ -182,6 +187,12 @@ struct rect app_jump_area(const struct app *a);
 char app_jump_letter(const struct app *a, const struct rect *r, int y);
 void app_jump_begin(struct app *a);
 void app_jump_key(struct app *a, uint32_t key); /* goes to its row; ends jumping */
+
+/* tui/app/app_words.c: words of the glossary, explained where they stand on the screen. */
+void app_words_begin(struct app *a);
+bool app_words_key(struct app *a, uint32_t key); /* false: it ended, the key is for others */
+void app_words_click(struct app *a, int x, int y);
+void app_words_draw(struct app *a); /* over the frame */
 
 /* tui/app/app_copy.c. The first: to the terminal's clipboard. The second: the problem that is open,
  * as "automap plan MODEL CLUSTER ..." for a shell, appended. The others: each says what it copied,

@@ -21,6 +21,7 @@ static const struct action actions[ACT_COUNT] = {
     [ACT_GO_BACK] = {"go-back", "ask", "back from what was found", NULL, "C-o", NULL},
     [ACT_FILTER] = {"filter", "ask", "filter rows", "filter", "\\", NULL},
     [ACT_JUMP] = {"jump", "ask", "jump by letter", NULL, ";", NULL},
+    [ACT_WORD] = {"word", "ask", "what a word means, in place", "words", "K", NULL},
     [ACT_EXPORT] = {"export", "take", "export a plan", "export", "e", NULL},
     [ACT_COPY] = {"copy", "take", "copy the name", NULL, "Y", NULL},
     [ACT_COPY_LINE] = {"copy-line", "take", "copy line, command", NULL, "y y", NULL},

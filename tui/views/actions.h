@@ -25,6 +25,7 @@ enum common_action {
     ACT_GO_BACK,
     ACT_FILTER,
     ACT_JUMP,
+    ACT_WORD,
     ACT_EXPORT,
     ACT_COPY,
     ACT_COPY_LINE,

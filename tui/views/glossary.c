@@ -1,6 +1,7 @@
 #include "tui/views/glossary.h"
 
 #include "hlo/support/mem.h"
+#include "tui/screen/utf8.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -146,5 +147,73 @@ int glossary_on(const struct grid *g, int first, int *out, int room)
     if (all.text)
         count = add_words(all.text, out, count, room);
     str_release(&all);
+    return count;
+}
+
+/* ---- where they stand ---- */
+
+/* A row of cells as text, and the column of every byte of it. */
+struct row_text {
+    char text[GRID_MOST * UTF8_ROOM];
+    int column[GRID_MOST * UTF8_ROOM + 1];
+};
+
+static void take_row(const struct grid *g, int y, struct row_text *r)
+{
+    const struct cell *row = g->cells + (size_t)y * (size_t)g->width;
+    size_t size = 0;
+
+    for (int x = 0; x < g->width; x++) {
+        if (!row[x].ch)
+            continue; /* the right half of a wide sign */
+        size_t more = utf8_put(r->text + size, row[x].ch);
+        for (size_t i = 0; i < more; i++)
+            r->column[size + i] = x;
+        size += more;
+    }
+    r->text[size] = 0;
+    r->column[size] = g->width;
+}
+
+/* The longest word of the glossary that begins here, with no letter beside it; -1: none. */
+static int word_at(const char *text, size_t at, size_t *size)
+{
+    int found = -1;
+
+    *size = 0;
+    for (int n = 0; glossary[n].word; n++) {
+        const char *word = glossary[n].word;
+        if (word[0] != text[at])
+            continue;
+        size_t length = strlen(word);
+        if (length <= *size || strncmp(text + at, word, length) != 0)
+            continue;
+        bool left = at == 0 || !is_word(text[at - 1]) || !is_word(word[0]);
+        if (!left || (is_word(text[at + length]) && is_word(word[length - 1])))
+            continue;
+        found = n;
+        *size = length;
+    }
+    return found;
+}
+
+int glossary_spots(const struct grid *g, struct glossary_spot *out, int room)
+{
+    struct row_text r;
+    int count = 0;
+
+    for (int y = 0; y < g->height; y++) {
+        take_row(g, y, &r);
+        for (size_t at = 0; r.text[at] && count < room;) {
+            size_t size = 0;
+            int word = word_at(r.text, at, &size);
+            if (word >= 0)
+                out[count++] = (struct glossary_spot){.x = r.column[at],
+                                                      .y = y,
+                                                      .width = r.column[at + size] - r.column[at],
+                                                      .word = word};
+            at += word >= 0 ? size : 1;
+        }
+    }
     return count;
 }

@@ -160,7 +160,8 @@ static int draw_words(const struct help *h, const struct pane *p, int y)
 
     if (!count)
         return y;
-    pane_text(p, 0, y++, ROLE_TITLE | BOLD, h->filter.size ? "words" : "words on this screen");
+    pane_text(p, 0, y++, ROLE_TITLE | BOLD,
+              h->filter.size ? "words" : "words on this screen  ? one by one");
     for (int n = 0; n < count; n++) {
         const struct glossary_word *g = &glossary[word[n]];
         int rows = (utf8_text_columns(g->meaning) + room) / room;
@@ -344,7 +345,10 @@ static bool key_help(struct panel *p, uint32_t key)
         edit_set(&h->filter, "");
         h->by_key = false;
     } else if (key == KEYC_ESC || (key == '?' && !h->filter.size && !h->by_key)) {
-        host_close(p->scene);
+        struct scene *s = p->scene;
+        host_close(s); /* frees the help */
+        if (key == '?')
+            host_act(s, &common_keys, ACT_WORD);
     } else if (key == KEYC_ENTER) {
         do_chosen(p);
     } else if (key == KEYC_TAB) {
