@@ -153,6 +153,55 @@ int journal_branch(const struct journal_log *from, uint64_t step, const char *pa
     return rc;
 }
 
+static bool same_start(const struct journal_log *a, const struct journal_log *b)
+{
+    if (a->model != b->model || a->cluster != b->cluster || a->classes != b->classes ||
+        a->arg_count != b->arg_count)
+        return false;
+    for (int n = 0; n < a->arg_count; n++) {
+        if (strcmp(a->args[n], b->args[n]) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* The next of them that says what was done or found: marks and words for people say neither. */
+static const struct journal_record *next_said(const struct journal_log *l, size_t *at)
+{
+    while (*at < l->record_count) {
+        const struct journal_record *r = &l->records[(*at)++];
+        if (r->kind == 'b' || journal_is_command(r))
+            return r;
+    }
+    return NULL;
+}
+
+static bool same_record(const struct journal_log *a, const struct journal_record *x,
+                        const struct journal_log *b, const struct journal_record *y)
+{
+    if (x->kind != y->kind || x->step != y->step)
+        return false;
+    return x->kind == 'b' ? x->plan == y->plan && x->ms == y->ms
+                          : !strcmp(a->text + x->command, b->text + y->command);
+}
+
+bool journal_parts(const struct journal_log *a, const struct journal_log *b, uint64_t *parts)
+{
+    const struct journal_record *x, *y;
+    size_t at[2] = {0};
+
+    if (!same_start(a, b))
+        return false;
+    do {
+        x = next_said(a, &at[0]);
+        y = next_said(b, &at[1]);
+    } while (x && y && same_record(a, x, b, y));
+    if (!y)
+        return false;
+    *parts = x && x->step < y->step ? x->step : y->step;
+    return true;
+}
+
 void journal_close(struct journal *j)
 {
     if (!j)

@@ -85,6 +85,11 @@ int journal_reopen(const char *path, const struct journal_log *l, struct journal
 int journal_branch(const struct journal_log *from, uint64_t step, const char *path,
                    struct err *e) MUST_CHECK;
 
+/* Whether both are journals of one problem, opened alike, and one went on differently: the step
+ * *parts up to which they say the same of what was done and found. False where nothing of `b` is
+ * its own. */
+bool journal_parts(const struct journal_log *a, const struct journal_log *b, uint64_t *parts);
+
 uint64_t journal_plan_hash(const struct live_plan *plan);
 
 #endif

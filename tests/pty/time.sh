@@ -22,6 +22,10 @@ type g; for _ in 1 2; do type L; done; see "at episode 20 of 60"
 type b; see "a branch from episode 20"; see "episode 20"; see "paused"
 type : ; type -l "episode 5"; type Enter; see "episode 25"
 type V t; see "at episode 25 of 25"; type Escape; see "1 Graph"
+type : ; type -l "pin @1=0"; type Enter; see "you pin"
+type V t; see "at episode 25 of 25"; matches "a +└.*▲"
+type o; see "the other session"; see "episode 60" # and from there the branch is the other
+type V t; see "at episode 60 of 60"; matches "a +└.*▲"; type Escape; see "1 Graph"
 type Q; see "code 0"
 [ "$(ls "$home"/state/automap/sessions | grep -vc checkpoint)" = 2 ] || { ls "$home"/state/automap/sessions; exit 1; }
 

@@ -215,6 +215,7 @@ static void test_a_branch_goes_on(void **state)
     static const uint64_t points[] = {0, 90, 413, 950, 1500};
     struct search_state *a = mem_alloc(sizeof *a), *b = mem_alloc(sizeof *b);
     struct journal_log log;
+    uint64_t parts;
     struct err e;
 
     (void)state;
@@ -224,6 +225,12 @@ static void test_a_branch_goes_on(void **state)
         assert_int_equal(journal_read(branch, &log, &e), 0);
         assert_int_equal(log.good, log.size);
         assert_int_equal(journal_fits(&log, &problem, &e), 0);
+        assert_true(journal_parts(&taped, &log, &parts)); /* exactly where it was cut */
+        assert_int_equal(parts, points[n]);
+        assert_false(journal_parts(&log, &log, &parts)); /* nothing of its own */
+        log.classes++;
+        assert_false(journal_parts(&taped, &log, &parts));
+        log.classes--;
         assert_int_equal(search_state_new(&problem, &options, b, &e), 0);
         if (search_state_replay(b, &log, 0, &e))
             fail_msg("%s", e.what);

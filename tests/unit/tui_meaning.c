@@ -5,6 +5,7 @@
 #include "engine/plan/explain.h"
 #include "engine/plan/plan.h"
 #include "explorer.h"
+#include "hlo/support/file.h"
 #include "tui/views/glossary.h"
 #include "tui/watch/flips.h"
 #include "tui/watch/ledger_text.h"
@@ -17,6 +18,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -270,6 +272,116 @@ static void test_every_view_is_explained(void **state)
     app_free(app);
 }
 
+/* The words of everyday English that heads, notes and columns use; all others are explained. */
+static bool is_plain(const char *word)
+{
+    static struct str text;
+    char line[48];
+
+    if (!text.text) {
+        struct err e;
+        assert_int_equal(
+            hlo_file_read(AUTOMAP_SOURCE_DIR "/tests/data/plain_words.txt", 1 << 20, &text, &e), 0);
+    }
+    snprintf(line, sizeof line, "\n%s\n", word);
+    return strstr(text.text, line) != NULL;
+}
+
+static bool is_in_glossary(const char *word)
+{
+    for (int n = 0; glossary[n].word; n++) {
+        char low[64];
+        size_t size = strlen(word), i = 0;
+        for (; glossary[n].word[i] && i + 1 < sizeof low; i++)
+            low[i] = (char)tolower((unsigned char)glossary[n].word[i]);
+        low[i] = 0;
+        for (const char *at = low; (at = strstr(at, word)); at++) {
+            if ((at == low || !isalpha((unsigned char)at[-1])) && !isalpha((unsigned char)at[size]))
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool name_of_model(const struct app *app, const char *word)
+{
+    const struct watch *w = app_watch(app);
+
+    for (int n = 0; n < w->move_count; n++) {
+        if (strstr(w->move[n].name, word))
+            return true;
+    }
+    return false;
+}
+
+/* Dim text and titles, which are the words of the explorer: a name of the model has a digit, a
+ * slash, a dot or the like beside it, or stands in the model. Counts the words that are neither
+ * plain nor explained. */
+static int count_unexplained(const struct app *app, const struct grid *g, const char *view,
+                             struct str *told)
+{
+    int unknown = 0;
+
+    for (int y = 0; y < g->height; y++) {
+        const struct cell *row = g->cells + y * g->width;
+        for (int x = 0; x < g->width; x++) {
+            char word[40], key[44];
+            int n = 0;
+            unsigned role = row[x].style & 0xff;
+            uint32_t before = x ? row[x - 1].ch : ' ', after;
+            while (x < g->width && (row[x].style & 0xff) == role && n < 39 && row[x].ch < 128 &&
+                   (isalpha((int)row[x].ch) || (n && row[x].ch == '-')))
+                word[n++] = (char)tolower((int)row[x++].ch);
+            after = n && x < g->width ? row[x].ch : ' ';
+            word[n] = 0;
+            if (n < 2 || (role != ROLE_DIM && role != ROLE_TITLE) || after > 127 || before > 127 ||
+                strchr("/_.[]'\"()0123456789<>=+-", (int)before) ||
+                (after && strchr("/_[]'\"(0123456789<>=", (int)after)) ||
+                (after == '.' && x + 1 < g->width && row[x + 1].ch != ' '))
+                continue;
+            snprintf(key, sizeof key, " %s ", word);
+            if (is_plain(word) || is_in_glossary(word) || (told->text && strstr(told->text, key)) ||
+                name_of_model(app, word))
+                continue;
+            str_format(told, " %s ", word);
+            printf("%s: %s is not explained\n", view, word);
+            unknown++;
+        }
+    }
+    return unknown;
+}
+
+/* No word of the field stands on a screen without its meaning in the glossary. */
+static void test_no_word_is_left_unexplained(void **state)
+{
+    (void)state;
+    static const char *const views[] = {
+        "",       "1z",       "2z", "4z", "5z", "6z",   "7z",  "Vc",
+        "Vd",     "Vp",       "Vw", "Vt", "Vm", "Vr",   "Vi",  "Vi\t",
+        "Vi\t\t", "Vi\t\t\t", "Vh", "Vl", "Vs", "Vx",   "C,,", "2jw",
+        "2j\r",   "o",        "p",  "b",  "e",  "2jvv", "1jw", ":game cartpole\r"};
+    static const char *const models[] = {"t5-base6", "resnet20"};
+    struct str out = {0}, told = {0};
+    struct err e;
+    int unknown = 0, shown = 0;
+
+    for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
+        struct app *app = explorer_open(models[m], "c-4x8-v100", 140, 50);
+        assert_int_equal(app_tell(app, "episode 6", &e), 0);
+        for (size_t n = 0; n < sizeof views / sizeof *views; n++, shown++) {
+            screen(app, views[n], &out);
+            app_touch(app);
+            unknown += count_unexplained(app, app_frame(app), views[n], &told);
+            screen(app, "\033\033\033\033", &out);
+        }
+        app_free(app);
+    }
+    printf("%d screens\n", shown);
+    assert_int_equal(unknown, 0);
+    str_release(&told);
+    str_release(&out);
+}
+
 static void test_options_say_before_and_after(void **state)
 {
     (void)state;
@@ -398,6 +510,7 @@ int main(void)
         cmocka_unit_test(test_a_word_is_explained_in_place),
         cmocka_unit_test(test_glossary),
         cmocka_unit_test(test_every_view_is_explained),
+        cmocka_unit_test(test_no_word_is_left_unexplained),
         cmocka_unit_test(test_options_say_before_and_after),
         cmocka_unit_test(test_a_change_is_tried_before),
         cmocka_unit_test(test_options_say_what_a_value_would_make),

@@ -332,8 +332,18 @@ enum { FILLING = 56, FILLING_ROWS = MEMORY_KIND_COUNT + 2 };
 
 static void draw_below(const struct panel *p, const struct pane *pane, int y)
 {
-    if (pane->width < 2 * FILLING || pane->height - y < FILLING_ROWS)
+    int makers = y + FILLING_ROWS + 1; /* one above the other where the columns are few */
+
+    if (pane->height - y < FILLING_ROWS || pane->width < FILLING)
         return;
+    if (pane->width < 2 * FILLING) {
+        struct pane above = pane_part(pane, 0, y, pane->width, FILLING_ROWS),
+                    below = pane_part(pane, 0, makers, pane->width, pane->height - makers);
+        draw_filling(p, &above);
+        if (below.height >= 4)
+            draw_makers(p, &below);
+        return;
+    }
     struct pane left = pane_part(pane, 0, y, FILLING, pane->height - y),
                 right = pane_part(pane, FILLING + 4, y,
                                   pane->width - FILLING - 4 < 84 ? pane->width - FILLING - 4 : 84,

@@ -44,6 +44,7 @@ struct past_view {
     int speed;
     double played_ms;
     struct list list; /* events */
+    int branch;       /* the one that o opens */
 };
 
 enum {
@@ -58,6 +59,8 @@ enum {
     PAST_FASTER,
     PAST_MARK,
     PAST_BRANCH,
+    PAST_CHOOSE,
+    PAST_OPEN,
     PAST_NOW,
     PAST_BACK
 };
@@ -77,6 +80,8 @@ static const struct action past_actions[] = {
     [PAST_MARK] = {"mark", "in this view", "mark this moment as B", "mark B", "m", NULL},
     [PAST_BRANCH] = {"branch", "in this view", "a new session from here", "branch", "b or Enter",
                      NULL},
+    [PAST_CHOOSE] = {"choose", "in this view", "another branch", NULL, "v", NULL},
+    [PAST_OPEN] = {"open", "in this view", "open that branch", "open", "o", NULL},
     [PAST_NOW] = {"now", "in this view", "to its end", NULL, "n", NULL},
     [PAST_BACK] = {"back", "in this view", "back", "back", "Esc", NULL},
 };
@@ -173,7 +178,8 @@ static int open_past(struct panel *p, const void *arg, struct err *e)
         return err_set(e, ERR_INPUT, "no search is open");
     if (!scene->journal[0])
         return err_set(e, ERR_INPUT, "this search keeps no journal, so it has no past to show");
-    if (past_job_new(scene->base, scene->search, scene->journal, scene->now_ms > 0, &v->job, e))
+    if (past_job_new(scene->base, scene->search, scene->journal, scene->state_dir,
+                     scene->now_ms > 0, &v->job, e))
         return e->code;
     v->speed = 3;
     past_job_look(v->job, &v->look);
@@ -203,12 +209,44 @@ static bool is_live(const struct panel *p)
 static int column_of(const struct past_view *v, uint64_t step, int width)
 {
     double last = v->look.last_step ? (double)v->look.last_step : 1;
+
+    for (int n = 0; n < v->look.branch_count; n++) /* one scale for all */
+        last = fmax(last, (double)v->look.branches[n].last);
     int x = (int)(sqrt((double)step / last) * (width - 1) + 0.5);
 
     return x < 0 ? 0 : x >= width ? width - 1 : x;
 }
 
 enum { LANE = 8 };
+
+/* From where it leaves the search to its end, as the search above it: "a  └──▲──+── 235.6". */
+static void draw_branch(const struct past_view *v, const struct pane *pane, int y, int n)
+{
+    const struct past_branch *b = &v->look.branches[n];
+    int width = pane->width - LANE, from = column_of(v, b->parts, width),
+        to = column_of(v, b->last, width);
+    char text[UNITS_ROOM];
+    bool chosen = n == v->branch;
+
+    pane_format(pane, 0, y, chosen ? ROLE_TITLE | BOLD : ROLE_DIM, "%s%c",
+                v->look.branch_count > 1 && chosen ? "▸ " : "  ", 'a' + n);
+    pane_put(pane, LANE + from, y, ROLE_BORDER, U'└');
+    pane_repeat(pane, LANE + from + 1, y, to - from, (struct cell){U'─', ROLE_BORDER});
+    for (int k = 0; k < b->points; k++) {
+        const struct branch_point *at = &b->point[k];
+        int x = column_of(v, at->step, width);
+        pane_put(pane, LANE + (x > from ? x : from + 1), y,
+                 (at->ms > 0 ? ROLE_OK : ROLE_PIN) | BOLD, at->ms > 0 ? U'+' : U'▲');
+    }
+    if (b->best_ms <= 0)
+        return;
+    units_plain_ms(text, b->best_ms);
+    int size = (int)strlen(text);
+    if (to + 2 + size <= width)
+        pane_text(pane, LANE + to + 2, y, ROLE_OK, text);
+    else if (from > size + 1)
+        pane_text(pane, LANE + from - size - 1, y, ROLE_OK, text);
+}
 
 static void draw_timeline(const struct panel *p, const struct pane *pane)
 {
@@ -221,6 +259,7 @@ static void draw_timeline(const struct panel *p, const struct pane *pane)
     pane_text(pane, 0, 0, ROLE_DIM, "best");
     pane_text(pane, 0, 1, ROLE_DIM, "search");
     pane_text(pane, 0, 2, ROLE_DIM, "you");
+    int scale = 3 + v->look.branch_count;
     if (!v->look.surveyed && v->look.episode_count)
         surveyed = column_of(v, v->look.episodes[v->look.episode_count - 1], width);
     pane_repeat(pane, LANE, 1, surveyed, (struct cell){U'─', ROLE_BORDER});
@@ -241,8 +280,12 @@ static void draw_timeline(const struct panel *p, const struct pane *pane)
     if (v->b.shot)
         pane_put(pane, LANE + column_of(v, v->b.step, width), 1, ROLE_TITLE | BOLD, U'B');
     pane_put(pane, LANE + column_of(v, v->a.step, width), 1, ROLE_TITLE | BOLD | REVERSE, U'A');
-    pane_text(pane, LANE, 3, ROLE_DIM, "0");
-    pane_right_format(pane, pane->width, 3, ROLE_DIM, "%s episodes%s",
+    for (int n = 0; n < v->look.branch_count; n++)
+        draw_branch(v, pane, 3 + n, n);
+    pane_text(pane, LANE, scale, ROLE_DIM, "0");
+    if (v->look.more_branches)
+        pane_format(pane, LANE + 3, scale, ROLE_DIM, "%d more branches", v->look.more_branches);
+    pane_right_format(pane, pane->width, scale, ROLE_DIM, "%s episodes%s",
                       units_count(text, (int64_t)v->look.episode_count),
                       v->look.surveyed ? "" : " so far");
 }
@@ -417,9 +460,9 @@ static void draw_past(struct panel *p, const struct pane *pane)
              v->playing ? "▶" : "‖", (unsigned long long)v->episode, v->look.episode_count,
              v->look.surveyed ? "" : " so far", speeds[v->speed]);
     pane_head(pane, 0, &(struct head){0, "Time", note, true});
-    struct pane line = pane_part(pane, 0, 1, pane->width, 4);
+    struct pane line = pane_part(pane, 0, 1, pane->width, 4 + v->look.branch_count);
     draw_timeline(p, &line);
-    int y = 6, vector = pane->height >= 26 ? 5 : 0;
+    int y = 6 + v->look.branch_count, vector = pane->height >= 26 ? 5 : 0;
     bool both = pane->width >= 100;
     int half = both ? 60 : pane->width, room = pane->height - y - vector;
     struct pane left = pane_part(pane, 0, y, half - (both ? 3 : 0), room < 14 || both ? room : 14);
@@ -478,6 +521,24 @@ static void branch(struct panel *p)
                  episode);
 }
 
+/* The session goes on where it ended; this one is kept. */
+static void open_branch(struct panel *p)
+{
+    struct past_view *v = p->state;
+    const struct scene *scene = p->scene;
+    char path[PATH_MAX];
+    struct err e = {0};
+
+    if (v->branch >= v->look.branch_count)
+        host_say(scene, "no other session left this one; b makes a branch");
+    else if (!session_find(path, scene->state_dir, v->look.branches[v->branch].name))
+        host_say(scene, "that session is gone");
+    else if (host_resume(scene, path, &e))
+        host_say_err(scene, &e);
+    else /* this view is gone */
+        host_say(scene, "the other session; the one before is kept");
+}
+
 static void play_past(struct panel *p)
 {
     struct past_view *v = p->state;
@@ -516,6 +577,10 @@ static bool act_past(struct panel *p, int action)
         go_to_step(v, v->look.last_step);
     } else if (action == PAST_BRANCH && v->a.shot) {
         branch(p);
+    } else if (action == PAST_CHOOSE) {
+        v->branch = v->branch + 1 < v->look.branch_count ? v->branch + 1 : 0;
+    } else if (action == PAST_OPEN) {
+        open_branch(p);
     } else if (action == PAST_BACK) {
         host_close(p->scene);
     }
@@ -584,7 +649,7 @@ const struct panel_ops view_past = {
     .title = "Time",
     .place = PLACE_FULL,
     .keys = &past_keys,
-    .hints = "earlier event-before play slower mark branch export=page back",
+    .hints = "earlier event-before play slower mark branch open export=page back",
     .size = sizeof(struct past_view),
     .open = open_past,
     .close = close_past,

@@ -414,8 +414,8 @@ static void draw_pipeline(struct panel *p, const struct pane *pane)
     pipeline_draw_stages(s, &top, &(struct head){0, "Stages", note, true});
     y += table + 3 + gap;
     int left = pane->height - y - 1,
-        course = left >= 22 ? left - 3 - gap - (stages <= 6 ? 2 * stages - 1 : stages) : 0;
-    course = course < 10 ? 0 : course;
+        course = left >= 12 ? left - 3 - gap - (stages <= 6 ? 2 * stages - 1 : stages) : 0;
+    course = course < (v->part == PART_COURSE ? 10 : 6) ? 0 : course;
     int gantt = left - course - (course ? gap : 0);
     bool spaced = stages <= 6 && gantt >= 3 + 2 * stages - 1;
     int wanted = 3 + (spaced ? 2 * stages - 1 : stages);

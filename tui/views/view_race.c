@@ -219,7 +219,8 @@ static void draw_verdict(const struct race_look *r, const struct pane *p, int x)
     if (x + 3 + utf8_text_columns(text) <= p->width)
         pane_text(p, x + 3, 0, won ? ROLE_OK : ROLE_WARN, text);
     else if (x + 10 < p->width)
-        pane_text(p, x + 3, 0, won ? ROLE_OK : ROLE_WARN, won ? "DQN" : "not the DQN");
+        pane_text(p, x + 3, 0, won ? ROLE_OK : ROLE_WARN,
+                  won ? "the DQN too" : "the DQN not first");
 }
 
 /* `decides`: what the optimum ranges over. */
@@ -251,7 +252,7 @@ static const struct race_line *next_step(const struct race_look *r, uint32_t *at
 
     for (uint32_t n = 0; n < r->count; n++) {
         const struct race_line *l = &r->lines[n];
-        if (l->algorithm == SEARCH_EXACT || at[n] == l->step_count)
+        if (l->algorithm == SEARCH_EXACT || !known[l->algorithm].words || at[n] == l->step_count)
             continue;
         if (!next || l->steps[at[n]].evaluation < next->steps[at[which]].evaluation) {
             next = l;

@@ -31,13 +31,18 @@ void why_draw_of(const struct panel *p, const struct pane *pane, int y)
     snprintf(text, sizeof text, " %s  %s ", why_of_name(w, v->of, name),
              units_plain_ms(step, v->step_ms));
     x = pane_cut(pane, x, y, pane->width - x, ROLE_TITLE | BOLD | REVERSE, text) + 2;
-    if (x + 8 < pane->width)
-        x = pane_text(pane, x, y, ROLE_DIM, "w again:");
+    if (count < 2 || x + 8 + 14 > pane->width) { /* no room for a name: the key alone */
+        const char *words = count < 2 ? "" : x + 10 <= pane->width ? "w others" : "w";
+        pane_right(pane, pane->width, y, ROLE_DIM, words);
+        return;
+    }
+    x = pane_text(pane, x, y, ROLE_DIM, "w again:");
     for (int n = 1; n < count; n++) {
         next = why_of_next(w, next, 1);
         write_of(w, next, text, sizeof text);
         int more = n + 1 < count ? 3 : 0; /* columns of " .." */
-        if (n == 1 && x + 14 <= pane->width && x + 2 + utf8_text_columns(text) > pane->width) {
+        if (n == 1 && x + 14 <= pane->width &&
+            x + 2 + utf8_text_columns(text) + more > pane->width) {
             pane_cut(pane, x + 2, y, pane->width - x - 2, ROLE_DIM, text);
             return;
         }

@@ -10,6 +10,7 @@
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@ struct past_job {
     struct past *past; /* the thread's alone, as soon as there is one */
     pthread_t thread;
     bool in_thread;
+    char journal[PATH_MAX], state_dir[PATH_MAX]; /* "": none */
 
     pthread_mutex_t lock; /* of all below */
     pthread_cond_t work;
@@ -31,6 +33,9 @@ struct past_job {
     uint64_t *episodes;
     size_t event_count, event_room, episode_count, episode_room;
     char trouble[160];
+    struct past_branch branches[BRANCHES_MOST]; /* there once looked_for, and not changed then */
+    int branch_count, more_branches;
+    bool looked_for;
 
     struct past_event *shown_events; /* the reader's */
     uint64_t *shown_episodes;
@@ -111,11 +116,25 @@ static void survey(struct past_job *j)
         fail_past(j, &e);
 }
 
+/* Under the lock, which it lets go meanwhile. */
+static void look_for_branches(struct past_job *j)
+{
+    pthread_mutex_unlock(&j->lock);
+    int more, count = branches_find(j->branches, &more, j->state_dir[0] ? j->state_dir : NULL,
+                                    j->journal, &j->log);
+    pthread_mutex_lock(&j->lock);
+    j->branch_count = count;
+    j->more_branches = more;
+    j->looked_for = true;
+}
+
 static void *run_past(void *context)
 {
     struct past_job *j = context;
 
     pthread_mutex_lock(&j->lock);
+    if (!j->looked_for)
+        look_for_branches(j);
     while (!j->stop) {
         if (!j->surveyed)
             survey(j);
@@ -131,7 +150,7 @@ static void *run_past(void *context)
 }
 
 int past_job_new(const struct problem *p, const struct search_options *o, const char *journal,
-                 bool in_thread, struct past_job **out, struct err *e)
+                 const char *state_dir, bool in_thread, struct past_job **out, struct err *e)
 {
     struct past_job *j = mem_try(1, sizeof *j);
 
@@ -146,6 +165,8 @@ int past_job_new(const struct problem *p, const struct search_options *o, const 
     if (rc)
         goto out;
     j->wanted = past_last_step(j->past);
+    snprintf(j->journal, sizeof j->journal, "%s", journal);
+    snprintf(j->state_dir, sizeof j->state_dir, "%s", state_dir ? state_dir : "");
     j->in_thread = in_thread; /* before there is a thread to read it */
     if (in_thread)
         rc = thread_start(&j->thread, run_past, j, "the past of a search", e);
@@ -200,6 +221,9 @@ void past_job_look(struct past_job *j, struct past_look *out)
                               .last_step = past_last_step(j->past),
                               .step = j->step,
                               .shot = j->shown,
+                              .branches = j->branches,
+                              .branch_count = j->branch_count,
+                              .more_branches = j->more_branches,
                               .surveyed = j->surveyed,
                               .is_there = j->is_there && j->step == j->wanted};
     memcpy(out->trouble, j->trouble, sizeof out->trouble);

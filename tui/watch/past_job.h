@@ -8,6 +8,7 @@
 #include "engine/problem/problem.h"
 #include "engine/search/search.h"
 #include "hlo/support/err.h"
+#include "tui/watch/branches.h"
 
 struct past_job;
 
@@ -19,14 +20,18 @@ struct past_look {
     uint64_t step;               /* of `shot` */
     const struct snapshot *shot; /* the state at the point asked for last, once it is there; kept by
                                     the job until the next look; NULL: none yet */
+    const struct past_branch *branches; /* of this search; the newest first */
+    int branch_count, more_branches;
     bool surveyed, is_there; /* the whole journal was seen; the shot is of the point asked for */
     char trouble[160];
 };
 
 /* `p` and `o` as the session began; the journal is read before this returns. `in_thread` false:
- * everything is done at once, for pictures. */
+ * everything is done at once, for pictures. `state_dir`: where kept sessions are, which may be
+ * branches of it; NULL: none. */
 int past_job_new(const struct problem *p, const struct search_options *o, const char *journal,
-                 bool in_thread, struct past_job **out, struct err *e) MUST_CHECK;
+                 const char *state_dir, bool in_thread, struct past_job **out,
+                 struct err *e) MUST_CHECK;
 void past_job_free(struct past_job *j); /* NULL ok */
 void past_job_look(struct past_job *j, struct past_look *out);
 void past_job_go(struct past_job *j, uint64_t step);
