@@ -23,9 +23,9 @@ type b; see "a branch from episode 20"; see "episode 20"; see "paused"
 type : ; type -l "episode 5"; type Enter; see "episode 25"
 type V t; see "at episode 25 of 25"; type Escape; see "1 Graph"
 type : ; type -l "pin @1=0"; type Enter; see "you pin"
-type V t; see "at episode 25 of 25"; matches "a +└.*▲"
+type V t; see "at episode 25 of 25"; matches "a .*└.*▲"
 type o; see "the other session"; see "episode 60" # and from there the branch is the other
-type V t; see "at episode 60 of 60"; matches "a +└.*▲"; type Escape; see "1 Graph"
+type V t; see "at episode 60 of 60"; matches "a .*└.*▲"; type Escape; see "1 Graph"
 type Q; see "code 0"
 [ "$(ls "$home"/state/automap/sessions | grep -vc checkpoint)" = 2 ] || { ls "$home"/state/automap/sessions; exit 1; }
 

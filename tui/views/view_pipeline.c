@@ -413,9 +413,10 @@ static void draw_pipeline(struct panel *p, const struct pane *pane)
     struct pane top = pane_part(pane, 0, y, pane->width, table + 3);
     pipeline_draw_stages(s, &top, &(struct head){0, "Stages", note, true});
     y += table + 3 + gap;
-    int left = pane->height - y - 1,
-        course = left >= 12 ? left - 3 - gap - (stages <= 6 ? 2 * stages - 1 : stages) : 0;
-    course = course < (v->part == PART_COURSE ? 10 : 6) ? 0 : course;
+    bool is_course = v->part == PART_COURSE; /* others take all the room where there is little */
+    int left = pane->height - y - 1, lanes = stages <= 6 && left >= 22 ? 2 * stages - 1 : stages;
+    int course = left >= (is_course ? 12 : 22) ? left - 3 - gap - lanes : 0;
+    course = course < (is_course ? 8 : 10) ? 0 : course;
     int gantt = left - course - (course ? gap : 0);
     bool spaced = stages <= 6 && gantt >= 3 + 2 * stages - 1;
     int wanted = 3 + (spaced ? 2 * stages - 1 : stages);
