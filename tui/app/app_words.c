@@ -4,6 +4,7 @@
 #include "tui/app/app_internal.h"
 #include "tui/screen/grid.h"
 #include "tui/screen/keys.h"
+#include "tui/screen/layout.h"
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
 #include "tui/views/glossary.h"

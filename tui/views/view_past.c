@@ -17,6 +17,7 @@
 #include "tui/views/host.h"
 #include "tui/views/panel.h"
 #include "tui/views/views.h"
+#include "tui/watch/branches.h"
 #include "tui/watch/past_job.h"
 #include "tui/watch/versus.h"
 #include "tui/watch/watch.h"
