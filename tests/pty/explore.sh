@@ -18,7 +18,7 @@ see "Enter opens t5-base6 on a-2x8-v100"
 # The letter of a row is one that no key means: it is read, not known.
 type "$(screen | sed -n 's/^ *\([a-z]\)  vgg19 .*/\1/p')"; see "1 Graph ━"; see "16 × 16 GB"
 type / ; type -l main; type Enter; gone "/main"
-type K; see "K means nothing here"
+type J; see "J means nothing here"
 type : ; type -l "theme nosuch"; type Enter; see 'no theme "nosuch"'
 type : ; type -l "save-screen $home/a.txt"; type Enter; see "wrote"
 grep -q "1 Graph ━" "$home/a.txt" || { echo "the saved screen lacks the graph"; exit 1; }
