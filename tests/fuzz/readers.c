@@ -7,7 +7,7 @@
 #include "engine/kernels/kernel_rules.h"
 #include "engine/kernels/kernel_targets.h"
 #include "engine/live/search_state.h"
-#include "engine/pipeline/pipe_infer.h"
+#include "engine/pipeline/pipe_net.h"
 #include "engine/place/from_module.h"
 #include "engine/place/place_file.h"
 #include "engine/place/place_pins.h"
