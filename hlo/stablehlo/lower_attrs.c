@@ -221,6 +221,20 @@ static int groups_attr(struct lower *l, const struct mlir_attr_info *a, struct m
     return hlo_lower_attr_text(l, a->key);
 }
 
+/* As a string of HLO's text: C's escapes, in octal what is no printable ASCII. */
+static void add_escaped(struct str *out, const char *text, size_t size)
+{
+    for (size_t n = 0; n < size; n++) {
+        unsigned char c = (unsigned char)text[n];
+        if (c == '"' || c == '\\')
+            str_format(out, "\\%c", c);
+        else if (c < ' ' || c >= 0x7f)
+            str_format(out, "\\%03o", c);
+        else
+            str_add_char(out, (char)c);
+    }
+}
+
 int hlo_lower_string_attr(struct lower *l, const struct mlir_attr_info *a, struct mlir_span s)
 {
     size_t size = 0;
@@ -228,11 +242,7 @@ int hlo_lower_string_attr(struct lower *l, const struct mlir_attr_info *a, struc
 
     str_clear(&l->text);
     str_add_char(&l->text, '"');
-    for (size_t n = 0; text && n < size; n++) {
-        if (text[n] == '"' || text[n] == '\\')
-            str_add_char(&l->text, '\\');
-        str_add_char(&l->text, text[n] == '\n' ? ' ' : text[n] ? text[n] : '?');
-    }
+    add_escaped(&l->text, text, text ? size : 0);
     str_add_char(&l->text, '"');
     return hlo_lower_attr_text(l, a->key);
 }
@@ -270,7 +280,16 @@ int hlo_lower_table_attrs(struct lower *l)
 
 /* ---- those that any op may have ---- */
 
-/* `mhlo.sharding = "{replicated}"`: HLO's own text. */
+static bool has_control(const char *text, size_t size)
+{
+    for (size_t n = 0; n < size; n++) {
+        if ((unsigned char)text[n] < ' ' || text[n] == 0x7f)
+            return true;
+    }
+    return false;
+}
+
+/* `mhlo.sharding = "{replicated}"`: HLO's own text, closed as HLO's is. */
 int hlo_lower_sharding(struct lower *l, const struct mlir_attr *list, uint32_t count)
 {
     struct mlir_span s;
@@ -279,7 +298,7 @@ int hlo_lower_sharding(struct lower *l, const struct mlir_attr *list, uint32_t c
     if (!hlo_mlir_attr_in(list, count, "mhlo.sharding", &s))
         return 0;
     const char *text = hlo_mlir_string(l->m, s, &size);
-    if (!text || !size || *text != '{' || text[size - 1] != '}' || memchr(text, '\n', size))
+    if (!text || *text != '{' || hlo_lex_group_end(text) != text + size || has_control(text, size))
         return 0;
     return hlo_lower_attr(l, HLO_ATTR_SHARDING, text, size);
 }
@@ -333,11 +352,7 @@ static int frontend_attrs(struct lower *l, struct mlir_span s)
                 str_add_char(&l->text, ',');
             str_add_bytes(&l->text, key, (size_t)(key_end - key));
             str_add(&l->text, "=\"");
-            for (size_t n = 0; n < size; n++) {
-                if (text[n] == '"' || text[n] == '\\')
-                    str_add_char(&l->text, '\\');
-                str_add_char(&l->text, text[n] == '\n' || !text[n] ? ' ' : text[n]);
-            }
+            add_escaped(&l->text, text, size);
             str_add_char(&l->text, '"');
         }
         p = lex_skip(value_end);

@@ -143,18 +143,21 @@ int hlo_lower_CUSTOM_CALL(struct lower *l)
     uint32_t called_count;
     int64_t dim;
     static const struct mlir_attr_info config = {"backend_config", NULL, HLO_ATTR_BACKEND_CONFIG,
-                                                 MLIR_KIND_STRING};
+                                                 MLIR_KIND_STRING},
+                                       target = {"call_target_name", "callee",
+                                                 HLO_ATTR_CUSTOM_CALL_TARGET, MLIR_KIND_STRING};
     struct mlir_span s;
 
-    if (!hlo_mlir_attr(l->m, l->op, "call_target_name", "callee", &s) || s.size < 2)
+    if (!hlo_mlir_attr(l->m, l->op, target.name, target.pretty, &s) || s.size < 2)
         return hlo_lower_fail(l, "no target, expected one such as @name");
     if (called_functions(l, called, &called_count))
         return l->e->code;
     if (!l->as_is && falls_back_to_sort(l, s, called_count, &dim))
         return sort_and_cut(l, called, dim);
-    bool is_quoted = *s.text == '"' || (*s.text == '@' && s.text[1] == '"');
-    uint32_t skip = is_quoted ? (*s.text == '@' ? 2 : 1) : 1;
-    if (target_attr(l, s.text + skip, s.size - skip - is_quoted) || api_version(l))
+    uint32_t at = *s.text == '@'; /* `@name`, `@"name"`, `"name"` */
+    s = (struct mlir_span){s.text + at, s.size - at};
+    if ((*s.text == '"' ? hlo_lower_string_attr(l, &target, s) : target_attr(l, s.text, s.size)) ||
+        api_version(l))
         return l->e->code;
     if (hlo_mlir_attr(l->m, l->op, "has_side_effect", NULL, &s) && hlo_mlir_true(s) &&
         hlo_lower_attr(l, HLO_ATTR_CUSTOM_CALL_HAS_SIDE_EFFECT, "true", 4))

@@ -157,8 +157,8 @@ bool hlo_mlir_int(struct mlir_span s, int64_t *out); /* `3`, `3 : i64` */
 bool hlo_mlir_true(struct mlir_span s);              /* `true`, or a unit attribute */
 /* `#stablehlo<comparison_direction LT>` or `LT`: LT. */
 struct mlir_span hlo_mlir_word(struct mlir_span s);
-/* `"a\22b"` without quotes and escapes, in the builder's arena; NULL when it is no string or out of
- * memory. */
+/* `"a\22b"` without quotes and escapes, a NUL behind it, in the builder's arena; NULL when it is no
+ * string or out of memory. */
 const char *hlo_mlir_string(struct mlir_module *m, struct mlir_span s, size_t *size);
 bool hlo_mlir_is(struct mlir_span s, const char *word);
 static inline mlir_value mlir_operand(const struct mlir_module *m, const struct mlir_op *op,

@@ -385,6 +385,8 @@ const char *hlo_mlir_string(struct mlir_module *m, struct mlir_span s, size_t *s
         }
         out[n++] = c;
     }
+    if (out)
+        out[n] = '\0';
     *size = n;
     return out;
 }

@@ -41,6 +41,33 @@ void hlo_mlir_write_ints_list(struct mlir_writer *w, const int64_t *ints, size_t
     }
 }
 
+void hlo_mlir_write_string(struct mlir_writer *w, const char *text, size_t size)
+{
+    str_add_char(w->out, '"');
+    for (size_t n = 0; n < size; n++) {
+        unsigned char c = (unsigned char)text[n];
+        if (c == '"' || c == '\\')
+            str_format(w->out, "\\%c", c);
+        else if (c < ' ' || c >= 0x7f)
+            str_format(w->out, "\\%02X", c);
+        else
+            str_add_char(w->out, (char)c);
+    }
+    str_add_char(w->out, '"');
+}
+
+void hlo_mlir_write_hlo_string(struct mlir_writer *w, const struct hlo_attr *a)
+{
+    char *bytes = a->size > 2 ? mem_try(a->size, 1) : NULL;
+
+    if (bytes)
+        hlo_mlir_write_string(w, bytes, hlo_lex_unescape(bytes, a->text + 1, a->size - 2));
+    else
+        str_add(w->out, "\"\"");
+    w->out->failed |= a->size > 2 && !bytes;
+    free(bytes);
+}
+
 void hlo_mlir_write_array(struct mlir_writer *w, const char *name, const int64_t *ints,
                           size_t count)
 {

@@ -40,8 +40,10 @@ void hlo_mlir_write_results(struct mlir_writer *w, hlo_id id);
 /* ` : (types) -> types` and the end of the line. */
 void hlo_mlir_write_signature(struct mlir_writer *w, hlo_id id, uint32_t operands);
 
-/* `mhlo.sharding = "{replicated}"` when the module has it and no plan says otherwise. */
-void hlo_mlir_write_users_sharding(struct mlir_writer *w, hlo_id id);
+/* `mhlo.sharding = "{replicated}"` behind `before` when the module has it and no plan says
+ * otherwise; of one leaf, or HLO_NONE: as it stands. */
+void hlo_mlir_write_users_sharding(struct mlir_writer *w, hlo_id id, uint32_t leaf,
+                                   const char *before);
 
 int hlo_mlir_write_op(struct mlir_writer *w, hlo_id id);
 
@@ -53,6 +55,10 @@ void hlo_mlir_write_array(struct mlir_writer *w, const char *name, const int64_t
                           size_t count);
 void hlo_mlir_write_ints_list(struct mlir_writer *w, const int64_t *ints, size_t count);
 void hlo_mlir_write_int(struct mlir_writer *w, const char *name, int64_t value, const char *type);
+/* In quotes; what is no printable ASCII as MLIR prints it: `\0A`. */
+void hlo_mlir_write_string(struct mlir_writer *w, const char *text, size_t size);
+/* A string of HLO's text, whose escapes are those of C. */
+void hlo_mlir_write_hlo_string(struct mlir_writer *w, const struct hlo_attr *a);
 /* Those of the table; 0 or ERR_INPUT. */
 int hlo_mlir_write_table(struct mlir_writer *w, hlo_id id, const struct mlir_op_info *info);
 int hlo_mlir_write_literal(struct mlir_writer *w, hlo_id id);

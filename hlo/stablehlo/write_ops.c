@@ -291,7 +291,8 @@ static int write_custom_call(struct mlir_writer *w, hlo_id id)
 {
     const struct hlo_attr *a = hlo_attr(w->m, id, HLO_ATTR_CUSTOM_CALL_TARGET);
     const struct hlo_attr *config = hlo_attr(w->m, id, HLO_ATTR_BACKEND_CONFIG);
-    bool is_whole = a->size > 7 && !memcmp(a->text, "\"chlo.", 6);
+    bool is_whole =
+        a->size > 7 && !memcmp(a->text, "\"chlo.", 6) && !memchr(a->text, '\\', a->size);
     char name[64];
 
     if (is_whole && a->size < sizeof name) {
@@ -300,7 +301,8 @@ static int write_custom_call(struct mlir_writer *w, hlo_id id)
         return finish_operation(w, id);
     }
     begin_operation(w, id, "stablehlo.custom_call", hlo_at(w->m, id)->operand_count);
-    str_format(w->out, " <{call_target_name = %.*s", (int)a->size, a->text);
+    str_add(w->out, " <{call_target_name = ");
+    hlo_mlir_write_hlo_string(w, a);
     if (hlo_attr_bool(w->m, id, HLO_ATTR_CUSTOM_CALL_HAS_SIDE_EFFECT, false))
         str_add(w->out, ", has_side_effect = true");
     bool is_typed = hlo_attr_is(w->m, id, HLO_ATTR_API_VERSION, "API_VERSION_TYPED_FFI");
@@ -308,15 +310,20 @@ static int write_custom_call(struct mlir_writer *w, hlo_id id)
         str_add(w->out, ", api_version = 4 : i32");
     else if (hlo_attr_is(w->m, id, HLO_ATTR_API_VERSION, "API_VERSION_STATUS_RETURNING"))
         str_add(w->out, ", api_version = 2 : i32");
-    if (config && config->size && (config->text[0] == '"') != is_typed)
-        str_format(w->out, ", backend_config = %.*s", (int)config->size, config->text);
-    else if (is_typed)
+    if (config && config->size && (config->text[0] == '"') != is_typed) {
+        str_add(w->out, ", backend_config = ");
+        if (is_typed)
+            str_add_bytes(w->out, config->text, config->size);
+        else
+            hlo_mlir_write_hlo_string(w, config);
+    } else if (is_typed) {
         str_add(w->out, ", backend_config = {}");
+    }
     write_called(w, id);
     str_add(w->out, "}>");
     if (!w->o->mesh && hlo_attr(w->m, id, HLO_ATTR_SHARDING)) {
         str_add(w->out, " {");
-        hlo_mlir_write_users_sharding(w, id);
+        hlo_mlir_write_users_sharding(w, id, HLO_NONE, "");
         str_add_char(w->out, '}');
     }
     return finish_operation(w, id);

@@ -158,27 +158,22 @@ void hlo_mlir_write_results(struct mlir_writer *w, hlo_id id)
     str_add(w->out, count ? " = " : "");
 }
 
-/* Leaf `n` of a sharding: itself, or an item of `{{..}, {..}}`. */
+/* Leaf `n` of a sharding: itself, or an item of `{{..}, {..}}`, whose metadata may hold braces. */
 static struct hlo_text leaf_sharding(const struct hlo_attr *a, uint32_t n)
 {
-    const char *p = a->text, *end = a->text + a->size;
-    struct hlo_text none = {"", 0};
+    const char *p = a->text + 1, *end = a->text + a->size;
 
-    if (a->size < 2 || p[1] != '{')
+    if (a->size < 2 || *p != '{')
         return (struct hlo_text){a->text, a->size};
-    for (p++; p < end && *p == '{'; n--) {
-        const char *close = p;
-        while (close < end && *close != '}')
-            close++;
-        if (close == end)
-            return none;
-        if (!n)
-            return (struct hlo_text){p, (uint32_t)(close + 1 - p)};
-        p = close + 1;
-        while (p < end && (*p == ',' || *p == ' '))
-            p++;
+    while (p < end && *p == '{') {
+        const char *close = hlo_lex_group_end(p);
+        if (!close || close > end)
+            break;
+        if (!n--)
+            return (struct hlo_text){p, (uint32_t)(close - p)};
+        p = lex_skip(close + (*close == ','));
     }
-    return none;
+    return (struct hlo_text){"", 0};
 }
 
 /* `<@mesh, [{"x"}, {}]>` of leaf `n` of `id`, or nothing and false. */
@@ -204,12 +199,19 @@ static bool write_sharding(struct mlir_writer *w, hlo_id id, uint32_t n, bool is
     return false;
 }
 
-void hlo_mlir_write_users_sharding(struct mlir_writer *w, hlo_id id)
+void hlo_mlir_write_users_sharding(struct mlir_writer *w, hlo_id id, uint32_t leaf,
+                                   const char *before)
 {
     const struct hlo_attr *a = hlo_attr(w->m, id, HLO_ATTR_SHARDING);
 
-    if (!w->o->mesh && a)
-        str_format(w->out, "mhlo.sharding = \"%.*s\"", (int)a->size, a->text);
+    if (w->o->mesh || !a)
+        return;
+    struct hlo_text t =
+        leaf == HLO_NONE ? (struct hlo_text){a->text, a->size} : leaf_sharding(a, leaf);
+    if (!t.size)
+        return;
+    str_format(w->out, "%smhlo.sharding = ", before);
+    hlo_mlir_write_string(w, t.text, t.size);
 }
 
 /* A constraint behind leaf `n` of `id`, which its uses read from then on. */
@@ -419,9 +421,7 @@ static void write_entry_attrs(struct mlir_writer *w)
                     break;
                 }
             }
-            if (has && !w->o->mesh && hlo_attr(m, comp->params[p], HLO_ATTR_SHARDING))
-                str_add(w->out, ", ");
-            hlo_mlir_write_users_sharding(w, comp->params[p]);
+            hlo_mlir_write_users_sharding(w, comp->params[p], n, has ? ", " : "");
             size_t size = w->out->size;
             str_add(w->out, has ? ", sdy.sharding = " : "sdy.sharding = ");
             if (!write_sharding(w, comp->params[p], n, false)) {

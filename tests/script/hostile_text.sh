@@ -20,6 +20,7 @@ def run(*words):
         at = raw.start() if raw else 0
         print(f"{words!r}: exit code {r.returncode}, {text[max(at - 60, 0):at + 60]!r}")
         failed = 1
+    return r.returncode
 
 def strings(node, path=()):
     """Paths to all strings, keys left out."""
@@ -118,8 +119,9 @@ ENTRY main {{
                   ["place"], ["place", "--json"], ["doctor"], ["doctor", "--json"], ["screen", "--keys", "Enter"], ["screen", "--keys", "V g"],
                   ["search", "--episodes", "3", "--no-journal"], ["search", "--kind", "hybrid"]):
         run(words[0], model, *words[1:])
-    run("convert", model, d + "/program.mlir", "--force")
-    run("inspect", d + "/program.mlir", "--all")
+    for source_file, target in (model, d + "/program.mlir"), (d + "/program.mlir", d + "/back.hlo"):
+        if run("convert", source_file, target, "--force") or run("inspect", target, "--all"):
+            sys.exit(f"{target}: what convert writes is refused")
     for form in ("report", "html", "command", "dot", "jax", "flags", "dtensor", "json", "cluster"):
         run("export", model, cluster, "--plan", plan, "--format", form)
 

@@ -528,6 +528,51 @@ static void test_loop_is_constrained(void **state)
     hlo_free(m);
 }
 
+/* Strings that hold quotes, backslashes and what a terminal obeys say the same in both languages,
+ * whose escapes differ: those of C, and two hexadecimal digits. */
+static void test_strings(void **state)
+{
+    static const char hlo[] =
+        "HloModule m\n\nENTRY e {\n"
+        "  a = f32[4] parameter(0), sharding={replicated metadata={op_name=\"}\\\"\\033{\"}}\n"
+        "  b = (f32[4], f32[2]) parameter(1), sharding={{replicated metadata={op_name=\"},{\"}}, "
+        "/*index=1*/{devices=[2]<=[2]}}\n"
+        "  c = f32[4] get-tuple-element(b), index=0\n"
+        "  ROOT r = f32[4] custom-call(a, c), custom_call_target=\"x\\033(\\\"y\\\\\", "
+        "backend_config=\"{\\\"k\\\": 1}\\n\\316\\261\"\n}\n";
+    struct hlo_module *m = NULL, *back = NULL;
+    struct str out = {0};
+    struct err e = {0};
+
+    (void)state;
+    assert_int_equal(hlo_load_memory("test", hlo, strlen(hlo), NULL, &m, &e), 0);
+    assert_int_equal(hlo_write_stablehlo(m, NULL, &out, &e), 0);
+    assert_non_null(strstr(out.text, "call_target_name = \"x\\1B(\\\"y\\\\\""));
+    assert_non_null(strstr(out.text, "backend_config = \"{\\\"k\\\": 1}\\0A\\CE\\B1\""));
+    if (hlo_load_memory("written", out.text, out.size, NULL, &back, &e))
+        fail_msg("%s in:\n%s", e.what, out.text);
+    str_clear(&out);
+    assert_int_equal(hlo_write_text(back, NULL, &out, &e), 0);
+    for (const char *const *line =
+             LINES("sharding={replicated metadata={op_name=\"}\\\"\\033{\"}}",
+                   "sharding={replicated metadata={op_name=\"},{\"}}",
+                   "sharding={devices=[2]<=[2]}", "custom_call_target=\"x\\033(\\\"y\\\\\"",
+                   "backend_config=\"{\\\"k\\\": 1}\\012\\316\\261\"");
+         *line; line++) {
+        if (!strstr(out.text, *line))
+            fail_msg("%s not found in:\n%s", *line, out.text);
+    }
+    hlo_free(m);
+    hlo_free(back);
+    m = load(MAIN1("%a: tensor<4xf32> {mhlo.sharding = \"{\\22}\"}", "tensor<4xf32>",
+                   "return %a : tensor<4xf32>\n"));
+    str_clear(&out);
+    assert_int_equal(hlo_write_text(m, NULL, &out, &e), 0);
+    assert_null(strstr(out.text, "sharding")); /* it is not closed: no sharding of HLO */
+    hlo_free(m);
+    str_release(&out);
+}
+
 /* Several modules in a file, as MLIR's tools divide them; names of types before them. */
 static void test_several_modules(void **state)
 {
@@ -844,6 +889,7 @@ int main(void)
         cmocka_unit_test(test_several_modules),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_shardings),
+        cmocka_unit_test(test_strings),
         cmocka_unit_test(test_constant_branches),
         cmocka_unit_test(test_special_functions),
         cmocka_unit_test(test_expansions),
