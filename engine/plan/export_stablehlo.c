@@ -169,20 +169,31 @@ static bool same_array(const struct hlo_shape *a, const struct hlo_shape *b)
            !memcmp(a->dims, b->dims, a->rank * sizeof *a->dims);
 }
 
-/* Split as it was written: the annotations of arguments, results. */
-static bool same_split(const struct cluster_mesh *mesh, const struct hlo_module *m, hlo_id id,
-                       const struct hlo_module *was, hlo_id was_id)
+/* Parameter `was_id` is `arguments` now, one for each leaf: as large and split as it was
+ * written. */
+static bool same_arguments(const struct cluster_mesh *mesh, const struct hlo_module *m,
+                           const hlo_id *arguments, const struct hlo_module *was, hlo_id was_id)
 {
-    const struct hlo_attr *a = hlo_attr(m, id, HLO_ATTR_SHARDING);
     const struct hlo_attr *b = hlo_attr(was, was_id, HLO_ATTR_SHARDING);
-    label is[HLO_RANK_MAX] = {0}, wanted[HLO_RANK_MAX] = {0};
-    uint32_t rank = hlo_shape(m, id)->rank;
+    bool is_tuple = hlo_shape(was, was_id)->type == HLO_TUPLE;
+    const char *text = b ? b->text + is_tuple : NULL, *end = b ? b->text + b->size : NULL;
 
-    if (!a || !b)
-        return !a && !b;
-    return sharding_read(mesh, a->text, a->size, rank, is) == a->size &&
-           sharding_read(mesh, b->text, b->size, rank, wanted) == b->size &&
-           !memcmp(is, wanted, rank * sizeof *is);
+    for (hlo_value v = was->leaf_base[was_id]; v < was->leaf_base[was_id + 1]; v++, arguments++) {
+        const struct hlo_attr *a = hlo_attr(m, *arguments, HLO_ATTR_SHARDING);
+        const struct hlo_shape *s = hlo_value_shape(was, v);
+        label is[HLO_RANK_MAX] = {0}, wanted[HLO_RANK_MAX] = {0};
+        if (!same_array(s, hlo_shape(m, *arguments)) || !a != !b)
+            return false;
+        if (!b)
+            continue;
+        text += strspn(text, ", ");
+        size_t size = sharding_read(mesh, text, (size_t)(end - text), s->rank, wanted);
+        if (!size || sharding_read(mesh, a->text, a->size, s->rank, is) != a->size ||
+            memcmp(is, wanted, s->rank * sizeof *is))
+            return false;
+        text += size;
+    }
+    return true;
 }
 
 static bool same_entry(const struct plan *plan, const struct hlo_module *m,
@@ -190,16 +201,19 @@ static bool same_entry(const struct plan *plan, const struct hlo_module *m,
 {
     const struct hlo_computation *a = &was->computations[was->entry];
     const struct hlo_computation *b = &m->computations[m->entry];
-    uint32_t results = was->leaf_base[a->root + 1] - was->leaf_base[a->root];
+    uint32_t results = was->leaf_base[a->root + 1] - was->leaf_base[a->root], at = 0;
 
-    if (a->param_count != b->param_count ||
-        results != m->leaf_base[b->root + 1] - m->leaf_base[b->root])
+    if (results != m->leaf_base[b->root + 1] - m->leaf_base[b->root])
         return false;
     for (uint32_t n = 0; n < a->param_count; n++) {
-        if (!same_array(hlo_shape(was, a->params[n]), hlo_shape(m, b->params[n])) ||
-            !same_split(&plan->problem->mesh, m, b->params[n], was, a->params[n]))
+        uint32_t leaves = was->leaf_base[a->params[n] + 1] - was->leaf_base[a->params[n]];
+        if (at + leaves > b->param_count ||
+            !same_arguments(&plan->problem->mesh, m, b->params + at, was, a->params[n]))
             return false;
+        at += leaves;
     }
+    if (at != b->param_count)
+        return false;
     for (uint32_t n = 0; n < results; n++) {
         if (!same_array(hlo_value_shape(was, was->leaf_base[a->root] + n),
                         hlo_value_shape(m, m->leaf_base[b->root] + n)))

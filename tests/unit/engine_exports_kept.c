@@ -1,6 +1,7 @@
 /* What an export has to say beyond the plan, so that XLA's partitioner does what was planned: each
  * case was found on XLA (tests/script/xla_zoo.py) and is held here by what the text says. */
 #include "engine/plan/export_hlo.h"
+#include "engine/plan/export_stablehlo.h"
 #include "engine/plan/plan.h"
 #include "engine/plan/sharding.h"
 #include "engine/problem/setting.h"
@@ -589,6 +590,38 @@ static void moved_padding_is_warned_of(void **state)
     pads = false;
 }
 
+/* A parameter that is a tuple is as many arguments of StableHLO, each split as planned. */
+static void tuples_become_arguments(void **state)
+{
+    static const char model[] = "HloModule m\n\nENTRY e {\n"
+                                "  s = (s32[], (f32[8], f32[6])) parameter(0)\n"
+                                "  i = s32[] get-tuple-element(s), index=0\n"
+                                "  t = (f32[8], f32[6]) get-tuple-element(s), index=1\n"
+                                "  x = f32[8] get-tuple-element(t), index=0\n"
+                                "  y = f32[6] get-tuple-element(t), index=1\n"
+                                "  p = f32[8] parameter(1)\n"
+                                "  q = f32[8] multiply(x, p)\n"
+                                "  ROOT r = (s32[], f32[8], f32[6]) tuple(i, q, y)\n}\n";
+    struct exported x;
+    struct str out = {0}, warnings = {0};
+    struct err e = {0};
+
+    (void)state;
+    export_text(model, "4", "p:0=x", &x);
+    assert_int_equal(export_stablehlo(&x.plan, &out, &warnings, &e), 0);
+    assert_non_null(strstr(out.text, "arg_attrs = [{sdy.sharding = #sdy.sharding<@mesh, []>}, "
+                                     "{sdy.sharding = #sdy.sharding<@mesh, [{\"x\"}]>}, "
+                                     "{sdy.sharding = #sdy.sharding<@mesh, [{}]>}, "
+                                     "{sdy.sharding = #sdy.sharding<@mesh, [{\"x\"}]>}]"));
+    if (export_stablehlo_check(&x.plan, out.text, out.size, &e))
+        fail_msg("%s", e.what);
+    memcpy(strstr(out.text, "[{\"x\"}]"), "[{}]   ", 7); /* of a leaf inside of the tuple */
+    assert_int_equal(export_stablehlo_check(&x.plan, out.text, out.size, &e), ERR_INPUT);
+    str_release(&out);
+    str_release(&warnings);
+    release(&x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -604,6 +637,7 @@ int main(void)
         cmocka_unit_test(loops_hold_what_passes_unchanged),
         cmocka_unit_test(loops_hold_what_comes_out_unchanged),
         cmocka_unit_test(inner_axes_are_read_back),
+        cmocka_unit_test(tuples_become_arguments),
         cmocka_unit_test(results_are_handed_out_as_they_are),
         cmocka_unit_test(relaxed_sums_of_batch_groups_are_whole_or_even),
         cmocka_unit_test(conditions_are_asked_once_more),
