@@ -210,6 +210,20 @@ static void write_head(const struct plan *p, const struct degrees *g, struct str
                p->batching.zero);
 }
 
+/* torchtitan shards with FSDP alone: parallelism in its job_config.py. */
+static void write_titan_zero(uint32_t zero, struct str *out)
+{
+    if (!zero || zero == 3)
+        return;
+    str_format(
+        out,
+        "# ZeRO %u alone does not exist here: data_parallel_shard_degree is FSDP, which keeps "
+        "variables and gradients in pieces, too (ZeRO 3)\n",
+        zero);
+    str_add(out, "# nearest: fsdp_reshard_after_forward = \"never\", which gathers each variable "
+                 "once a step, not twice\n");
+}
+
 static void write_degrees(const struct plan *p, const struct degrees *g, struct str *out)
 {
     uint32_t data = g->by[USE_DATA], fsdp = g->by[USE_FSDP], tensor = g->by[USE_TENSOR],
@@ -231,8 +245,7 @@ static void write_degrees(const struct plan *p, const struct degrees *g, struct 
         "data_parallel_shard_degree = %u\ntensor_parallel_degree = %u\n"
         "context_parallel_degree = %u\npipeline_parallel_degree = 1\n",
         zero ? 1 : data, zero ? data * fsdp : 1, tensor, sequence);
-    if (zero && zero < 3)
-        str_add(out, "# it stores variables in pieces, too, where it shards: ZeRO 3\n");
+    write_titan_zero(zero, out);
     str_format(out,
                "\n# ---- DeepSpeed: JSON ----\n{\"zero_optimization\": {\"stage\": %u}, "
                "\"gradient_accumulation_steps\": %u, \"tensor_parallel\": {\"autotp_size\": %u}}\n",

@@ -131,6 +131,8 @@ def degrees(folder):
                              ("ici_context_parallelism", context), ("ici_tensor_parallelism", tensor), ("model_axis_size", tensor),
                              ("ici_fsdp_parallelism", shard if zero == 3 else 1), ("ici_data_parallelism", 1 if zero == 3 else dp * shard)):
             assert setting(text, name) == degree, f"{sets} {options}: {name} is {setting(text, name)}, expected {degree}"
+        alone = f"# ZeRO {zero} alone does not exist here: data_parallel_shard_degree is FSDP"
+        assert (alone in text) == (zero in (1, 2)), f"{sets} {options}: what torchtitan cannot say"
         assert ("--use-distributed-optimizer" in text) == (zero > 0), f"{sets} {options}: Megatron's optimizer"
 
 
