@@ -4,6 +4,7 @@
 #ifndef AUTOMAP_HLO_STABLEHLO_WRITE_INTERNAL_H
 #define AUTOMAP_HLO_STABLEHLO_WRITE_INTERNAL_H
 
+#include "hlo/module/attr.h"
 #include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
 #include "hlo/module/shape.h"
