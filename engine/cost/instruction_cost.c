@@ -382,7 +382,14 @@ struct instruction_scaling step_tables_scaling(const struct step_tables *t, hlo_
     const struct classes *c = t->labels->classes;
     struct instruction_scaling s = {.measured_ms = -1};
 
-    if (class_leaf_count(c, id) == 0 || hlo_is_manual_edge(c->m, id))
+    if (class_leaf_count(c, id) == 0) {
+        struct instruction_cost whole = free_cost(t, id);
+        s.flops = whole.flops;
+        s.bytes = whole.bytes;
+        s.peak = PEAK_F32;
+        return s;
+    }
+    if (hlo_is_manual_edge(c->m, id))
         return s;
     for (uint32_t n = c->factor_base[id]; n < c->factor_base[id + 1]; n++)
         s.has_class |= c->factors[n].class == k;

@@ -5,6 +5,7 @@
 #include "engine/pipeline/order.h"
 #include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/pipeline_file.h"
+#include "engine/pipeline/reads.h"
 #include "engine/pipeline/simulation.h"
 #include "engine/pipeline/unroll.h"
 #include "engine/text/units.h"
@@ -212,6 +213,22 @@ static uint32_t stage_of(const struct pipeline_plan *p, uint32_t point)
     return s;
 }
 
+/* The further stages that make what operation `n` makes. */
+static void add_again(const struct order *o, const struct pipeline_plan *p, uint32_t n,
+                      uint32_t first, struct str *out)
+{
+    bool any = false;
+
+    for (uint32_t s = first + 1; s < p->plan.stages; s++) {
+        if (reads_first(&o->reads, n, p->plan.pivot[s], p->plan.pivot[s + 1]) == UNROLL_NONE)
+            continue;
+        str_format(out, any ? ", %u" : "  made again, not sent, on stage %u", s);
+        any = true;
+    }
+    if (any)
+        str_add(out, "\n");
+}
+
 int pipeline_explain(const struct pipeline *l, const struct pipeline_plan *p, hlo_id id,
                      struct str *out, struct err *e)
 {
@@ -225,7 +242,9 @@ int pipeline_explain(const struct pipeline *l, const struct pipeline_plan *p, hl
         const struct unroll_op *op = &o->steps.ops[n];
         if (op->id != id)
             continue;
-        uint32_t at = o->position[n], stage = stage_of(p, at);
+        const struct reads_list *again = reads_of(&o->reads, n);
+        uint32_t at = again ? o->reads.position[again->first] : o->position[n];
+        uint32_t stage = stage_of(p, at);
         uint32_t replicas = p->plan.device[stage + 1] - p->plan.device[stage];
         double x =
             l->all.share[replicas] * l->all.options.micro_batch / (double)o->steps.batch_size;
@@ -241,6 +260,7 @@ int pipeline_explain(const struct pipeline *l, const struct pipeline_plan *p, hl
             op->is_backward ? "backward" : "forward", at, o->count, 100 * pipeline_share(l, at),
             units_ms(ms, instruction_scaling_ms(
                              &s, cluster_type_of(&l->problem->cluster, p->plan.device[stage]), x)));
+        add_again(o, p, n, stage, out);
         any = true;
     }
     if (!any)

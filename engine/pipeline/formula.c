@@ -1,6 +1,7 @@
 #include "engine/pipeline/formula.h"
 
 #include "engine/cost/overlap.h"
+#include "engine/pipeline/again.h"
 #include "engine/pipeline/links.h"
 
 #include <math.h>
@@ -140,7 +141,7 @@ double pipe_stage_memory(const struct pipe_instance *in, uint32_t i, uint32_t j,
                          uint32_t b, uint32_t in_flight)
 {
     double states = in->state_bytes[j] - in->state_bytes[i];
-    double stash = in->stash_bytes[j] - in->stash_bytes[i];
+    double stash = pipe_stash_bytes(in, i, j);
     double input = in->forward_bytes[i];
     double kept = in->options.recompute ? in_flight * input + stash : in_flight * (input + stash);
 
@@ -201,7 +202,7 @@ struct pipe_stage pipe_stage_of(const struct pipe_instance *in, const struct pip
         .gradient_bytes = in->gradient_bytes[j] - in->gradient_bytes[i] + tied.gradient_bytes,
         .parameter_bytes = in->parameter_bytes[j] - in->parameter_bytes[i] + tied.parameter_bytes,
         .state_bytes = in->state_bytes[j] - in->state_bytes[i] + tied.state_bytes,
-        .stash_bytes = in->share[b - a] * (in->stash_bytes[j] - in->stash_bytes[i]),
+        .stash_bytes = in->share[b - a] * pipe_stash_bytes(in, i, j),
         .input_bytes = in->share[b - a] * in->forward_bytes[i],
         .temporary_bytes = in->share[b - a] * pipe_temporary_bytes(in, i, j),
         .limit_bytes = pipe_memory_limit(in, a, b),

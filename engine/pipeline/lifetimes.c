@@ -1,6 +1,7 @@
 #include "engine/pipeline/lifetimes.h"
 
 #include "engine/pipeline/pipe_instance.h"
+#include "engine/pipeline/reads.h"
 #include "engine/pipeline/unroll.h"
 #include "hlo/meaning/roles.h"
 #include "hlo/support/err.h"
@@ -39,6 +40,13 @@ static bool is_inside(const struct maker *k, uint32_t position)
     return position >= k->i && position < k->j;
 }
 
+/* Where the stage runs operation `op`: of what is made again, at its first reader here. */
+static uint32_t place_of(const struct maker *k, uint32_t op)
+{
+    return reads_of(&k->o->reads, op) ? reads_first(&k->o->reads, op, k->i, k->j)
+                                      : k->o->position[op];
+}
+
 /* ---- last uses ---- */
 
 static void later(uint32_t *step, uint32_t other)
@@ -53,7 +61,7 @@ static void find_last_uses(struct maker *k)
 {
     for (uint32_t n = k->u->op_count; n-- > 0;) {
         const struct unroll_op *op = &k->u->ops[n];
-        uint32_t at = k->o->position[n];
+        uint32_t at = place_of(k, n);
         if (!is_inside(k, at))
             continue;
         uint32_t forward = op->is_backward ? NOT_USED : forward_step(k, at);
@@ -145,11 +153,12 @@ static void add_made(struct maker *k, uint32_t value)
     bool is_backward = k->u->ops[v->op].is_backward,
          once = order_crosses_once(k->o, k->gradient, value);
     struct order_extent x = order_extent_of(k->o, value);
-    struct part p = {.value = value, .is_made = is_inside(k, x.made), .at = x.made};
+    uint32_t at = place_of(k, v->op);
+    struct part p = {.value = value, .is_made = is_inside(k, at), .at = at};
 
     if (k->gradient[value] == ORDER_VARIABLE)
         return;
-    if (!once) {
+    if (!once && !reads_of(&k->o->reads, v->op)) {
         p.arrives = !is_backward && x.made < k->i && x.last >= k->i;
         p.arrives_back = x.made >= k->j && x.first_backward < k->j;
         p.sent = !is_backward && x.made < k->j && x.last >= k->j;

@@ -1,5 +1,6 @@
 #include "engine/pipeline/order.h"
 
+#include "engine/pipeline/reads.h"
 #include "engine/problem/problem.h"
 #include "hlo/meaning/roles.h"
 #include "hlo/module/hlo.h"
@@ -17,7 +18,8 @@ static const char MEMORY_FOR[] = "for the forward order";
 
 struct sorter {
     struct order *o;
-    uint32_t *depth;  /* [ops] operations in the longest chain of forward operations up to it */
+    uint32_t *depth;  /* [ops] operations in the longest chain of forward ones up to it, free ones
+                         apart */
     uint8_t *state;   /* [ops] 0 new, 1 on the stack, 2 in the main order */
     uint32_t *anchor; /* [ops] of main ones their place, of others the place they follow */
     uint32_t main_count;
@@ -53,8 +55,9 @@ static void find_depths(struct sorter *s)
         const struct unroll_op *op = op_at(s->o, n);
         for (uint32_t k = 0; k < op->operand_count && !op->is_backward; k++) {
             uint32_t maker = forward_maker(s->o, op, k);
-            if (maker != UNROLL_NONE && s->depth[maker] >= s->depth[n])
-                s->depth[n] = s->depth[maker] + 1;
+            uint32_t more = !op->is_free;
+            if (maker != UNROLL_NONE && s->depth[maker] + more > s->depth[n])
+                s->depth[n] = s->depth[maker] + more;
         }
     }
 }
@@ -356,6 +359,7 @@ static void place_where_used(struct order *o, uint32_t n)
     o->position[n] = uses ? place : o->count - 1;
 }
 
+/* The backward positions, and what follows from all of them. */
 static int order_backward(struct order *o, struct err *e)
 {
     struct readers r = {0};
@@ -371,6 +375,7 @@ static int order_backward(struct order *o, struct err *e)
         if (op_at(o, n)->is_backward && !r.is_learned[n])
             place_where_used(o, n);
     }
+    rc = reads_new(&o->steps, o->position, o->count, o->users, o->user_base, &o->reads, e);
 out:
     free(r.base);
     free(r.position);
@@ -432,6 +437,7 @@ out:
 void order_release(struct order *o)
 {
     unroll_release(&o->steps);
+    reads_release(&o->reads);
     free(o->position);
     free(o->forward);
     free(o->users);
@@ -553,6 +559,7 @@ int order_arrange(struct order *o, const uint32_t *run, uint32_t runs, struct er
     struct order n = *o;
     int rc;
 
+    n.reads = (struct reads){0};
     n.forward = mem_try((size_t)o->count + 1, sizeof *n.forward);
     n.position = mem_try((size_t)o->steps.op_count + 1, sizeof *n.position);
     rc = n.forward && n.position ? 0 : err_no_memory(e, MEMORY_FOR);
@@ -568,6 +575,7 @@ int order_arrange(struct order *o, const uint32_t *run, uint32_t runs, struct er
 out:
     free(rc ? n.forward : o->forward);
     free(rc ? n.position : o->position);
+    reads_release(rc ? &n.reads : &o->reads);
     if (!rc)
         *o = n;
     return rc;
@@ -641,11 +649,16 @@ struct order_extent order_extent_of(const struct order *o, uint32_t value)
     struct order_extent x = {made, made, made};
 
     for (uint32_t n = o->user_base[value]; n < o->user_base[value + 1]; n++) {
-        uint32_t user = o->users[n], at = o->position[user];
-        if (at > x.last)
-            x.last = at;
-        if (at < x.first_backward && o->steps.ops[user].is_backward)
-            x.first_backward = at;
+        uint32_t user = o->users[n], first = o->position[user], last = first;
+        const struct reads_list *again = reads_of(&o->reads, user);
+        if (again) {
+            first = o->reads.position[again->first];
+            last = o->reads.position[again->first + again->count - 1];
+        }
+        if (last > x.last)
+            x.last = last;
+        if (first < x.first_backward && (again || o->steps.ops[user].is_backward))
+            x.first_backward = first;
     }
     return x;
 }
@@ -673,7 +686,7 @@ static void add_value(const struct order *o, const uint8_t *gradient, uint32_t v
     const struct unroll_value *v = &o->steps.values[value];
     struct order_extent x = order_extent_of(o, value);
 
-    if (gradient[value] == ORDER_VARIABLE)
+    if (gradient[value] == ORDER_VARIABLE || reads_of(&o->reads, v->op))
         return;
     if (order_crosses_once(o, gradient, value)) {
         add_cuts(c->once, x.made, x.last, v->bytes);

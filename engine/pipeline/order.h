@@ -10,6 +10,8 @@
  * position of its float operands made in the backward pass (none: the last). Every forward operand
  * allows its producer's position and those of its forward users; the largest of them that is not
  * behind `latest` is taken, and of all operands the smallest. No forward operand: `latest`.
+ * Free operations (reads.h) add nothing to the length of a chain, so they come right before their
+ * first reader; where they run, and what they cost a stage, their readers say.
  * What is made of data alone (masks, labels as one-hot) has no gradient: made forward it allows the
  * positions of its users only, made backward it stands at the last position of its users. So no
  * edge between backward operations leads to a later position.
@@ -17,6 +19,7 @@
  * A cut at c, 0 < c < count, leaves positions below c on earlier stages. */
 #ifndef AUTOMAP_ENGINE_PIPELINE_ORDER_H
 #define AUTOMAP_ENGINE_PIPELINE_ORDER_H
+#include "engine/pipeline/reads.h"
 #include "engine/pipeline/unroll.h"
 #include "engine/problem/problem.h"
 #include "hlo/meaning/roles.h"
@@ -27,6 +30,7 @@ struct order {
     uint32_t *position; /* [ops] in the forward order */
     uint32_t *forward;  /* [count] the forward operation at each position */
     uint32_t count;
+    struct reads reads; /* where free operations are made again */
     uint32_t *users,
         *user_base; /* operations that read a value, [value] .. [value + 1]: in the order
                        made; an operation that reads it twice stands there twice */
@@ -62,7 +66,8 @@ int order_arrange(struct order *o, const uint32_t *run, uint32_t runs, struct er
 /* ---- what crosses a cut ---- */
 
 /* Bytes at each cut [count + 1], 0 at both ends; each value once per cut and direction: forward
- * when some use lies behind it, backward when some backward use lies before it. */
+ * when some use lies behind it, backward when some backward use lies before it. What is made again
+ * (reads.h) crosses none, and what it reads is used wherever it is made. */
 struct order_cuts {
     double *forward_sample, *backward_sample; /* values with a batch dim, for one sample */
     double *forward_fixed, *backward_fixed;   /* values of the data without one, per micro-batch */

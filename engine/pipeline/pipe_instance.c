@@ -5,6 +5,7 @@
 #include "engine/cluster/mesh.h"
 #include "engine/cost/overlap.h"
 #include "engine/cost/training.h"
+#include "engine/pipeline/again.h"
 #include "engine/pipeline/links.h"
 #include "hlo/support/err.h"
 
@@ -293,6 +294,31 @@ int pipe_instance_tie(struct pipe_instance *in, const struct pipe_tie *tie, stru
     return 0;
 }
 
+/* ---- what is made again ---- */
+
+int pipe_instance_again(struct pipe_instance *in, struct again_pair *pair, uint32_t count,
+                        const double *amount, struct err *e)
+{
+    uint32_t columns = pipe_again_column(in->types, false);
+
+    for (uint32_t n = 0; n < count; n++) {
+        if (pair[n].before >= pair[n].at || pair[n].at >= in->points)
+            return err_set(e, ERR_INPUT,
+                           "points %u and %u read what is made again, expected two "
+                           "ascending ones below %u",
+                           pair[n].before, pair[n].at, in->points);
+        for (uint32_t c = 0; c < columns; c++)
+            if (!is_amount(amount[(size_t)pair[n].row * columns + c]))
+                return err_set(e, ERR_INPUT,
+                               "what point %u makes again has a negative or infinite "
+                               "figure",
+                               pair[n].at);
+    }
+    if (!again_new(&in->arena, in->points, columns, pair, count, amount, &in->again))
+        return err_no_memory(e, "for what the stages of a pipeline make again");
+    return 0;
+}
+
 /* ---- finishing ---- */
 static int sum_up(double *table, uint32_t points, const char *name, struct err *e)
 {
@@ -475,6 +501,8 @@ int pipe_instance_coarsen(const struct pipe_instance *from, const uint32_t *cut,
         if (rc)
             goto out;
     }
+    if (!again_coarsen(&in.arena, &from->again, cut, count, &in.again))
+        rc = err_no_memory(e, "for a pipeline of %u points", count);
 out:
     rc = rc ? rc : fill_most(&in, e);
     free(uses);

@@ -11,6 +11,7 @@
  *     pipe_instance_new(&in, points, cluster, &options, &e)      what the cluster decides is there
  *     in.forward_ms[pipe_row(&in, type, replicas)][i + 1] = ...  the value of point i, at [i + 1]
  *     pipe_instance_tie(&in, &tie, &e)                           for each tied variable
+ *     pipe_instance_again(&in, pairs, count, amounts, &e)        for what stages make again
  *     pipe_instance_finish(&in, &e)                              checks, turns into prefix sums
  * From then on a table marked "prefix" holds at [i] the sum over points 0 .. i-1: a stage is a
  * difference of two entries. options.overlap, micro_batches, half_duplex, recompute and
@@ -25,6 +26,7 @@
 #include "engine/cluster/cluster.h"
 #include "engine/cluster/collectives.h"
 #include "engine/cost/overlap.h"
+#include "engine/pipeline/again.h"
 #include "engine/pipeline/links.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
@@ -111,6 +113,10 @@ struct pipe_instance {
     struct pipe_tie tie[PIPE_TIES_MOST];
     uint32_t ties;
 
+    /* What a stage makes again that a stage before it made, by pairs of points that read it:
+     * columns by enum pipe_again. The first reader's point has it in the tables above. */
+    struct again again;
+
     /* Of the cluster, by pipe_instance_new. */
     struct overlap most_overlap;               /* of OVERLAP_AUTO */
     uint32_t cluster_type[CLUSTER_TYPES_MOST]; /* [types] index into cluster.type */
@@ -135,6 +141,17 @@ int pipe_instance_new(struct pipe_instance *out, uint32_t points, const struct c
                       const struct pipe_options *o, struct err *e) MUST_CHECK;
 int pipe_instance_tie(struct pipe_instance *in, const struct pipe_tie *tie,
                       struct err *e) MUST_CHECK;
+/* Columns of what is made again: a pass of type t at PIPE_AGAIN_COLUMNS + 2 t (forward) and + 1
+ * (backward), the same for any count of replicas. */
+enum pipe_again { PIPE_AGAIN_STASH, PIPE_AGAIN_COLUMNS };
+static inline uint32_t pipe_again_column(uint32_t type, bool backward)
+{
+    return PIPE_AGAIN_COLUMNS + 2 * type + backward;
+}
+/* `amount` [rows of pairs][pipe_again_column(types, false)]; sorts the pairs. Once. ERR_INPUT: a
+ * pair is no two ascending points, or an amount no finite figure >= 0. */
+int pipe_instance_again(struct pipe_instance *in, struct again_pair *pair, uint32_t count,
+                        const double *amount, struct err *e) MUST_CHECK;
 
 /* Sums up. ERR_INPUT naming table and place when a value is negative or not finite, or an end of
  * the cuts is not 0. */
@@ -231,18 +248,41 @@ static inline double pipe_slowest(const struct pipe_instance *in, double **row, 
     return most;
 }
 
+/* The same of a pass, with what the stage makes again. */
+static inline double pipe_pass_ms(const struct pipe_instance *in, double **row, bool backward,
+                                  uint32_t i, uint32_t j, uint32_t a, uint32_t b)
+{
+    uint32_t types = pipe_group_of(in, a, b)->types;
+    double most = 0;
+
+    row += b - a - 1;
+    if (!in->again.count)
+        return pipe_slowest(in, row, in->devices, i, j, a, b);
+    for (uint32_t t = 0; types >> t; t++, row += in->devices)
+        if (types >> t & 1)
+            most = pipe_more(most, (*row)[j] - (*row)[i] +
+                                       again_sum(&in->again, pipe_again_column(t, backward), i, j));
+    return most;
+}
+
 /* Computing points [i, j) on devices [a, b), ms of one micro-batch, or of the optimizer's update.
  */
 static inline double pipe_forward_ms(const struct pipe_instance *in, uint32_t i, uint32_t j,
                                      uint32_t a, uint32_t b)
 {
-    return pipe_slowest(in, in->forward_ms + (b - a - 1), in->devices, i, j, a, b);
+    return pipe_pass_ms(in, in->forward_ms, false, i, j, a, b);
 }
 
 static inline double pipe_backward_ms(const struct pipe_instance *in, uint32_t i, uint32_t j,
                                       uint32_t a, uint32_t b)
 {
-    return pipe_slowest(in, in->backward_ms + (b - a - 1), in->devices, i, j, a, b);
+    return pipe_pass_ms(in, in->backward_ms, true, i, j, a, b);
+}
+
+/* Bytes that points [i, j) keep of a whole micro-batch from forward to backward. */
+static inline double pipe_stash_bytes(const struct pipe_instance *in, uint32_t i, uint32_t j)
+{
+    return in->stash_bytes[j] - in->stash_bytes[i] + again_sum(&in->again, PIPE_AGAIN_STASH, i, j);
 }
 
 static inline double pipe_update_ms(const struct pipe_instance *in, uint32_t i, uint32_t j,

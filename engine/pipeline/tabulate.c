@@ -2,6 +2,9 @@
 
 #include "engine/cluster/cluster.h"
 #include "engine/cost/step_tables.h"
+#include "engine/decide/classes.h"
+#include "engine/pipeline/again.h"
+#include "engine/pipeline/reads.h"
 #include "engine/pipeline/unroll.h"
 #include "engine/problem/problem.h"
 #include "hlo/meaning/roles.h"
@@ -26,7 +29,8 @@ struct maker {
     size_t tied_count, tied_room;
     uint32_t *use_pool;
     size_t use_count, use_room;
-    double *once; /* [points + 2] bytes of variables sent over cuts: differences */
+    double *once;  /* [points + 2] bytes of variables sent over cuts: differences */
+    double *again; /* [lists of reads][columns] what each further stage adds (enum pipe_again) */
 };
 
 struct tied {
@@ -45,11 +49,32 @@ static double *row_of(const struct maker *k, uint32_t type, uint32_t replicas, b
     return backward ? k->in->backward_ms[row] : k->in->forward_ms[row];
 }
 
+/* The point that has the amounts of operation `n`: of what is made again its first reader. */
+static uint32_t point_of(const struct maker *k, uint32_t n)
+{
+    const struct reads_list *l = reads_of(&k->o->reads, n);
+
+    return l ? k->o->reads.position[l->first] : k->o->position[n];
+}
+
+/* The amounts that further stages add for operation `n`; NULL: it is made once. */
+static double *again_of(const struct maker *k, uint32_t n)
+{
+    const struct reads_list *l = reads_of(&k->o->reads, n);
+    size_t columns = pipe_again_column(k->in->types, false);
+
+    return l && l->count > 1 ? k->again + k->o->reads.list_of[n] * columns : NULL;
+}
+
+/* The passes: of what is made whole (cost/free_cost.h) every replica makes all that a micro-batch
+ * reads. */
 static void add_compute(const struct maker *k, uint32_t n)
 {
     const struct unroll_op *op = &k->u->ops[n];
     struct instruction_scaling s = step_tables_scaling(&k->p->step_tables, op->id, k->u->batch);
-    uint32_t at = k->o->position[n] + 1;
+    uint32_t at = point_of(k, n) + 1;
+    double *again = again_of(k, n);
+    double times = op->times * (class_leaf_count(&k->p->classes, op->id) ? 1 : k->samples);
 
     for (uint32_t t = 0; t < k->in->types; t++) {
         const struct cluster_device *d = &k->p->cluster.type[k->in->cluster_type[t]];
@@ -57,11 +82,38 @@ static void add_compute(const struct maker *k, uint32_t n)
         for (uint32_t r = 1; r <= k->in->devices; r++) {
             double x = k->samples * k->in->share[r];
             if (x != before)
-                ms = op->times * instruction_scaling_ms(&s, d, x);
+                ms = times * instruction_scaling_ms(&s, d, x);
+            if (r == 1 && again)
+                again[pipe_again_column(t, op->is_backward)] += ms;
             before = x;
             row_of(k, t, r, op->is_backward)[at] += ms;
         }
     }
+}
+
+/* ---- what stages make again ---- */
+
+/* A pair for every two successive points that read what a list's operations make. */
+static int add_again(struct maker *k)
+{
+    const struct reads *r = &k->o->reads;
+    struct again_pair *pair = NULL;
+    uint32_t pairs = 0, count = 0;
+    int rc;
+
+    for (uint32_t n = 0; n < r->count; n++)
+        pairs += r->list[n].count - 1;
+    pair = mem_try((size_t)pairs + 1, sizeof *pair);
+    if (!pair)
+        return err_no_memory(k->e, MEMORY_FOR);
+    for (uint32_t n = 0; n < r->count; n++) {
+        const uint32_t *at = r->position + r->list[n].first;
+        for (uint32_t m = 1; m < r->list[n].count; m++)
+            pair[count++] = (struct again_pair){at[m - 1], at[m], n};
+    }
+    rc = pipe_instance_again(k->in, pair, count, k->again, k->e);
+    free(pair);
+    return rc;
 }
 
 /* ---- variables ---- */
@@ -298,8 +350,12 @@ static int add_stash(struct maker *k)
         const struct unroll_value *value = &k->u->values[v];
         bool made_forward =
             value->op != UNROLL_NONE && !k->u->ops[value->op].is_backward && value->is_stored;
-        if (need[v] && (made_forward || is_input(k, value)))
-            k->in->stash_bytes[need[v]] += bytes_of(k, value);
+        if (!need[v] || !(made_forward || is_input(k, value)))
+            continue;
+        bool again = made_forward && reads_of(&k->o->reads, value->op);
+        k->in->stash_bytes[again ? point_of(k, value->op) + 1 : need[v]] += bytes_of(k, value);
+        if (again && again_of(k, value->op)) /* every stage that makes it keeps it */
+            again_of(k, value->op)[PIPE_AGAIN_STASH] += bytes_of(k, value);
     }
     free(need);
     return 0;
@@ -317,7 +373,7 @@ static int add_temporaries(struct maker *k)
         if (value->op == UNROLL_NONE || !k->u->ops[value->op].is_backward || !value->is_stored ||
             gradient[v] == ORDER_VARIABLE)
             continue;
-        uint32_t made = k->o->position[value->op], last = made;
+        uint32_t made = point_of(k, value->op), last = made;
         for (uint32_t n = k->o->user_base[v]; n < k->o->user_base[v + 1]; n++) {
             if (k->o->position[k->o->users[n]] < last)
                 last = k->o->position[k->o->users[n]];
@@ -357,6 +413,10 @@ static int add_cuts(struct maker *k)
 
 static int fill_table(struct maker *k)
 {
+    k->again = mem_try((size_t)k->o->reads.count * pipe_again_column(k->in->types, false) + 1,
+                       sizeof *k->again);
+    if (!k->again)
+        return err_no_memory(k->e, MEMORY_FOR);
     for (uint32_t p = 0; p < k->o->count; p++) {
         hlo_id id = k->u->ops[k->o->forward[p]].id;
         k->in->instruction[p] = id;
@@ -372,6 +432,9 @@ static int fill_table(struct maker *k)
     if (rc)
         return rc;
     rc = add_temporaries(k);
+    if (rc)
+        return rc;
+    rc = add_again(k);
     return rc ? rc : add_cuts(k);
 }
 
@@ -394,6 +457,7 @@ out:
     free(k.tied);
     free(k.use_pool);
     free(k.once);
+    free(k.again);
     if (rc)
         pipe_instance_free(out);
     return rc;

@@ -1,5 +1,6 @@
 #include "engine/pipeline/timeline.h"
 
+#include "engine/pipeline/again.h"
 #include "engine/pipeline/formula.h"
 #include "engine/pipeline/order.h"
 #include "engine/pipeline/pipe_instance.h"

@@ -119,6 +119,16 @@ static int add_operand(struct unroller *w, uint32_t value)
     return 0;
 }
 
+/* All that the instruction makes is free: keys, constants and iota decide it, and scalars. */
+static bool makes_free(const struct unroller *w, hlo_id id)
+{
+    bool free = w->m->leaf_base[id] < w->m->leaf_base[id + 1];
+
+    for (hlo_value v = w->m->leaf_base[id]; v < w->m->leaf_base[id + 1]; v++)
+        free &= w->u->problem->classes.is_free[v];
+    return free;
+}
+
 static bool is_varying(const struct unroller *w, const struct unroll_op *op)
 {
     for (uint32_t k = 0; k < op->operand_count; k++) {
@@ -136,7 +146,8 @@ static int add_op(struct unroller *w, hlo_id id)
                            .operands = (uint32_t)w->operand_count,
                            .times = w->times,
                            .trip = w->trip,
-                           .is_backward = u->problem->roles.phase[id] == HLO_PHASE_BACKWARD};
+                           .is_backward = u->problem->roles.phase[id] == HLO_PHASE_BACKWARD,
+                           .is_free = makes_free(w, id)};
     int rc = 0;
 
     if (u->op_count == UNROLL_OPS_MOST)

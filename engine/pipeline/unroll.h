@@ -32,6 +32,7 @@ struct unroll_op {
     double times;                     /* executions it stands for; 1 but in rolled loops */
     uint32_t trip;                    /* of the outermost unrolled loop around it; UNROLL_NONE */
     bool is_backward;
+    bool is_free; /* its results are free values (classes.is_free): whoever reads them makes them */
 };
 
 struct unroll_value {

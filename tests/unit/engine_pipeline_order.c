@@ -3,7 +3,9 @@
 #include "memory_rows.h"
 #include "random_module.h"
 #include "shipped.h"
+#include "slow_reads.h"
 
+#include "engine/cost/free_cost.h"
 #include "engine/pipeline/tabulate.h"
 
 #include <setjmp.h>
@@ -36,8 +38,9 @@ static uint32_t depth_of(const struct order *o, uint32_t op)
 
     for (uint32_t k = 0; k < o->steps.ops[op].operand_count; k++) {
         const struct unroll_value *v = operand(o, op, k);
-        if (made_forward(o, v) && depth_of(o, v->op) >= depth)
-            depth = depth_of(o, v->op) + 1;
+        uint32_t more = !o->steps.ops[op].is_free;
+        if (made_forward(o, v) && depth_of(o, v->op) + more > depth)
+            depth = depth_of(o, v->op) + more;
     }
     return depth;
 }
@@ -205,16 +208,17 @@ static bool is_sum(const struct order *o, uint32_t value)
     return true;
 }
 
-/* Bytes of one cut: values made on one side and used on the other. */
+/* Bytes of one cut: values made on one side and used on the other, but for those that every stage
+ * makes. */
 static void check_cut(const struct order *o, const struct order_cuts *c, const uint8_t *kind,
-                      uint32_t cut)
+                      const bool *runs, uint32_t cut)
 {
     double sample[2] = {0}, fixed[2] = {0}, once = 0;
 
     for (uint32_t v = 0; v < o->steps.value_count; v++) {
         const struct unroll_value *value = &o->steps.values[v];
         bool forward = false, backward = false;
-        if (value->op == UNROLL_NONE)
+        if (value->op == UNROLL_NONE || slow_is_remade(o, value->op))
             continue;
         bool is_early = o->position[value->op] < cut,
              from_backward = o->steps.ops[value->op].is_backward;
@@ -222,9 +226,11 @@ static void check_cut(const struct order *o, const struct order_cuts *c, const u
             for (uint32_t k = 0; k < o->steps.ops[n].operand_count; k++) {
                 if (o->steps.operands[o->steps.ops[n].operands + k] != v)
                     continue;
-                bool use_early = o->position[n] < cut;
-                forward |= is_early && !use_early;
-                backward |= !is_early && use_early && o->steps.ops[n].is_backward;
+                bool use_early = slow_place(o, runs, n, 0, cut) < cut,
+                     use_late = slow_place(o, runs, n, cut, o->count) < o->count;
+                forward |= is_early && use_late;
+                backward |=
+                    !is_early && use_early && (o->steps.ops[n].is_backward || slow_is_remade(o, n));
             }
         }
         if (kind[v] == ORDER_VARIABLE)
@@ -244,12 +250,78 @@ static void check_cut(const struct order *o, const struct order_cuts *c, const u
     assert_true(fabs(c->once[cut] - once) < 0.6);
 }
 
+/* ---- what stages make again ---- */
+
+static double operation_ms(const struct order *o, const struct pipe_instance *in, uint32_t n)
+{
+    const struct problem *p = o->steps.problem;
+    struct instruction_scaling s =
+        step_tables_scaling(&p->step_tables, o->steps.ops[n].id, o->steps.batch);
+
+    double part = in->options.micro_batch / (double)o->steps.batch_size;
+    /* of what is made whole that of the micro-batch, as a strict plan has it once a step */
+    double whole = free_cost(&p->step_tables, o->steps.ops[n].id).compute_ms;
+    double times = o->steps.ops[n].times * (whole > 0 ? part : 1);
+
+    return times * instruction_scaling_ms(&s, &p->cluster.type[in->cluster_type[0]], part);
+}
+
+/* The passes of points [i, j): the time of every operation that runs at one of them. Returns how
+ * many of these ran at an earlier point already. */
+static uint32_t check_stage(const struct order *o, const struct pipe_instance *in, const bool *runs,
+                            uint32_t i, uint32_t j)
+{
+    double ms[2] = {0};
+    uint32_t again = 0;
+
+    for (uint32_t n = 0; n < o->steps.op_count; n++) {
+        if (slow_place(o, runs, n, i, j) == UINT32_MAX)
+            continue;
+        ms[o->steps.ops[n].is_backward] += operation_ms(o, in, n);
+        again += slow_place(o, runs, n, 0, i) != UINT32_MAX;
+    }
+    assert_true(fabs(pipe_forward_ms(in, i, j, 0, 1) - ms[0]) <= 1e-9 * (1 + ms[0]));
+    assert_true(fabs(pipe_backward_ms(in, i, j, 0, 1) - ms[1]) <= 1e-9 * (1 + ms[1]));
+    return again;
+}
+
+/* Some intervals of the points, and the same of an instance with fewer. */
+static uint32_t check_stages(const struct order *o, const bool *runs, uint32_t seed)
+{
+    struct pipe_options options = {.micro_batches = 2, .micro_batch = 1};
+    uint32_t *cut = mem_alloc((o->count + 1) * sizeof *cut), count = 0, again = 0;
+    struct pipe_instance in, few;
+    struct err e;
+
+    assert_int_equal(pipe_tabulate(o, &options, &in, &e), 0);
+    for (uint32_t i = seed % 3 % o->count; i < o->count; i += 1 + o->count / 40)
+        for (uint32_t j = i + 1; j <= o->count; j += 1 + o->count / 40)
+            again += check_stage(o, &in, runs, i, j);
+    for (uint32_t i = 0; i < o->count; i += 1 + (seed + i) % 4)
+        cut[count++] = i;
+    cut[count] = o->count;
+    assert_int_equal(pipe_instance_coarsen(&in, cut, count, &few, &e), 0);
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t j = i + 1; j <= count; j++) {
+            double one = pipe_forward_ms(&in, cut[i], cut[j], 0, 1),
+                   two = pipe_forward_ms(&few, i, j, 0, 1);
+            assert_true(fabs(one - two) <= 1e-9 * (1 + one));
+            assert_true(fabs(pipe_stash_bytes(&in, cut[i], cut[j]) - pipe_stash_bytes(&few, i, j)) <
+                        0.5);
+        }
+    }
+    pipe_instance_free(&few);
+    pipe_instance_free(&in);
+    free(cut);
+    return again;
+}
+
 /* A random chain of ideals, listed set after set: an order like the usual one, with other cuts. */
 static void check_arranged(struct order *o, uint32_t seed, uint32_t *arranged)
 {
     uint32_t *stage = mem_alloc((o->count + 1) * sizeof *stage),
              *run = mem_alloc((2 * o->count + 2) * sizeof *run),
-             *op = mem_alloc((o->count + 1) * sizeof *op), runs, raised, at = 0;
+             *op = mem_alloc((o->count + 1) * sizeof *op), run_count, raised, at = 0;
     uint32_t stages = 2 + seed % 3;
     struct order_cuts c;
     struct err e;
@@ -260,8 +332,8 @@ static void check_arranged(struct order *o, uint32_t seed, uint32_t *arranged)
         stage[p] = (uint32_t)(h >> 20) % stages % o->count;
         op[p] = o->forward[p];
     }
-    assert_int_equal(order_chain_runs(o, stage, &raised, run, &runs, &e), 0);
-    assert_int_equal(order_arrange(o, run, runs, &e), 0);
+    assert_int_equal(order_chain_runs(o, stage, &raised, run, &run_count, &e), 0);
+    assert_int_equal(order_arrange(o, run, run_count, &e), 0);
     for (uint32_t s = 0; s < stages; s++) { /* set after set, each as it stood */
         for (uint32_t p = 0; p < o->count; p++) {
             if (stage[p] == s)
@@ -279,11 +351,13 @@ static void check_arranged(struct order *o, uint32_t seed, uint32_t *arranged)
     check_backward(o);
     assert_int_equal(order_cuts_new(o, &c, &e), 0);
     uint8_t *kind = order_gradients(o);
+    bool *runs = slow_runs(o);
     for (uint32_t cut = 1; cut < o->count; cut++)
-        check_cut(o, &c, kind, cut);
-    *arranged += runs > 1;
+        check_cut(o, &c, kind, runs, cut);
+    free(runs);
+    *arranged += run_count > 1;
     run[1]++; /* one operation twice, or beyond the end */
-    assert_int_equal(order_arrange(o, run, runs, &e), ERR_INPUT);
+    assert_int_equal(order_arrange(o, run, run_count, &e), ERR_INPUT);
     free(kind);
     order_cuts_release(&c);
     free(stage);
@@ -296,7 +370,7 @@ static void test_random_modules(void **state)
     struct cluster *cluster = mem_alloc(sizeof *cluster);
     struct problem *p = mem_alloc(sizeof *p);
     struct problem_options options = {0};
-    uint32_t ordered = 0, cuts = 0, backward = 0, arranged = 0;
+    uint32_t ordered = 0, cuts = 0, backward = 0, arranged = 0, remade = 0;
     struct err e;
 
     (void)state;
@@ -313,9 +387,12 @@ static void test_random_modules(void **state)
             check_backward(&o);
             assert_int_equal(order_cuts_new(&o, &c, &e), 0);
             uint8_t *kind = order_gradients(&o);
+            bool *runs = slow_runs(&o);
             for (uint32_t cut = 1; cut < o.count; cut++, cuts++)
-                check_cut(&o, &c, kind, cut);
+                check_cut(&o, &c, kind, runs, cut);
+            remade += check_stages(&o, runs, seed);
             free(kind);
+            free(runs);
             order_cuts_release(&c);
             check_arranged(&o, seed, &arranged);
             ordered++;
@@ -325,8 +402,10 @@ static void test_random_modules(void **state)
             order_release(&o);
         problem_release(p);
     }
-    print_message("%u modules, %u cuts, %u backward operations\n", ordered, cuts, backward);
+    print_message("%u modules, %u cuts, %u backward operations, %u made again\n", ordered, cuts,
+                  backward, remade);
     assert_true(ordered > MODULES / 3 && cuts > 5000 && backward > 5000 && arranged > 300);
+    assert_true(remade > 50);
     free(p);
     free(cluster);
 }
@@ -513,12 +592,97 @@ static void test_micro_batches(void **state)
     free(p);
 }
 
+/* Dropout with one mask for two layers, in both passes: a cut between them sends the activation and
+ * its gradient, not the mask, which the second stage makes again from the key. */
+static void test_dropout(void **state)
+{
+    static const char text[] =
+        "HloModule m\n"
+        "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }\n"
+        "ENTRY main {\n"
+        "  w1 = f32[16,16] parameter(0)\n"
+        "  w2 = f32[16,16] parameter(1)\n"
+        "  x = f32[8,16] parameter(2)\n"
+        "  key = u32[2] parameter(3)\n"
+        "  part = u32[1] slice(key), slice={[0:1]}\n"
+        "  seed = u32[] reshape(part)\n"
+        "  seeds = u32[64] broadcast(seed), dimensions={}\n"
+        "  place = u32[64] iota(), iota_dimension=0\n"
+        "  half = u32[64] xor(seeds, place)\n"
+        "  glued = u32[128] concatenate(half, half), dimensions={0}\n"
+        "  bits = u32[8,16] reshape(glued)\n"
+        "  most = u32[] constant(99)\n"
+        "  mosts = u32[8,16] broadcast(most), dimensions={}\n"
+        "  mask = pred[8,16] compare(bits, mosts), direction=LT\n"
+        "  zero = f32[] constant(0)\n"
+        "  zeros = f32[8,16] broadcast(zero), dimensions={}\n"
+        "  h1 = f32[8,16] dot(x, w1), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+        "  a1 = f32[8,16] select(mask, h1, zeros)\n"
+        "  h2 = f32[8,16] dot(a1, w2), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+        "  a2 = f32[8,16] select(mask, h2, zeros)\n"
+        "  loss = f32[] reduce(a2, zero), dimensions={0,1}, to_apply=add\n"
+        "  one = f32[] constant(1)\n"
+        "  ones = f32[8,16] broadcast(one), dimensions={}\n"
+        "  g2 = f32[8,16] select(mask, ones, zeros)\n"
+        "  d2 = f32[16,16] dot(a1, g2), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+        "  e1 = f32[8,16] dot(g2, w2), lhs_contracting_dims={1}, rhs_contracting_dims={1}\n"
+        "  g1 = f32[8,16] select(mask, e1, zeros)\n"
+        "  d1 = f32[16,16] dot(x, g1), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+        "  n1 = f32[16,16] subtract(w1, d1)\n"
+        "  n2 = f32[16,16] subtract(w2, d2)\n"
+        "  ROOT out = (f32[16,16], f32[16,16], f32[]) tuple(n1, n2, loss)\n"
+        "}\n";
+    static const char *names[] = {"w1", "w2"};
+    struct hlo_vars vars = {.names = names, .count = 2};
+    struct problem_options options = {0};
+    struct pipe_options pipe = {.micro_batches = 2, .micro_batch = 8};
+    struct cluster *cluster = mem_alloc(sizeof *cluster);
+    struct problem *p = mem_alloc(sizeof *p);
+    struct hlo_module *m;
+    struct pipe_instance in;
+    struct order_cuts c;
+    struct order o;
+    struct err e;
+    uint32_t cut = UINT32_MAX, again = 0;
+
+    (void)state;
+    assert_int_equal(cluster_of_devices(cluster, 2, &e), 0);
+    assert_int_equal(hlo_load_memory("dropout", text, strlen(text), NULL, &m, &e), 0);
+    assert_int_equal(problem_new(m, &vars, cluster, &options, p, &e), 0);
+    assert_int_equal(order_new(p, &o, &e), 0);
+    assert_int_equal(order_cuts_new(&o, &c, &e), 0);
+    assert_int_equal(pipe_tabulate(&o, &pipe, &in, &e), 0);
+    bool *runs = slow_runs(&o);
+    for (uint32_t n = 0; n < o.count; n++) {
+        if (!strcmp(hlo_name(p->m, o.steps.ops[o.forward[n]].id), "h2"))
+            cut = n;
+    }
+    assert_true(cut > 0 && cut < in.points);
+    assert_true(c.forward_sample[cut] == 16 * 4 && c.backward_sample[cut] == 16 * 4);
+    assert_true(c.forward_fixed[cut] == 0 && c.backward_fixed[cut] == 0 && c.once[cut] == 0);
+    for (uint32_t i = 0; i < in.points; i++)
+        for (uint32_t j = i + 1; j <= in.points; j++)
+            again += check_stage(&o, &in, runs, i, j);
+    assert_true(again > 0);
+    /* both stages make the mask: together they take longer than the whole */
+    assert_true(pipe_forward_ms(&in, 0, cut, 0, 1) + pipe_forward_ms(&in, cut, in.points, 0, 1) >
+                pipe_forward_ms(&in, 0, in.points, 0, 1) * (1 + 1e-9));
+    free(runs);
+    pipe_instance_free(&in);
+    order_cuts_release(&c);
+    order_release(&o);
+    problem_release(p);
+    free(p);
+    free(cluster);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_modules), cmocka_unit_test(test_residual_stream),
-        cmocka_unit_test(test_unrolled_loop),  cmocka_unit_test(test_tied_embedding),
-        cmocka_unit_test(test_whole_model),    cmocka_unit_test(test_micro_batches),
+        cmocka_unit_test(test_dropout),         cmocka_unit_test(test_random_modules),
+        cmocka_unit_test(test_residual_stream), cmocka_unit_test(test_unrolled_loop),
+        cmocka_unit_test(test_tied_embedding),  cmocka_unit_test(test_whole_model),
+        cmocka_unit_test(test_micro_batches),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #include "memory_rows.h"
 #include "random_module.h"
 #include "shipped.h"
+#include "slow_reads.h"
 
 #include "engine/pipeline/stage_peak.h"
 #include "rl/rng.h"
@@ -32,6 +33,7 @@ struct slow {
     const struct pipe_instance *in;
     const struct pipe_plan *plan;
     const struct pipe_schedule *schedule;
+    const bool *runs; /* slow_runs */
     uint32_t stage, i, j, replicas;
     struct held *list;
     size_t count, room;
@@ -88,6 +90,13 @@ static bool inside(const struct slow *s, uint32_t position)
     return position >= s->i && position < s->j;
 }
 
+/* Where the stage runs an operation: what it makes again, at the first of its readers here. */
+static uint32_t place_of(const struct slow *s, uint32_t op)
+{
+    return slow_is_remade(s->o, op) ? slow_place(s->o, s->runs, op, s->i, s->j)
+                                    : s->o->position[op];
+}
+
 static void later(double *end, double other)
 {
     *end = other > *end ? other : *end;
@@ -104,12 +113,13 @@ static void last_use(const struct slow *s, uint32_t value, uint32_t m, bool forw
         bool reads = false;
         for (uint32_t k = 0; k < u->ops[n].operand_count; k++)
             reads |= u->operands[u->ops[n].operands + k] == value;
-        if (!reads || !inside(s, s->o->position[n]))
+        uint32_t at = place_of(s, n);
+        if (!reads || !inside(s, at))
             continue;
         if (u->ops[n].is_backward && of_backward)
-            later(end, when(s, m, BACK, s->o->position[n], true));
+            later(end, when(s, m, BACK, at, true));
         if (!u->ops[n].is_backward && of_forward)
-            later(end, when(s, m, forward_again ? AGAIN : FIRST, s->o->position[n], true));
+            later(end, when(s, m, forward_again ? AGAIN : FIRST, at, true));
         for (uint32_t r = 0; r < u->ops[n].value_count; r++) {
             if (!u->values[u->ops[n].values + r].is_stored)
                 last_use(s, u->ops[n].values + r, m, forward_again, of_forward, of_backward, end);
@@ -139,14 +149,19 @@ static struct reach reach_of(const struct slow *s, uint32_t value)
     struct reach r = {0};
 
     for (uint32_t n = 0; n < u->op_count; n++) {
-        uint32_t at = s->o->position[n];
+        uint32_t at;
         for (uint32_t k = 0; k < u->ops[n].operand_count; k++) {
             if (u->operands[u->ops[n].operands + k] != value)
                 continue;
-            r.behind |= at >= s->j;
-            r.here_or_behind |= at >= s->i;
-            r.backward_before |= u->ops[n].is_backward && at < s->i;
-            r.backward_inside_or_before |= u->ops[n].is_backward && at < s->j;
+            bool back = u->ops[n].is_backward || slow_is_remade(s->o, n);
+            for (at = 0; at < s->o->count; at++) {
+                if (!s->runs[(size_t)n * s->o->count + at])
+                    continue;
+                r.behind |= at >= s->j;
+                r.here_or_behind |= at >= s->i;
+                r.backward_before |= back && at < s->i;
+                r.backward_inside_or_before |= back && at < s->j;
+            }
         }
     }
     return r;
@@ -157,7 +172,7 @@ static void follow_forward(struct slow *s, uint32_t value, uint32_t m, const str
 {
     const struct unroll_value *v = &s->o->steps.values[value];
     bool recompute = s->in->options.recompute, is_input = v->op == UNROLL_NONE;
-    uint32_t made = is_input ? 0 : s->o->position[v->op];
+    uint32_t made = is_input ? 0 : place_of(s, v->op);
     bool local = !is_input && inside(s, made),
          arrives = !is_input && !local && !once && made < s->i && r->here_or_behind;
     bool sent = !is_input && !once && made < s->j && r->behind,
@@ -198,7 +213,7 @@ static void follow_backward(struct slow *s, uint32_t value, uint32_t m, const st
                             bool once)
 {
     const struct unroll_value *v = &s->o->steps.values[value];
-    uint32_t made = s->o->position[v->op], last = s->j - 1;
+    uint32_t made = place_of(s, v->op), last = s->j - 1;
     bool local = inside(s, made), arrives = !once && made >= s->j && r->backward_inside_or_before;
     bool sent = !once && made >= s->i && r->backward_before;
     double start, end;
@@ -235,6 +250,8 @@ static void follow_all(struct slow *s)
         struct reach r = reach_of(s, v);
         bool backward = made && u->ops[value->op].is_backward,
              once = made && (backward ? kind[v] == ORDER_SUM : !value->is_varying);
+        if (made && slow_is_remade(s->o, value->op)) /* never sent */
+            once = true;
         bool returns =
             made && !once && s->o->position[value->op] >= s->j && r.backward_inside_or_before;
         for (uint32_t m = 0; m < s->schedule->micro_batches; m++) {
@@ -263,6 +280,7 @@ static void random_times(struct pipe_instance *in, struct rl_rng *r)
 {
     double forward = 0, backward = 0;
 
+    in->again.count = 0;
     for (uint32_t i = 0; i < in->points; i++) {
         forward += 0.1 + rl_rng_unit(r);
         backward += 0.1 + 2 * rl_rng_unit(r);
@@ -344,7 +362,8 @@ static void check_stage(struct slow *s, bool columns)
 
 static uint32_t check_plan(const struct order *o, struct pipe_instance *in, struct rl_rng *r)
 {
-    struct slow s = {.o = o, .in = in};
+    bool *runs = slow_runs(o);
+    struct slow s = {.o = o, .in = in, .runs = runs};
     struct pipe_schedule schedule;
     struct pipe_plan plan;
     struct err e;
@@ -364,6 +383,7 @@ static uint32_t check_plan(const struct order *o, struct pipe_instance *in, stru
         s.replicas = plan.device[s.stage + 1] - plan.device[s.stage];
         check_stage(&s, rl_rng_below(r, 4) == 0);
     }
+    free(runs);
     free(s.list);
     pipe_schedule_free(&schedule);
     return plan.stages;

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { RANDOM_POINTS = 16, RANDOM_DEVICES = 8, RANDOM_TIES = 2 };
+enum { RANDOM_POINTS = 16, RANDOM_DEVICES = 8, RANDOM_TIES = 2, RANDOM_AGAIN = 3 };
 
 struct random_pipe {
     struct pipe_instance in;
@@ -25,6 +25,11 @@ struct random_pipe {
     uint32_t variables[RANDOM_POINTS];
     uint32_t ties, uses[RANDOM_TIES][3];
     struct pipe_tie tie[RANDOM_TIES];
+    uint32_t agains;
+    struct random_again {
+        uint32_t at[3];
+        double ms[2][2], stash; /* [type][pass] */
+    } again[RANDOM_AGAIN];
 };
 
 static inline double random_between(struct rl_rng *r, double low, double high)
@@ -112,6 +117,43 @@ static inline void random_ties(struct random_pipe *p, struct rl_rng *r)
     }
 }
 
+/* What is made for up to three points, in every stage that has one of them. */
+static inline void random_again(struct random_pipe *p, struct rl_rng *r)
+{
+    struct pipe_instance *in = &p->in;
+    struct again_pair pair[2 * RANDOM_AGAIN];
+    double amount[RANDOM_AGAIN * (PIPE_AGAIN_COLUMNS + 2 * 2)];
+    uint32_t columns = pipe_again_column(in->types, false), pairs = 0;
+    struct err e = {0};
+
+    p->agains = in->points > 2 ? rl_rng_below(r, RANDOM_AGAIN + 1) : 0;
+    for (uint32_t n = 0; n < p->agains; n++) {
+        struct random_again *a = &p->again[n];
+        a->at[0] = rl_rng_below(r, in->points - 2);
+        a->at[1] = a->at[0] + 1 + rl_rng_below(r, in->points - 2 - a->at[0]);
+        a->at[2] = in->points - 1;
+        amount[n * columns + PIPE_AGAIN_STASH] = a->stash = random_between(r, 0, 1e9);
+        in->stash_bytes[a->at[0] + 1] += a->stash;
+        p->stash[a->at[0]] += a->stash;
+        for (uint32_t t = 0; t < in->types; t++) {
+            for (int back = 0; back < 2; back++) {
+                a->ms[t][back] = random_between(r, 0, 3);
+                amount[n * columns + pipe_again_column(t, back)] = a->ms[t][back];
+            }
+            for (uint32_t k = 1; k <= in->devices; k++) {
+                in->forward_ms[pipe_row(in, t, k)][a->at[0] + 1] += a->ms[t][0];
+                in->backward_ms[pipe_row(in, t, k)][a->at[0] + 1] += a->ms[t][1];
+                p->forward[t][k][a->at[0]] += a->ms[t][0];
+                p->backward[t][k][a->at[0]] += a->ms[t][1];
+            }
+        }
+        for (int u = 1; u < 3; u++)
+            pair[pairs++] = (struct again_pair){a->at[u - 1], a->at[u], n};
+    }
+    if (pipe_instance_again(in, pair, pairs, amount, &e))
+        abort();
+}
+
 /* Options of all kinds; memory limits from generous to what nothing fits. */
 static inline void random_pipe_new(struct random_pipe *p, uint64_t seed, uint32_t points,
                                    uint32_t devices)
@@ -138,6 +180,7 @@ static inline void random_pipe_new(struct random_pipe *p, uint64_t seed, uint32_
         abort();
     random_tables(p, &r);
     random_ties(p, &r);
+    random_again(p, &r);
     if (pipe_instance_finish(&p->in, &e))
         abort();
 }
@@ -195,6 +238,16 @@ static inline double slow_reduce_ms(const struct random_pipe *p, uint32_t a, uin
                            2 * (most - 1.0), 2 * (servers - 1.0), false);
 }
 
+/* Points [i, j) read it, and an earlier point made it. */
+static inline bool slow_again(const struct random_pipe *p, uint32_t n, uint32_t i, uint32_t j)
+{
+    bool reads = false;
+
+    for (int u = 0; u < 3; u++)
+        reads |= p->again[n].at[u] >= i && p->again[n].at[u] < j;
+    return reads && p->again[n].at[0] < i;
+}
+
 /* Sender i has part i of `m - a`, receiver k part k of `b - m`: who sends to whom decides. */
 static inline double slow_send_ms(const struct random_pipe *p, uint32_t a, uint32_t m, uint32_t b,
                                   double bytes)
@@ -240,6 +293,10 @@ static inline struct pipe_node slow_stage(const struct random_pipe *p, uint32_t 
             f += p->forward[in->type_of[d]][b - a][x];
             back += p->backward[in->type_of[d]][b - a][x];
             u += p->update[in->type_of[d]][x];
+        }
+        for (uint32_t n = 0; n < p->agains; n++) {
+            f += slow_again(p, n, i, j) ? p->again[n].ms[in->type_of[d]][0] : 0;
+            back += slow_again(p, n, i, j) ? p->again[n].ms[in->type_of[d]][1] : 0;
         }
         node.forward_ms = fmax(node.forward_ms, f);
         node.backward_ms = fmax(node.backward_ms, back);
@@ -288,6 +345,8 @@ static inline double slow_memory(const struct random_pipe *p, const struct pipe_
     for (uint32_t n = 0; n < p->ties; n++)
         if (slow_uses(p, n, i, j) && slow_uses(p, n, 0, i))
             state += p->tie[n].state_bytes;
+    for (uint32_t n = 0; n < p->agains; n++)
+        stash += slow_again(p, n, i, j) ? p->again[n].stash : 0;
     return state + share * (flight * in->forward_bytes[i] +
                             (in->options.recompute ? 1 : flight) * stash + temporary);
 }
