@@ -50,10 +50,18 @@ struct solver {
     uint32_t *stair;
     size_t stair_room;
     uint32_t best; /* entry of the shortest complete plan */
-    bool ended, cut_short;
+    bool ended, cut_short, no_memory;
     uint64_t transitions;
     uint32_t set_most;
 };
+
+/* Goes on with what there is; the caller is told. */
+static bool has_memory(struct solver *x, bool got_it)
+{
+    x->no_memory |= !got_it;
+    x->ended |= !got_it;
+    return got_it;
+}
 
 /* ---- bounds ---- */
 
@@ -163,9 +171,10 @@ static struct set filter_front(struct solver *x, struct list *to)
 
     if (!f->count)
         return s;
-    if (to->count + f->count >= NO_ENTRY || !mem_grow(&to->items, &to->room, to->count, f->count) ||
-        !mem_grow(&x->stair, &x->stair_room, 0, f->count + 1)) {
-        x->ended = true;
+    bool fits = to->count + f->count < NO_ENTRY;
+    x->ended |= !fits;
+    if (!fits || !has_memory(x, mem_grow(&to->items, &to->room, to->count, f->count) &&
+                                    mem_grow(&x->stair, &x->stair_room, 0, f->count + 1))) {
         f->count = 0;
         return s;
     }
@@ -217,10 +226,8 @@ static void add_fresh(struct solver *x, const struct entry *e, uint32_t devices,
     x->transitions++;
     if (bound_of_entry(x, e, devices, i) > x->known)
         return;
-    if (mem_grow(&x->fresh.items, &x->fresh.room, x->fresh.count, 1))
+    if (has_memory(x, mem_grow(&x->fresh.items, &x->fresh.room, x->fresh.count, 1)))
         x->fresh.items[x->fresh.count++] = *e;
-    else
-        x->ended = true;
 }
 
 /* ---- transitions ---- */
@@ -335,10 +342,8 @@ static void fill_block(struct solver *x, uint32_t a, uint32_t s)
     uint32_t b = a + in->slot[s].devices;
 
     block->set = mem_try(x->depth * n, sizeof *block->set);
-    if (!block->set) {
-        x->ended = true;
+    if (!has_memory(x, block->set != NULL))
         return;
-    }
     if (b < in->devices)
         fill_tail(x, b, s);
     for (uint32_t k = 1; k <= x->depth; k++) {
@@ -475,7 +480,7 @@ int hybrid_exact_solve(const struct hybrid_instance *in, const struct hybrid_exa
     out->certified = !x.ended && !x.cut_short;
     if (x.best != NO_ENTRY && (out->found = read_plan(&x, &x.entries.items[x.best], &out->plan)))
         out->length_ms = x.entries.items[x.best].x;
-    bool ok = !out->found || o->near <= 0 || read_nearby(&x, out);
+    bool ok = !x.no_memory && (!out->found || o->near <= 0 || read_nearby(&x, out));
     free_solver(&x);
     return ok ? 0 : err_no_memory(e, MEMORY_FOR);
 }

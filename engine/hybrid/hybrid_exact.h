@@ -35,7 +35,7 @@ struct hybrid_exact_options {
 enum { HYBRID_NEARBY_MOST = 256 };
 struct hybrid_exact_result {
     bool found; /* false: none is shorter than known_ms */
-    bool ended; /* stopped, no memory, or too many transitions */
+    bool ended; /* stopped, or too many transitions or entries */
     bool
         certified; /* the plan is the shortest; when none was found, there is none below known_ms */
     struct hybrid_plan plan;
