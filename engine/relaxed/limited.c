@@ -210,12 +210,17 @@ static void add_range(void *self, uint32_t range)
     s->sum += s->bytes[range];
 }
 
+/* Of ranges and copies. */
 static double bytes_at(const struct limited_search *w, const struct known_plan *k,
                        const struct peak *p)
 {
+    const struct memory_model *memory = &w->r->p->memory;
+    const double *copies = memory_copies(memory, k->bytes);
     struct summed s = {k->bytes, 0};
 
-    memory_chain_each(&w->r->p->memory, &p->where, add_range, &s);
+    memory_chain_each(memory, &p->where, add_range, &s);
+    for (uint32_t d = 0; d < p->where.depth; d++)
+        s.sum += copies[p->where.at[d]];
     return s.sum;
 }
 

@@ -30,7 +30,7 @@ struct peak {
 /* A plan that was found. */
 struct known_plan {
     uint16_t *x;   /* [nodes] labels */
-    double *bytes; /* [ranges] */
+    double *bytes; /* of ranges and copies, as memory_sweep leaves them */
     double ms, peak;
 };
 
