@@ -64,6 +64,7 @@ static double inner_peak(const struct recompute_prices *p, hlo_id id)
 static void make_base(struct recompute *r, const struct recompute_prices *p)
 {
     const struct memory_model *m = p->memory;
+    const double *copies = memory_copies(m, p->range_bytes);
     hlo_comp entry = m->m->entry;
     double held = 0, live = 0;
 
@@ -86,7 +87,8 @@ static void make_base(struct recompute *r, const struct recompute_prices *p)
     }
     for (uint32_t at = 0; at < r->positions; at++) {
         live += r->base[at];
-        r->base[at] = held + live + inner_peak(p, m->schedule.order[r->start + at]);
+        r->base[at] =
+            held + live + copies[r->start + at] + inner_peak(p, m->schedule.order[r->start + at]);
     }
 }
 

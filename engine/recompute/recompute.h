@@ -47,7 +47,7 @@ struct recompute_prices {
     double passes;              /* micro-batches: each recomputes */
     struct recompute_host host;
     const struct memory_model *memory;
-    const double *range_bytes; /* as memory_sweep leaves its scratch: ranges, then computations */
+    double *range_bytes; /* as memory_sweep leaves its scratch: ranges, computations, copies */
 };
 
 /* One choice for all layers. */
