@@ -163,6 +163,14 @@ static uint32_t widest(const struct recompute *r, const struct looks *l)
     return best;
 }
 
+/* Within the limit and faster, or nearer to it. */
+static bool is_better(const struct recompute_choice *c, const struct recompute_choice *than)
+{
+    if (c->fits != than->fits)
+        return c->fits;
+    return c->fits ? c->ms < than->ms : c->peak < than->peak;
+}
+
 static int look_at(const struct recompute *r, double limit, double x, double enough_ms,
                    struct looks *l, struct recompute_choice *best, double *moved, struct err *e)
 {
@@ -178,9 +186,9 @@ static int look_at(const struct recompute *r, double limit, double x, double eno
     }
     l->x[n] = x;
     l->bound[n] = c.bound_ms;
-    rc = c.fits ? send_away(r, &c, limit, e) : 0;
+    rc = send_away(r, &c, limit, e);
     *moved = c.host_bytes;
-    if (!rc && c.fits && (!best->fits || c.ms < best->ms)) {
+    if (!rc && is_better(&c, best)) {
         struct recompute_choice worse = *best;
         c.bound_ms = best->bound_ms;
         *best = c;

@@ -259,7 +259,8 @@ static void test_offload(void **state)
 {
     struct problem *p = mem_alloc(sizeof *p);
     struct small *s = mem_alloc(sizeof *s);
-    uint32_t limits = 0, best = 0, on_host = 0, fit_by_host = 0;
+    uint32_t limits = 0, best = 0, on_host = 0, fit_by_host = 0, unfit = 0, kept_word = 0,
+             least_by_host = 0;
     uint64_t seed = 11;
     double none[MOST] = {0};
 
@@ -299,6 +300,14 @@ static void test_offload(void **state)
                 assert_true(c.ms >= least * (1 - 1e-6) - 1e-6);
                 best += c.ms <= least * (1 + 1e-6) + 1e-6;
                 on_host += c.host_bytes > 0;
+            } else { /* what is said to be the least is enough */
+                struct recompute_choice enough;
+                assert_int_equal(recompute_within(&s->r, c.peak * (1 + 1e-9), 1e-6, &enough, &e),
+                                 0);
+                unfit++;
+                kept_word += enough.fits;
+                least_by_host += c.host_bytes > 0;
+                recompute_choice_release(&enough);
             }
             limits += least < INFINITY;
             s->r.host.bytes_per_ms = 0;
@@ -316,6 +325,10 @@ static void test_offload(void **state)
     print_message("%u limits: %u choices are the best of all, %u have values on the host, %u fit "
                   "by it alone\n",
                   limits, best, on_host, fit_by_host);
+    print_message("%u limits that nothing fits: as much as is said to be the least is enough %u "
+                  "times, %u have values on the host\n",
+                  unfit, kept_word, least_by_host);
+    assert_true(kept_word * 100 >= unfit * 98 && least_by_host > 300);
     assert_true(on_host > 150 && fit_by_host > 25 && best * 100 > limits * 88);
     free(scratch);
     free(s);
