@@ -100,10 +100,11 @@ struct recompute_choice {
 };
 /* The best choice within `limit` bytes (INFINITY: the fastest); if none fits, that of least memory.
  * With a host, values may go there: copies hide behind the passes' computation, what is longer
- * shows; not eligible is what the last layer keeps, which is read at once, and what is kept in
- * pieces. The bound holds for all choices of keeping, offloading and computing again.
- * If the peak is at a position that some kept values do not reach, builds the front again for that
- * position, until the bound is within `enough_ms`. */
+ * shows; not eligible is what the last of written-out layers keeps, which is read at once, and what
+ * is kept in pieces. A loop's last trip may go; its first fetch shows. The bound holds for all
+ * choices of keeping, offloading and computing again. If the peak is at a position that some kept
+ * values do not reach, builds the front again for that position, until the bound is within
+ * `enough_ms`. */
 int recompute_within(const struct recompute *r, double limit, double enough_ms,
                      struct recompute_choice *out, struct err *e) MUST_CHECK;
 /* Peak of a step under a choice, of which rest, first and the two numbers of layers are read. < 0:
