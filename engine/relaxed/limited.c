@@ -19,7 +19,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LIMITED_SWEEPS = 100, LIMITED_WEIGHTS_MOST = 3 };
+enum { LIMITED_SWEEPS = 100, LIMITED_WEIGHTS_MOST = 3, STRICT_MOST = 3 };
 #define CELLS_MOST ((size_t)1 << 26) /* of new tables: half a GB */
 #define FIRST_SHARE 0.05             /* of the bound that the limit's bytes cost at first */
 #define GROWTH 4                     /* of a price in one round */
@@ -73,41 +73,61 @@ out:
     return rc;
 }
 
-/* The strict optimum within the limit, as far as strict mode can keep the pins. */
-static int offer_strict(struct limited_search *w, struct err *e)
+/* The strict optimum within o->limit, as far as strict mode can keep the pins. *fits: within the
+ * limit as relaxed plans are counted, too; else o->limit becomes one that leaves room for what it
+ * is above. */
+static int offer_strict_within(struct limited_search *w, struct limit_options *o, bool *fits,
+                               struct err *e)
 {
     struct relaxed *r = w->r;
-    struct limit_options o = {
-        .limit = w->limit, .variables = true, .inputs = true, .stop = r->stop};
     struct limit_result best;
     struct memory_cost memory;
     struct memory_chain where;
     bool embeds = true;
     double ms;
+    int rc = exact_limited(&r->p->step_tables, &r->p->memory, &r->fixed, o, &best, e);
 
-    w->strict_ms = 0;
-    if (r->is_beyond_strict || !r->has_strict)
-        return 0;
-    int rc = exact_limited(&r->p->step_tables, &r->p->memory, &r->fixed, &o, &best, e);
+    *fits = true;
     if (rc)
         return rc;
     w->strict_ms = best.fits ? best.value : 0;
     w->strict_proven = best.proven;
-    /* The plan without a limit fits: without overlap no other is better. */
-    if (w->how->fits &&
-        (!r->p->step_tables.overlap.is_bounded || best.value >= w->best.cost.step_ms)) {
-        limit_release(&best);
-        return 0;
-    }
     for (uint32_t n = 0; n < r->model.energy.nodes && embeds; n++) {
         uint32_t found = model_strict_label(&r->model, n, best.on);
         embeds = found != UINT32_MAX;
         r->best[n] = (uint16_t)(embeds ? found : 0);
     }
-    if (embeds && energy_of(&r->pinned, r->best) < TABLE_FORBIDDEN / 2)
+    if (embeds && energy_of(&r->pinned, r->best) < TABLE_FORBIDDEN / 2) {
         rc = limited_offer(w, &ms, &memory, &where, NULL, e);
+        *fits = rc || memory.peak <= w->limit;
+        if (!*fits)
+            o->limit = best.peak - (memory.peak - w->limit);
+    }
     limit_release(&best);
     return rc;
+}
+
+/* Strict mode counts less than is counted here, all-reduces' results for one: where its optimum
+ * does not fit by that, the one of a tighter limit, which proves nothing. */
+static int offer_strict(struct limited_search *w, struct err *e)
+{
+    struct limit_options o = {
+        .limit = w->limit, .variables = true, .inputs = true, .stop = w->r->stop};
+    bool fits = false;
+
+    w->strict_ms = 0;
+    if (w->r->is_beyond_strict || !w->r->has_strict)
+        return 0;
+    for (int k = 0; k < STRICT_MOST && !fits && o.limit > 0; k++) {
+        int rc = offer_strict_within(w, &o, &fits, e);
+        if (rc)
+            return rc;
+        w->strict_proven &= k == 0;
+        if (!(w->strict_ms > 0))
+            return 0;
+    }
+    w->strict_ms = fits ? w->strict_ms : 0;
+    return 0;
 }
 
 /* ---- prices ---- */

@@ -44,7 +44,8 @@ struct relaxed_limited {
 
 /* Solves under the pins of `r`, which must have been made with RELAXED_FOLD_OFF (else ERR_INPUT),
  * since equal layers may differ within a limit. out->bound_ms and gap refer to plans within the
- * limit, strict_ms to the strict plan within it (0: none found). At most 24 solves for the bound, 5
+ * limit, strict_ms to the strict plan within it as relaxed plans are counted (0: none found; proven
+ * only where the optimum by strict mode's count is). At most 24 solves for the bound, 5
  * for plans and 12 for memory alone; 12 and 12 if nothing fits. Where computation cannot hide all
  * overlapping communication of the best plan (cost/overlap.h), the same again at up to 3 weights of
  * the excess: the fastest plan of all, the highest of the bounds. `beaten_ms`: the step of a plan
