@@ -160,8 +160,9 @@ static mlir_value simple_transpose(struct simplifier *z, struct mlir_op *op)
     const struct hlo_shape *from = mlir_shape(z->m, operand_of(z, op, 0));
     const struct hlo_shape *to = mlir_shape(z->m, op->results);
     mlir_value same = if_in_order(z, op, "permutation", "dims");
-    if (same != MLIR_NONE || !list_of(z, op, "permutation", "dims", dims, &count) ||
-        count != from->rank || count != to->rank)
+    if (same != MLIR_NONE || op->attr_count != 1 || /* a sharding, say, would be lost */
+        !list_of(z, op, "permutation", "dims", dims, &count) || count != from->rank ||
+        count != to->rank)
         return same;
     for (size_t n = 0; n < count; n++) {
         if (dims[n] < 0 || dims[n] >= (int64_t)count || to->dims[n] != from->dims[dims[n]])

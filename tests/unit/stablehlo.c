@@ -408,6 +408,21 @@ static void test_in_a_row(void **state)
                       "transpose.1 = f32[5,2,4,3] transpose(broadcast.1), dimensions={0,1,3,2}"));
 }
 
+/* A transpose that moves dims of one is a reshape, unless it has more to say. */
+static void test_transpose_keeps_sharding(void **state)
+{
+    (void)state;
+#define TRANSPOSE(more)                                      \
+    MAIN1("%a: tensor<1x4xf32>", "tensor<4x1xf32>",          \
+          "%0 = stablehlo.transpose %a, dims = [1, 0] " more \
+          ": (tensor<1x4xf32>) -> tensor<4x1xf32>\nreturn %0 : tensor<4x1xf32>\n")
+    check_lines(TRANSPOSE(""), LINES("ROOT reshape.1 = f32[4,1] reshape(Arg_0.1)"));
+    check_lines_again(TRANSPOSE("{mhlo.sharding = \"{devices=[4,1]<=[4]}\"} "),
+                      LINES("ROOT transpose.1 = f32[4,1] transpose(Arg_0.1), dimensions={1,0}, "
+                            "sharding={devices=[4,1]<=[4]}"));
+#undef TRANSPOSE
+}
+
 static void test_unknown_is_opaque(void **state)
 {
     (void)state;
@@ -878,6 +893,7 @@ int main(void)
         cmocka_unit_test(test_loop),
         cmocka_unit_test(test_generic_is_pretty),
         cmocka_unit_test(test_all_to_all),
+        cmocka_unit_test(test_transpose_keeps_sharding),
         cmocka_unit_test(test_locations),
         cmocka_unit_test(test_simplified),
         cmocka_unit_test(test_changes_nothing),
