@@ -216,12 +216,14 @@ static int write_topk(struct mlir_writer *w, hlo_id id)
     return finish_operation(w, id);
 }
 
-/* Devices of the first group of `{{0,1},{2,3}}`; 0: no such list. */
+/* Devices of the first group of `{{0,1},{2,3}}`; 0: no such list, as `[2,4]<=[8]`. */
 static int64_t group_size(const struct hlo_attr *a)
 {
     int64_t count = 0;
 
-    for (uint32_t n = 2; a && n < a->size && a->text[n - 1] != '}'; n++)
+    if (!a || a->size < 2 || a->text[1] != '{')
+        return 0;
+    for (uint32_t n = 2; n < a->size && a->text[n - 1] != '}'; n++)
         count += lex_is(a->text[n - 1], LEX_DIGIT) && !lex_is(a->text[n], LEX_DIGIT);
     return count;
 }
@@ -234,7 +236,8 @@ static int write_all_to_all(struct mlir_writer *w, hlo_id id)
 
     if (hlo_at(w->m, id)->operand_count != 1 ||
         hlo_attr_ints(w->m, id, HLO_ATTR_DIMENSIONS, dims) != 1 || !count)
-        return hlo_mlir_write_fail(w, id, "one of many arrays or without groups has no form");
+        return hlo_mlir_write_fail(w, id,
+                                   "one of many arrays or without groups in a list has no form");
     begin_operation(w, id, "stablehlo.all_to_all", 1);
     hlo_mlir_write_attrs_begin(w);
     hlo_mlir_write_int(w, "split_dimension", dims[0], "i64");

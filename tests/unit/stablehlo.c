@@ -246,14 +246,20 @@ static void test_all_to_all(void **state)
     str_release(&out);
     hlo_free(m);
 #undef ALL_TO_ALL
-    static const char without[] = "HloModule m\n\nENTRY e {\n  a = f32[4] parameter(0)\n"
-                                  "  ROOT t = f32[4] all-to-all(a), replica_groups={}, "
-                                  "dimensions={0}\n}\n";
-    assert_int_equal(hlo_load_memory("test", without, sizeof without - 1, NULL, &m, &e), 0);
-    assert_int_equal(hlo_write_stablehlo(m, NULL, &out, &e), ERR_INPUT);
-    assert_non_null(strstr(e.what, "without groups"));
-    str_release(&out);
-    hlo_free(m);
+    static const char *const no_lists[] = {"{}", "[2,4]<=[8]"};
+    for (size_t k = 0; k < 2; k++) {
+        char text[256];
+        int size =
+            snprintf(text, sizeof text,
+                     "HloModule m\n\nENTRY e {\n  a = f32[4] parameter(0)\n  ROOT t = f32[4] "
+                     "all-to-all(a), replica_groups=%s, dimensions={0}\n}\n",
+                     no_lists[k]);
+        assert_int_equal(hlo_load_memory("test", text, (size_t)size, NULL, &m, &e), 0);
+        assert_int_equal(hlo_write_stablehlo(m, NULL, &out, &e), ERR_INPUT);
+        assert_non_null(strstr(e.what, "without groups"));
+        str_release(&out);
+        hlo_free(m);
+    }
 }
 
 /* Names and source lines, in whatever form the module is written. */
