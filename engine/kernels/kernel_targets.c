@@ -38,16 +38,28 @@ static void write_pattern(const struct hlo_shape *s, uint32_t *letter, struct st
                    *letter < 26 ? "" : "2");
 }
 
+/* In single quotes of YAML, where a quote is two. */
+static void write_quoted(const char *text, size_t size, struct str *out)
+{
+    char *shown = mem_alloc(size + 1);
+
+    text_clean(shown, size + 1, text, size);
+    str_add(out, "'");
+    for (const char *at = shown; *at; at++)
+        str_format(out, "%s%c", *at == '\'' ? "'" : "", *at);
+    str_add(out, "'");
+    free(shown);
+}
+
 void kernel_rule_write(const struct hlo_module *m, hlo_id id, struct str *out)
 {
     size_t size = 0;
     const char *target = hlo_attr_string(m, id, HLO_ATTR_CUSTOM_CALL_TARGET, &size);
     uint32_t letter = 0, operands = hlo_at(m, id)->operand_count;
 
-    char *shown = mem_alloc(size + 1);
-    text_clean(shown, size + 1, target ? target : "", target ? size : 0);
-    str_format(out, "kernels:\n  - target: '%s'\n    dims: '", shown);
-    free(shown);
+    str_add(out, "kernels:\n  - target: ");
+    write_quoted(target ? target : "", target ? size : 0, out);
+    str_add(out, "\n    dims: '");
     for (uint32_t n = 0; n < operands; n++) {
         str_add(out, n ? ", " : "");
         write_pattern(hlo_shape(m, hlo_operand(m, id, n)), &letter, out);

@@ -28,7 +28,7 @@ static const char calls[] =
     "metadata={op_name=\"jit(f)/flash_attention\"}\n"
     "  other = f32[2,16,128,64] custom-call(h, h, h), custom_call_target=\"tpu_custom_call\", "
     "metadata={op_name=\"jit(f)/mine\"}\n"
-    "  mine = f32[8,128] custom-call(x), custom_call_target=\"my_kernel\"\n"
+    "  mine = f32[8,128] custom-call(x), custom_call_target=\"my_kernel's\"\n"
     "  ROOT t = ((bf16[4,16,256,32], u8[0]), (bf16[4,16,256,32], f32[4,16,256], u8[0]), "
     "(f32[3,5,64,64], s32[3,5]), f32[2,16,128,64], f32[2,16,128,64], f32[8,128]) tuple(attention, "
     "causal, cholesky, flash, other, mine)\n}\n";
