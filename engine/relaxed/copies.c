@@ -166,8 +166,8 @@ int relaxed_copies(const struct relaxed_plan *plan, const struct memory_model *m
             add_shared(plan, v, &spans[v], out);
     }
     for (uint32_t k = 0; k < plan->reshard_count; k++) {
-        const struct relaxed_reshard *r = &plan->reshards[k], *before = r - 1;
-        bool is_first = !k || before->value != r->value || before->user != r->user ||
+        const struct relaxed_reshard *r = &plan->reshards[k], *before = k ? r - 1 : NULL;
+        bool is_first = !before || before->value != r->value || before->user != r->user ||
                         before->leaf != r->leaf || before->is_inside;
         if (r->user != HLO_NONE && !r->is_inside && is_first)
             add_single(plan, memory, r, out);
