@@ -143,7 +143,9 @@ static const char *const code[] = {
     "stay.\n",
     "    targets = sorted(set(re.findall(r'custom_call(?:_target_name = \"| @\"?)([^\\s\"(]+)', "
     "lowered.as_text())))\n",
-    "    calls = [t for t in targets if t.endswith(\"_callback\")]\n"
+    "    calls = [t for t in targets if "
+    "re.fullmatch(r'xla_(ffi_)?(partitioned_)?python_\\w*callback', "
+    "t)]\n"
     "    if calls:\n"
     "        raise ValueError(f\"this step calls Python back ({calls[0]}), which jax.export does "
     "not "
@@ -431,15 +433,27 @@ static void write_axes(const struct cluster_mesh *mesh, struct str *out)
     str_add(out, ")\n");
 }
 
+/* xla_python_cpu_callback, xla_ffi_partitioned_python_gpu_callback and their like; a kernel of
+ * one's own may be called some_callback. */
+static bool calls_python(const struct hlo_module *m, hlo_id id)
+{
+    static const char ending[] = "_callback";
+    size_t size = 0, last = sizeof ending - 1;
+    const char *target = hlo_attr_string(m, id, HLO_ATTR_CUSTOM_CALL_TARGET, &size);
+    char name[128];
+
+    if (!target || size < last || size >= sizeof name)
+        return false;
+    memcpy(name, target, size);
+    name[size] = 0;
+    return strstr(name, "python_") && !strcmp(name + size - last, ending);
+}
+
 /* jax.export carries no calls of Python: the file would refuse the step. */
 static void warn_of_callbacks(const struct hlo_module *m, struct str *warnings)
 {
-    static const char ending[] = "_callback\"";
-    const size_t size = sizeof ending - 1;
-
     for (hlo_id id = 0; id < m->count; id++) {
-        const struct hlo_attr *a = hlo_attr(m, id, HLO_ATTR_CUSTOM_CALL_TARGET);
-        if (!a || a->size < size || memcmp(a->text + a->size - size, ending, size) != 0)
+        if (!calls_python(m, id))
             continue;
         str_format(warnings,
                    "%s calls Python back, which jax.export does not carry: leave "
