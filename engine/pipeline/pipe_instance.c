@@ -485,7 +485,8 @@ int pipe_instance_coarsen(const struct pipe_instance *from, const uint32_t *cut,
                                .points = count,
                                .devices = from->devices,
                                .types = from->types,
-                               .servers = from->servers};
+                               .servers = from->servers,
+                               .most_overlap = from->most_overlap};
     uint32_t *uses = mem_try(from->points, sizeof *uses);
     int rc = 0;
 

@@ -201,6 +201,8 @@ for kind in pp hybrid; do
     grep -q '"overlap":	-1' "$dir/auto.json"
     "$automap" plan "$base" "$dgx" --plan "$dir/auto.json" | grep '^  step' > "$dir/again"
     grep '^  step' "$dir/auto" | cmp - "$dir/again"
+    [ $kind = hybrid ] || python3 -c 'import json, sys; p = json.load(open(sys.argv[1]))
+assert p["optimum_L_ms"] <= p["L_ms"] + 1e-9, (p["optimum_L_ms"], p["L_ms"])' "$dir/auto.json" # one price for both
     "$automap" search "$base" "$dgx" --kind $kind --overlap 0 > "$dir/none"
     for text in auto none; do sed -n 's/^  step  *\([0-9.]*\) ms.*/\1/p' "$dir/$text"; done |
         awk '{ ms[NR] = $1 } END { exit !(NR == 2 && ms[1] < ms[2]) }'

@@ -1,6 +1,7 @@
 /* The tables of a pipeline problem: what the cluster decides against plain sums over all pairs of
  * devices and against the mesh's collectives, sums of points, fewer points, what is refused. */
 #include "engine/cluster/collectives.h"
+#include "engine/cost/training.h"
 #include "engine/pipeline/formula.h"
 #include "rl/rng.h"
 
@@ -272,6 +273,34 @@ static void test_fewer_points(void **state)
     pipe_instance_free(&in);
 }
 
+/* Every cut kept: each stage costs the same, what the last backward pass hides included. */
+static void test_all_points_kept(void **state)
+{
+    (void)state;
+    struct cluster c = load("dgx-h100-1x8");
+    struct pipe_instance in = filled(&c, 12, 4), same;
+    uint32_t cut[13];
+    struct err e;
+
+    in.options.overlap = OVERLAP_AUTO;
+    for (uint32_t i = 0; i <= 12; i++)
+        cut[i] = i;
+    struct pipe_node whole = pipe_stage_node(&in, 0, 12, 0, 8);
+    struct pipe_instance bare = in;
+    bare.options.overlap = 0;
+    assert_true(whole.reduce_ms < pipe_stage_node(&bare, 0, 12, 0, 8).reduce_ms);
+    assert_int_equal(pipe_instance_coarsen(&in, cut, 12, &same, &e), 0);
+    for (uint32_t i = 0; i < 12; i++)
+        for (uint32_t j = i + 1; j <= 12; j++) {
+            struct pipe_node a = pipe_stage_node(&in, i, j, 2, 6),
+                             b = pipe_stage_node(&same, i, j, 2, 6);
+            assert_true(a.forward_ms == b.forward_ms && a.backward_ms == b.backward_ms &&
+                        a.reduce_ms == b.reduce_ms);
+        }
+    pipe_instance_free(&same);
+    pipe_instance_free(&in);
+}
+
 /* Curves: parts that tile the points, sums and extremes over them; more columns than points. */
 static void test_spots(void **state)
 {
@@ -366,9 +395,13 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_links), cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_sums),  cmocka_unit_test(test_fewer_points),
-        cmocka_unit_test(test_spots), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_links),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_fewer_points),
+        cmocka_unit_test(test_all_points_kept),
+        cmocka_unit_test(test_spots),
+        cmocka_unit_test(test_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
