@@ -207,6 +207,11 @@ assert p["optimum_L_ms"] <= p["L_ms"] + 1e-9, (p["optimum_L_ms"], p["L_ms"])' "$
     for text in auto none; do sed -n 's/^  step  *\([0-9.]*\) ms.*/\1/p' "$dir/$text"; done |
         awk '{ ms[NR] = $1 } END { exit !(NR == 2 && ms[1] < ms[2]) }'
 done
+# the explorer's views ask the same
+for view in i:pp h:hybrid; do
+    "$automap" search "$base" "$dgx" --kind "${view#*:}" --batch 64 | sed -n 's/^  step  *\([0-9.]* ms\).*/\1/p' > "$dir/step"
+    "$automap" screen "$base" "$dgx" --batch 64 --keys "V ${view%:*}" | grep -q "^ $(cat "$dir/step") simulated"
+done
 sed 's/"overlap":	-1/"overlap":	-2/' "$dir/auto.json" > "$dir/bad.json"
 refuse 2 "$automap" plan "$base" "$dgx" --plan "$dir/bad.json"
 sed 's/"overlap":	0/"overlap":	"none"/' "$dir/plan.json" > "$dir/bad.json"

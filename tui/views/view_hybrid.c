@@ -202,11 +202,12 @@ static int begin_hybrid(struct panel *p, struct err *e)
     return 0;
 }
 
-/* What the program's options say of memory, ZeRO and overlap holds here as well. */
+/* What the program's options say of the batch, ZeRO and overlap holds here as well. */
 static struct hybrid_asked usual(const struct problem *p)
 {
     struct hybrid_asked a = {0};
 
+    a.options.batch = (uint32_t)p->options.batch_size;
     a.options.zero = p->options.zero ? p->options.zero : -1;
     a.options.overlap = problem_overlap(p);
     return a;

@@ -147,6 +147,7 @@ static int open_pipeline(struct panel *p, const void *arg, struct err *e)
     (void)arg;
     if (!p->scene->problem)
         return err_set(e, ERR_INPUT, "no model is open");
+    v->options.overlap = problem_overlap(p->scene->problem);
     start_pipeline(p);
     struct watch *w = p->scene->watch;
     if (w && w->pipeline) { /* looked at before, or from a file */
