@@ -69,15 +69,20 @@ static int load_all(const struct request *r, struct trace *t, struct hlo_module 
     return rc;
 }
 
-/* An earlier profile of the model is replaced like a file that names automap: it has no place for
- * the name. */
+/* An earlier profile of the model, which begins as those written here, is replaced like a file that
+ * names automap: it has no place for the name. Times that a person wrote down are a person's. */
 static bool is_profile_of(const struct hlo_module *m, const char *path)
 {
+    static const char BEGIN[] = "{\n  \"";
+    char head[sizeof BEGIN - 1];
     struct stat st;
     double *ms = NULL;
     struct err e;
+    size_t size;
 
-    if (!path || stat(path, &st) || !S_ISREG(st.st_mode))
+    if (!path || stat(path, &st) || !S_ISREG(st.st_mode) ||
+        hlo_file_head(path, sizeof head, head, &size, &e) || size < sizeof head ||
+        memcmp(head, BEGIN, sizeof head) != 0)
         return false;
     bool is = !measured_load(m, path, &ms, &e);
     free(ms);
