@@ -2,7 +2,7 @@
 
 #include "engine/cluster/cluster.h"
 
-struct overlap overlap_on(const struct cluster *c, double share)
+struct overlap overlap_on(const struct cluster_group *g, double share)
 {
     static const double SHOWN = 0.1, OF_GPU = 0.15;
     struct overlap o = {.hidden = share};
@@ -10,7 +10,7 @@ struct overlap overlap_on(const struct cluster *c, double share)
     if (share >= 0)
         return o;
     o.is_bounded = true;
-    o.taken = c->group[0].link.kind == LINK_TORUS ? 0 : OF_GPU;
+    o.taken = g->link.kind == LINK_TORUS ? 0 : OF_GPU;
     o.hidden = 1 - SHOWN - o.taken;
     return o;
 }

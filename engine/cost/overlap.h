@@ -11,7 +11,8 @@
  *     step = P + rest + (0.1 + s) c + max(0, (1 - s) c - (0.9 - s) P)
  * The first three terms are sums over instructions, as all costs are, with the share `hidden` = 0.9
  * - s of c taken off. The last, the excess, belongs to the step as a whole; without it every sum is
- * a lower bound. Sources: 0.9 and 0.1 fit published FSDP runs; s: calculon's 15 % of the SMs. */
+ * a lower bound. Of stages of pipelines no more than c ever shows: a pass that much shorter than c
+ * runs before it. Sources: 0.9 and 0.1 fit published FSDP runs; s: calculon's 15 % of the SMs. */
 #ifndef AUTOMAP_ENGINE_COST_OVERLAP_H
 #define AUTOMAP_ENGINE_COST_OVERLAP_H
 
@@ -21,10 +22,11 @@ struct overlap {
     int is_bounded; /* there is an excess: the overlap is not a fixed share */
 };
 
-struct cluster;
+struct cluster_group;
 
-/* Of `share` from 0 to 1 a fixed part is hidden; OVERLAP_AUTO (training.h): as above. */
-struct overlap overlap_on(const struct cluster *c, double share);
+/* On devices of `g`: of `share` from 0 to 1 a fixed part is hidden; OVERLAP_AUTO (training.h): as
+ * above. */
+struct overlap overlap_on(const struct cluster_group *g, double share);
 
 /* E: equals the excess where positive. A sum over instructions. */
 static inline double overlap_balance(const struct overlap *o, double compute, double c)
@@ -41,10 +43,12 @@ static inline double overlap_excess(const struct overlap *o, double compute, dou
     return excess > 0 ? excess : 0;
 }
 
-/* What of c shows, ms. */
+/* What of c shows beside one pass, ms. */
 static inline double overlap_shown(const struct overlap *o, double compute, double c)
 {
-    return (1 - o->hidden) * c + overlap_excess(o, compute, c);
+    double shown = (1 - o->hidden) * c + overlap_excess(o, compute, c);
+
+    return shown < c ? shown : c;
 }
 
 #endif

@@ -369,7 +369,7 @@ int step_tables_new(const struct labels *l, const struct cluster_mesh *mesh,
                             .training = training,
                             .joined = joined,
                             .batching = *batching,
-                            .overlap = overlap_on(cluster, batching->overlap)};
+                            .overlap = overlap_on(&cluster->group[0], batching->overlap)};
     struct build b = {.t = &t, .e = e};
     int rc = 0;
 

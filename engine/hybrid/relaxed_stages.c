@@ -333,7 +333,8 @@ static void price_stage(const struct kind *k, struct hybrid_stage *stage)
     *p = stage->point;
     p->forward_ms += more[SECTION_FORWARD];
     p->both_ms += more[SECTION_FORWARD] + more[SECTION_BACKWARD];
-    p->reduce_ms += (1 - overlap_on(&k->shape->cluster, k->h->options.overlap).hidden) * once;
+    p->reduce_ms +=
+        (1 - overlap_on(&k->shape->cluster.group[0], k->h->options.overlap).hidden) * once;
     p->stash_bytes = fmax(0, stage->point.stash_bytes + kept.whole_bytes);
     if (!fits(stage, p)) {
         p->both_ms += kept.again_ms;

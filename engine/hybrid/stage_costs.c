@@ -229,12 +229,13 @@ static double local_bytes(const struct stage_costs *k, const struct unroll_value
 
 /* Gathers and scatters of a variable beside a pass. */
 static void add_beside(const struct stage_costs *k, double ms, uint32_t figure, uint32_t balance,
-                       double *to)
+                       uint32_t hidden, double *to)
 {
-    bool is_bounded = k->overlap.is_bounded;
+    double hides = k->overlap.is_bounded ? k->overlap.hidden * ms : 0;
 
-    to[figure] += is_bounded ? (1 - k->overlap.hidden) * ms : ms;
-    to[balance] += is_bounded ? overlap_balance(&k->overlap, 0, ms) : 0;
+    to[figure] += ms - hides;
+    to[hidden] += hides;
+    to[balance] += k->overlap.is_bounded ? overlap_balance(&k->overlap, 0, ms) : 0;
 }
 
 static void price_variable(const struct stage_costs *k, const struct unroll_value *v, double *to)
@@ -264,10 +265,12 @@ static void price_variable(const struct stage_costs *k, const struct unroll_valu
     to[ROW_ONCE] += (2 * local + gradient + 2 * state) / cluster_bandwidth(&k->tables.device) * 1e3;
     double M = waits + 1;
     if (zero >= 2 && piece < 1)
-        add_beside(k, waits / M * gather * gradient, ROW_BACKWARD, ROW_BACKWARD_BALANCE, to);
+        add_beside(k, waits / M * gather * gradient, ROW_BACKWARD, ROW_BACKWARD_BALANCE,
+                   ROW_BACKWARD_HIDDEN, to);
     if (zero >= 3 && piece < 1) { /* 2 M - 1 gathers in place of the update's one */
-        add_beside(k, gather * local, ROW_FORWARD, ROW_FORWARD_BALANCE, to);
-        add_beside(k, waits / M * gather * local, ROW_BACKWARD, ROW_BACKWARD_BALANCE, to);
+        add_beside(k, gather * local, ROW_FORWARD, ROW_FORWARD_BALANCE, ROW_FORWARD_HIDDEN, to);
+        add_beside(k, waits / M * gather * local, ROW_BACKWARD, ROW_BACKWARD_BALANCE,
+                   ROW_BACKWARD_HIDDEN, to);
     }
 }
 
@@ -323,7 +326,8 @@ struct row_rates stage_costs_rates(const struct stage_costs *k)
     const struct mesh_span *across = &k->shape->mesh.span[rest],
                            *over = &k->shape->mesh.span[batch];
 
-    return (struct row_rates){.gather = (across->gather_inside + across->gather_across) /
+    return (struct row_rates){.overlap = k->overlap,
+                              .gather = (across->gather_inside + across->gather_across) /
                                         k->labels.parts[batch],
                               .arrive = collective_lines_of(across, COLLECTIVE_ALL_GATHER),
                               .reduce = collective_lines_of(over, COLLECTIVE_ALL_REDUCE)};
@@ -341,7 +345,7 @@ int stage_costs_new(const struct stage_tables *t, const struct stage_shape *shap
                                 .p = p,
                                 .o = o,
                                 .shape = shape,
-                                .overlap = overlap_on(&shape->cluster, o->overlap),
+                                .overlap = overlap_on(&shape->cluster.group[0], o->overlap),
                                 .e = e};
     int rc =
         labels_new(&p->classes, &shape->mesh, p->options.exact_divisibility, &cut, &out->labels, e);

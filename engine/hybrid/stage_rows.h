@@ -4,6 +4,7 @@
 #define AUTOMAP_ENGINE_HYBRID_STAGE_ROWS_H
 
 #include "engine/cluster/collectives.h"
+#include "engine/cost/overlap.h"
 #include "engine/hybrid/sections.h"
 #include "engine/hybrid/stage_table.h"
 #include "hlo/support/err.h"
@@ -21,6 +22,8 @@ enum row_figure {
     ROW_FORWARD_BALANCE, /* of OVERLAP_AUTO, of a micro-batch's pass: overlap_balance (overlap.h) of
                             its computation and of gathered and scattered variables beside it */
     ROW_BACKWARD_BALANCE,
+    ROW_FORWARD_HIDDEN, /* ms of those variables that ROW_FORWARD leaves out */
+    ROW_BACKWARD_HIDDEN,
     ROW_SUMMED,
     ROW_WORKING = ROW_SUMMED, /* bytes; the largest counts */
     ROW_FIGURES
@@ -28,6 +31,7 @@ enum row_figure {
 
 /* What a row has besides its figures. */
 struct row_rates {
+    struct overlap overlap; /* of the shape's devices */
     double gather; /* ms per byte of what arrives, over the axes that do not split the batch, the
                       part 1 / dp in it */
     struct collective_lines arrive, reduce; /* of the gather; of the sum of gradients */

@@ -34,7 +34,6 @@ struct maker {
     struct hybrid_point *kept;
     size_t point_room, kept_room;
     double tolerance; /* of fronts: 0 for bounds */
-    struct overlap overlap;
 };
 
 /* ---- shapes ---- */
@@ -233,14 +232,18 @@ static double gather_ms(const struct row_rates *r, double bytes)
 
 /* What shows of the sums of gradients and of ties: a fixed part, or of the sums what the last
  * backward pass leaves, whose balance is given; ties wait for gradients of other stages. */
-static double reduce_ms(const struct maker *k, double sums, double ties, double balance)
+static double reduce_ms(const struct overlap *o, double sums, double ties, double balance)
 {
-    const struct overlap *o = &k->overlap;
-
     if (!o->is_bounded)
         return (1 - o->hidden) * (sums + ties);
-    return (1 - o->hidden) * sums + fmax(0, balance + overlap_balance(o, 0, sums)) -
-           fmax(0, balance) + ties;
+    double excess = fmax(0, balance + overlap_balance(o, 0, sums)) - fmax(0, balance);
+    return fmin(sums, (1 - o->hidden) * sums + excess) + ties;
+}
+
+/* What a pass cannot hide of what was taken to be. */
+static double pass_excess(double balance, double hidden)
+{
+    return fmin(fmax(0, balance), hidden);
 }
 
 /* From sums over [i, j) to a stage, and the same recomputed section by section. */
@@ -253,17 +256,19 @@ static void complete_row(const struct maker *k, const double *f, double working,
     double forward = f[ROW_FORWARD_BALANCE], backward = f[ROW_BACKWARD_BALANCE];
     double ties = k->ties[(size_t)i * (k->s->count + 1) + j];
     double sums = collective_lines_ms(&r->reduce, f[ROW_SUMS]);
+    double forward_excess = pass_excess(forward, f[ROW_FORWARD_HIDDEN]);
+    double backward_excess = pass_excess(backward, f[ROW_BACKWARD_HIDDEN]);
 
     out[0] = (struct hybrid_point){
-        .forward_ms = f[ROW_FORWARD] + arrive + fmax(0, forward),
-        .both_ms = f[ROW_BOTH] + arrive + return_ms + fmax(0, forward) + fmax(0, backward),
-        .reduce_ms = reduce_ms(k, sums, ties, backward) + f[ROW_ONCE],
+        .forward_ms = f[ROW_FORWARD] + arrive + forward_excess,
+        .both_ms = f[ROW_BOTH] + arrive + return_ms + forward_excess + backward_excess,
+        .reduce_ms = reduce_ms(&r->overlap, sums, ties, backward) + f[ROW_ONCE],
         .fixed_bytes = f[ROW_FIXED] + 2 * working,
         .stash_bytes = f[ROW_KEPT],
     };
     out[1] = out[0];
-    out[1].both_ms += f[ROW_FORWARD] + fmax(0, forward);
-    out[1].reduce_ms = reduce_ms(k, sums, ties, forward + backward) + f[ROW_ONCE];
+    out[1].both_ms += f[ROW_FORWARD] + forward_excess;
+    out[1].reduce_ms = reduce_ms(&r->overlap, sums, ties, forward + backward) + f[ROW_ONCE];
     out[1].fixed_bytes += section_kept;
     out[1].stash_bytes = f[ROW_INPUT];
     out[1].recompute = true;
@@ -536,8 +541,7 @@ int stage_tables_new(const struct sections *s, const struct stage_options *o,
                      struct stage_tables *out, bool *possible, struct err *e)
 {
     struct stage_tables t = {.sections = s, .options = *o, .row_size = s->shared_count};
-    struct maker k = {
-        .s = s, .t = &t, .in = in, .e = e, .overlap = overlap_on(&s->problem->cluster, o->overlap)};
+    struct maker k = {.s = s, .t = &t, .in = in, .e = e};
     int rc = 0;
 
     *possible = can_be_cut(s, o);
@@ -581,8 +585,7 @@ int stage_tables_price(const struct sections *s, const struct stage_options *o,
                        double collective_ms[static 2], struct err *e)
 {
     struct stage_tables t = {.sections = s, .options = *o};
-    struct maker k = {
-        .s = s, .t = &t, .in = in, .e = e, .overlap = overlap_on(&s->problem->cluster, o->overlap)};
+    struct maker k = {.s = s, .t = &t, .in = in, .e = e};
     struct row_sum sum;
     int rc = add_shape(&k, &s->problem->cluster, slot, size[0], size[1]);
 

@@ -35,17 +35,18 @@ static struct tied tied_of(const struct pipe_instance *in, uint32_t i, uint32_t 
 
 /* What shows of the all-reduce of a stage and of adding its ties. By OVERLAP_AUTO its last backward
  * pass hides the first; ties wait for the first stage's last gradient, when none computes. */
-static double shown_ms(const struct pipe_instance *in, double reduce_ms, double sync_ms,
-                       double backward_ms)
+static double shown_ms(const struct pipe_instance *in, const struct pipe_group *g, double reduce_ms,
+                       double sync_ms, double backward_ms)
 {
     if (in->options.overlap >= 0)
         return (1 - in->options.overlap) * (reduce_ms + sync_ms);
-    return overlap_shown(&in->most_overlap, backward_ms, reduce_ms) + sync_ms;
+    return overlap_shown(&g->most_overlap, backward_ms, reduce_ms) + sync_ms;
 }
 
 struct pipe_node pipe_stage_node(const struct pipe_instance *in, uint32_t i, uint32_t j, uint32_t a,
                                  uint32_t b)
 {
+    const struct pipe_group *g = pipe_group_of(in, a, b);
     double gradients = in->gradient_bytes[j] - in->gradient_bytes[i];
     struct pipe_node node = {.forward_ms = pipe_forward_ms(in, i, j, a, b),
                              .backward_ms = pipe_backward_ms(in, i, j, a, b),
@@ -60,8 +61,8 @@ struct pipe_node pipe_stage_node(const struct pipe_instance *in, uint32_t i, uin
         sync_ms = t.sync_ms;
         node.reduce_ms += t.update_ms;
     }
-    node.reduce_ms += shown_ms(in, pipe_group_reduce_ms(pipe_group_of(in, a, b), gradients),
-                               sync_ms, node.backward_ms);
+    node.reduce_ms +=
+        shown_ms(in, g, pipe_group_reduce_ms(g, gradients), sync_ms, node.backward_ms);
     return node;
 }
 

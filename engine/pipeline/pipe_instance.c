@@ -71,11 +71,13 @@ static void fill_groups(struct pipe_instance *in, const struct cluster *c)
 
     for (uint32_t a = 0; a < in->devices; a++) {
         struct pipe_group *row = &in->group[a * (in->devices + 1)];
+        struct overlap most = overlap_on(&c->group[cluster_group_of(c, a)], OVERLAP_AUTO);
         row[a].memory_bytes = INFINITY;
         for (uint32_t b = a + 1; b <= in->devices; b++) {
             mesh_span_between(&s, c, a, b);
             row[b].reduce_ms_per_byte = 2 * (s.gather_inside + s.gather_across);
             row[b].reduce_by_size = collective_lines_of(&s, COLLECTIVE_ALL_REDUCE);
+            row[b].most_overlap = most;
             row[b].types = row[b - 1].types | 1u << in->type_of[b - 1];
             row[b].memory_bytes =
                 fmin(row[b - 1].memory_bytes, cluster_type_of(c, b - 1)->memory_bytes);
@@ -189,11 +191,8 @@ static int check_size(const struct cluster *c, uint32_t points, struct err *e)
 int pipe_instance_new(struct pipe_instance *out, uint32_t points, const struct cluster *c,
                       const struct pipe_options *o, struct err *e)
 {
-    struct pipe_instance in = {.options = *o,
-                               .points = points,
-                               .devices = c->devices,
-                               .servers = c->servers,
-                               .most_overlap = overlap_on(c, OVERLAP_AUTO)};
+    struct pipe_instance in = {
+        .options = *o, .points = points, .devices = c->devices, .servers = c->servers};
     int rc = check_options(o, e);
 
     if (rc)
@@ -485,8 +484,7 @@ int pipe_instance_coarsen(const struct pipe_instance *from, const uint32_t *cut,
                                .points = count,
                                .devices = from->devices,
                                .types = from->types,
-                               .servers = from->servers,
-                               .most_overlap = from->most_overlap};
+                               .servers = from->servers};
     uint32_t *uses = mem_try(from->points, sizeof *uses);
     int rc = 0;
 

@@ -71,8 +71,9 @@ struct pipe_group {
     double reduce_ms_per_byte; /* hierarchical all-reduce (cost/mesh.h): moving one byte; 0 for
                                   one device */
     struct collective_lines reduce_by_size;
-    double memory_bytes; /* of the smallest device in it */
-    uint32_t types;      /* bit t: has devices of type t of the instance */
+    double memory_bytes;         /* of the smallest device in it */
+    uint32_t types;              /* bit t: has devices of type t of the instance */
+    struct overlap most_overlap; /* of OVERLAP_AUTO */
 };
 
 /* A variable used at several points: every stage with a use holds it and its optimizer state, and
@@ -118,7 +119,6 @@ struct pipe_instance {
     struct again again;
 
     /* Of the cluster, by pipe_instance_new. */
-    struct overlap most_overlap;               /* of OVERLAP_AUTO */
     uint32_t cluster_type[CLUSTER_TYPES_MOST]; /* [types] index into cluster.type */
     uint32_t *type_of, *server_of;             /* [devices] */
     uint32_t *boundary; /* [servers + 1] first device of each server, then devices */

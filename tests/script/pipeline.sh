@@ -212,6 +212,14 @@ for view in i:pp h:hybrid; do
     "$automap" search "$base" "$dgx" --kind "${view#*:}" --batch 64 | sed -n 's/^  step  *\([0-9.]* ms\).*/\1/p' > "$dir/step"
     "$automap" screen "$base" "$dgx" --batch 64 --keys "V ${view%:*}" | grep -q "^ $(cat "$dir/step") simulated"
 done
+# nothing is slower for what runs beside it, however slow the links
+for kind in pp hybrid; do
+    for overlap in auto 0; do
+        "$automap" search "$base" "$dgx" --kind $kind --stages 1 $([ $kind = pp ] || echo --dp 8 --tp 1 --zero 3) \
+            --micro-batches 4 --set 'servers.*.link.bandwidth=1 GB/s' --overlap $overlap --memory-limit none |
+            tr -d , | sed -n 's/^  step  *\([0-9.]*\) ms.*/\1/p'
+    done | awk '{ ms[NR] = $1 } END { exit !(NR == 2 && ms[1] <= ms[2]) }'
+done
 sed 's/"overlap":	-1/"overlap":	-2/' "$dir/auto.json" > "$dir/bad.json"
 refuse 2 "$automap" plan "$base" "$dgx" --plan "$dir/bad.json"
 sed 's/"overlap":	0/"overlap":	"none"/' "$dir/plan.json" > "$dir/bad.json"

@@ -301,6 +301,28 @@ static void test_all_points_kept(void **state)
     pipe_instance_free(&in);
 }
 
+/* Communication takes units from computation on GPUs, none on a torus: each stage by its own. */
+static void test_overlap_of_own_devices(void **state)
+{
+    (void)state;
+    static const char yaml[] =
+        "devices:\n"
+        "  v: {memory: 16 GB, peak: 10 TFLOP/s, bandwidth: 400 GB/s, launch: 5 us}\n"
+        "servers:\n"
+        "  - {devices: 4, link: {kind: torus, shape: 2x2, bandwidth: 50 GB/s, latency: 1 us}}\n"
+        "  - {devices: 4, link: {kind: switch, bandwidth: 50 GB/s, latency: 1 us}}\n"
+        "network: {bandwidth: 5 GB/s, latency: 20 us}\n";
+    struct cluster c;
+    struct err e = {0};
+
+    if (cluster_read(&c, yaml, strlen(yaml), &e))
+        fail_msg("%u:%u: %s", e.line, e.col, e.what);
+    struct pipe_instance in = fresh(&c, 1);
+    assert_true(pipe_group_of(&in, 0, 4)->most_overlap.hidden == 0.9);
+    assert_true(pipe_group_of(&in, 4, 8)->most_overlap.hidden == 0.75);
+    pipe_instance_free(&in);
+}
+
 /* Curves: parts that tile the points, sums and extremes over them; more columns than points. */
 static void test_spots(void **state)
 {
@@ -400,6 +422,7 @@ int main(void)
         cmocka_unit_test(test_sums),
         cmocka_unit_test(test_fewer_points),
         cmocka_unit_test(test_all_points_kept),
+        cmocka_unit_test(test_overlap_of_own_devices),
         cmocka_unit_test(test_spots),
         cmocka_unit_test(test_refused),
     };

@@ -237,6 +237,9 @@ static void test_overlap(void **state)
     assert_true(fabs(100 + 0.1 * 200 + overlap_excess(&tpu, 100, 200) -
                      (100 + 200 - 90 + 0.1 * 200)) < 1e-9);
     assert_true(overlap_excess(&fixed, 1, 1000) == 0);
+    /* of one pass no more than all shows */
+    assert_true(overlap_shown(&gpu, 100, 80) == 20 && overlap_shown(&gpu, 10, 200) == 200);
+    assert_true(overlap_shown(&fixed, 1, 1000) == 500);
 }
 
 int main(void)
