@@ -87,7 +87,19 @@ static uint32_t count_plain(const struct cluster *c)
     return count;
 }
 
-static bool find_slots(struct hybrid_instance *in, const struct cluster *c)
+/* Some of the stages [2 count], given by their ends, has so many devices. */
+static bool has_stage_of(const uint32_t *ends, uint32_t count, uint32_t devices)
+{
+    for (uint32_t n = 0; n < count; n++)
+        if (ends[2 * n + 1] - ends[2 * n] == devices)
+            return true;
+    return false;
+}
+
+/* Where stages are given, numbers of servers that only divide a row of them are left out but for
+ * theirs: there is to be room for what they have besides. */
+static bool find_slots(struct hybrid_instance *in, const struct cluster *c, const uint32_t *ends,
+                       uint32_t count)
 {
     uint32_t plain = count_plain(c),
              left = plain < HYBRID_SLOTS_MOST ? HYBRID_SLOTS_MOST - plain : 0;
@@ -101,7 +113,8 @@ static bool find_slots(struct hybrid_instance *in, const struct cluster *c)
             if (d % n == 0)
                 ok = add_slot(in, c, g, n, 0);
         for (uint32_t n = 1; n <= row && ok; n++) {
-            bool only_divides = !is_plain(n, row) && row % n == 0 && left;
+            bool only_divides = !is_plain(n, row) && row % n == 0 && left &&
+                                (!count || has_stage_of(ends, count, n * d));
             left -= only_divides;
             if (is_plain(n, row) || only_divides)
                 ok = add_slot(in, c, g, n * d, n);
@@ -194,7 +207,7 @@ int hybrid_instance_new_for(struct hybrid_instance *out, uint32_t sections, cons
         return err_set(e, ERR_LIMIT,
                        "a hybrid plan of %u sections over %u devices, expected at most %d and %d",
                        sections, c->devices, HYBRID_SECTIONS_MOST, HYBRID_DEVICES_MOST);
-    if (!find_slots(&in, c))
+    if (!find_slots(&in, c, devices, count))
         return err_set(e, ERR_LIMIT, "stages can have more than %d shapes on this cluster",
                        HYBRID_SLOTS_MOST);
     in.can_begin = mem_try(c->devices, sizeof *in.can_begin);

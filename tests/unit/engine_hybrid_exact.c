@@ -465,22 +465,56 @@ static bool has_slot(const struct hybrid_instance *in, uint32_t servers)
     return false;
 }
 
+static void read_many(struct cluster *c, uint32_t servers, uint32_t devices, const char *more)
+{
+    char text[768];
+    struct err e;
+
+    snprintf(
+        text, sizeof text,
+        "name: many\ndevices:\n  v:\n    memory: 16 GB\n    peak: {f32: 10 TFLOP/s}\n    "
+        "bandwidth: 800 GB/s\n    launch: 5 us\nservers:\n  - {count: %u, devices: %u, link: "
+        "{kind: switch, "
+        "bandwidth: 50 GB/s, latency: 5 us}}\n%snetwork: {bandwidth: 10 GB/s, latency: 30 us}\n",
+        servers, devices, more);
+    if (cluster_read(c, text, strlen(text), &e))
+        fail_msg("%s", e.what);
+}
+
 static void many_servers(struct hybrid_instance *in, uint32_t servers, uint32_t devices)
 {
     struct pipe_options o = {.micro_batches = 1};
     struct cluster *c = malloc(sizeof *c);
-    char text[512];
     struct err e;
 
     assert_non_null(c);
-    snprintf(text, sizeof text,
-             "name: many\ndevices:\n  v:\n    memory: 16 GB\n    peak: {f32: 10 TFLOP/s}\n    "
-             "bandwidth: 800 GB/s\n    launch: 5 us\nservers:\n  - {count: %u, devices: %u, link: "
-             "{kind: switch, "
-             "bandwidth: 50 GB/s, latency: 5 us}}\nnetwork: {bandwidth: 10 GB/s, latency: 30 us}\n",
-             servers, devices);
-    if (cluster_read(c, text, strlen(text), &e) || hybrid_instance_new(in, 2, c, &o, &e))
+    read_many(c, servers, devices, "");
+    if (hybrid_instance_new(in, 2, c, &o, &e))
         fail_msg("%s", e.what);
+    free(c);
+}
+
+/* A plan made elsewhere: beside what two kinds of servers have for a search there is room for eight
+ * stages of other sizes, and a divisor that a stage has is not left out. */
+static void test_given_stages(void **unused)
+{
+    static const uint32_t ends[] = {0, 9, 9, 20, 20, 33, 33, 47, 47, 57, 60, 77, 77, 95, 95, 114};
+    struct pipe_options o = {.micro_batches = 1};
+    struct cluster *c = malloc(sizeof *c);
+    struct hybrid_instance in;
+    struct err e;
+
+    (void)unused;
+    assert_non_null(c);
+    read_many(c, 60, 1,
+              "  - {count: 60, devices: 1, link: {kind: switch, bandwidth: 40 GB/s, latency: 5 "
+              "us}}\n");
+    if (hybrid_instance_new_for(&in, 2, c, &o, ends, 8, &e))
+        fail_msg("%s", e.what);
+    for (uint32_t n = 0; n < 8; n++)
+        assert_true(hybrid_slot_of(&in, ends[2 * n], ends[2 * n + 1]) < in.slots);
+    assert_true(has_slot(&in, 10));
+    hybrid_instance_release(&in);
     free(c);
 }
 
@@ -508,7 +542,8 @@ static void test_equal_parts(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_brute_force),
-                                       cmocka_unit_test(test_equal_parts)};
+                                       cmocka_unit_test(test_equal_parts),
+                                       cmocka_unit_test(test_given_stages)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
