@@ -200,7 +200,17 @@ static int open_flat(struct flat_school *c, const struct pretrain_options *o)
     return code ? code : rl_run_new(&c->run, &env, &s, o->seed);
 }
 
-/* A state that fits: the agent has this shape, and stands between two episodes. */
+/* Of the shape and the widths that flat_net has room for. */
+static bool is_flat(const struct rl_agent *a)
+{
+    const struct rl_shape *s = rl_agent_shape(a);
+
+    return s->observation_size == FLAT_OBSERVATION && s->action_count == FLAT_ACTIONS &&
+           s->context_count <= 1 &&
+           !memcmp(rl_agent_settings(a)->hidden, flat_hidden, sizeof rl_agent_settings(a)->hidden);
+}
+
+/* A state that fits: the agent is such a one, and stands between two episodes. */
 static bool resume_flat(struct flat_school *c, const struct pretrain_options *o)
 {
     struct rl_serializer w;
@@ -210,9 +220,7 @@ static bool resume_flat(struct flat_school *c, const struct pretrain_options *o)
 
     if (ok) {
         serialize_flat(&w, c, o);
-        ok = !w.failed && w.at == w.size &&
-             rl_agent_shape(c->run.agent)->observation_size == FLAT_OBSERVATION &&
-             rl_agent_shape(c->run.agent)->action_count == FLAT_ACTIONS;
+        ok = !w.failed && w.at == w.size && is_flat(c->run.agent);
     }
     rl_bytes_release(&bytes);
     return ok;
@@ -231,7 +239,8 @@ static int enter_flat(struct flat_school *c, const struct pretrain_options *o)
     return open_flat(c, o);
 }
 
-/* The gap of the network's own plan, before it learns from the problem. */
+/* The gap of the network's own plan, before it learns from the problem; none where the optimum is
+ * not known. */
 static int try_first(struct flat_school *c, struct err *e)
 {
     struct pipe_exact_result best;
@@ -241,6 +250,8 @@ static int try_first(struct flat_school *c, struct err *e)
     int code;
 
     pipe_exact_result(c->game.lesson->exact, &best);
+    if (!best.found || best.ended)
+        return 0;
     rl_rng_seed(&none, 0, 0);
     code = rl_run_trial(c->run.agent, &env, 0, &none, &reward);
     if (code)
@@ -300,7 +311,7 @@ static void note_flat(struct flat_school *c, const struct pretrain_options *o)
     p->states = counts.decisions;
     p->updates = counts.updates;
     p->loss = c->updates ? c->loss / (double)c->updates : 0;
-    p->gap = c->gap / (double)c->problems;
+    p->gap = c->problems ? c->gap / (double)c->problems : 0;
     if ((p->environments % every && p->environments != o->environments) ||
         c->net.points == PIPE_NET_CURVE_MOST)
         return;
