@@ -70,6 +70,9 @@ grep -q '^recipe pretrain pp --recipe paper --environments 3 --seed 1 --set c --
 "$automap" infer "$1/examples/models/t5-base6.hlo.txt.gz" "$1/examples/clusters/a-2x8-v100.yaml" --net "$dir/p.net" > "$dir/text"
 grep -q 'L ' "$dir/text"
 code=0
+"$automap" pretrain pp --finetune "$dir/p.net" --environments 8 -o "$dir/q.net" 2> "$dir/err" || code=$?
+[ $code -eq 2 ] && grep -q 'a network of --recipe paper, expected a scorer' "$dir/err" || { echo "finetuned another kind: $code"; cat "$dir/err"; exit 1; }
+code=0
 "$automap" pretrain pp --recipe paper --processes 2 -o "$dir/q.net" 2> "$dir/err" || code=$?
 [ $code -eq 1 ] && grep -q 'one problem after another' "$dir/err"
 

@@ -125,6 +125,12 @@ static int train_net(struct request *r, struct pipe_net *net, struct err *e)
         int code = pipe_net_load(&from, r->from);
         if (code)
             return err_set(e, ERR_INPUT, "%.200s: %s", r->from, rl_error_text(code));
+        if (from.flat.parameters) {
+            pipe_net_free(&from);
+            return err_set(e, ERR_INPUT,
+                           "%.200s: a network of --recipe paper, expected a scorer of candidates",
+                           r->from);
+        }
         r->options.from = &from;
     }
     if (snprintf(state, sizeof state, "%s.part", r->out) < (int)sizeof state)
