@@ -158,8 +158,10 @@ static void print_search(const struct search_args *a, const struct pipeline *l,
         printf("\n  %-15s %12s  L of its best, %s", pipe_search_names[a->pipeline.search.algorithm],
                units_ms(x, run->found.length_ms), cuts);
         if (r->exact.found)
-            printf("; %.2f %% over the optimum of L",
-                   100 * (run->found.length_ms / r->exact.length_ms - 1));
+            printf("; %.2f %% over the %s of L",
+                   100 *
+                       (run->found.length_ms / fmin(run->found.length_ms, r->exact.length_ms) - 1),
+                   r->exact.certified ? "optimum" : "best known");
         printf("\n  %-15s %12llu  best after %llu, %.3f s; %.3f s in all\n", "plans priced",
                (unsigned long long)run->evaluations, (unsigned long long)run->found.evaluation,
                run->seconds_to_best, run->seconds);
@@ -178,7 +180,7 @@ static void print_search(const struct search_args *a, const struct pipeline *l,
                units_ms(x, r->exact.length_ms), cuts, r->exact.certified ? "proven" : "not proven",
                scope, (unsigned long long)r->exact.transitions);
     }
-    if (r->with_s > 0)
+    if (r->with_s > 0 && r->exact.certified)
         printf(
             "  proof           %12s  with the network's plan known, %s with the closed form's: L "
             "has an exact answer in that time;\n%31sa network alone answers where there is no "
@@ -209,7 +211,7 @@ static int run_json(const struct search_args *a, const struct pipeline *l,
     char scope[PIPELINE_SCOPE_ROOM];
     pipeline_scope(l, scope, sizeof scope);
     cJSON_AddStringToObject(s, "proven_scope", scope);
-    if (r->with_s > 0) {
+    if (r->with_s > 0 && r->exact.certified) {
         cJSON_AddNumberToObject(s, "proof_seconds", r->with_s);
         cJSON_AddNumberToObject(s, "proof_seconds_without_network", r->without_s);
     }
