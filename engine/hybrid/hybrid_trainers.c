@@ -419,6 +419,7 @@ int export_trainers(const struct hybrid *h, struct str *out, struct err *e)
     } trainers[] = {{"Megatron-LM", export_megatron},
                     {"torchtitan", export_torchtitan},
                     {"DeepSpeed", export_deepspeed}};
+    struct err first = {0}; /* Megatron-LM can be told the most plans */
     int told = 0, rc = 0;
 
     for (size_t n = 0; n < sizeof trainers / sizeof *trainers; n++) {
@@ -428,12 +429,16 @@ int export_trainers(const struct hybrid *h, struct str *out, struct err *e)
             str_format(out, "%s# %s\n%s", n ? "\n" : "", trainers[n].name, one.text);
         else if (rc == ERR_INFEASIBLE)
             str_format(out, "%s# %s\n", n ? "\n" : "", e->what);
+        if (rc && !first.code)
+            first = *e;
         str_release(&one);
         if (rc && rc != ERR_INFEASIBLE)
             return rc;
         told += !rc;
     }
-    if (!told)
-        return rc;
+    if (!told) {
+        *e = first;
+        return e->code;
+    }
     return out->failed ? err_no_memory(e, "for the settings of trainers") : 0;
 }
