@@ -77,7 +77,8 @@ bool hybrid_groups_alike(const struct cluster *c, uint32_t a, uint32_t b);
 int hybrid_instance_new(struct hybrid_instance *out, uint32_t sections, const struct cluster *c,
                         const struct pipe_options *o, struct err *e) MUST_CHECK;
 /* The same, and stages may have these devices [first, end), two numbers each, whatever servers they
- * are parts of: for a plan made elsewhere. */
+ * are parts of: for a plan made elsewhere. Of the divisors of a row of servers only theirs are
+ * slots, so that there is room for the rest of them. */
 int hybrid_instance_new_for(struct hybrid_instance *out, uint32_t sections, const struct cluster *c,
                             const struct pipe_options *o, const uint32_t *devices, uint32_t count,
                             struct err *e) MUST_CHECK;

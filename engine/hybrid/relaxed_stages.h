@@ -7,9 +7,10 @@
  * What a stage stores stays as its labels have it: variables, optimizer state and inputs are
  * pinned. All stages on equal shapes with equal labels are solved at once, as the whole model on
  * such a shape in M micro-batches; a stage is what its own operations and the collectives on their
- * way take there. What arrives over a cut, and R but for new sums, are as in the strict plan. A
- * value that is made in pieces and read whole is kept whole for the backward pass; where that does
- * not fit, in pieces, and gathered again (there, 4.2.2). */
+ * way take there. What arrives over a cut, and R but for new sums, are as in the strict plan; under
+ * OVERLAP_AUTO new sums show by their share alone, without what the last backward pass cannot hide.
+ * A value that is made in pieces and read whole is kept whole for the backward pass; where that
+ * does not fit, in pieces, and gathered again (there, 4.2.2). */
 #ifndef AUTOMAP_ENGINE_HYBRID_RELAXED_STAGES_H
 #define AUTOMAP_ENGINE_HYBRID_RELAXED_STAGES_H
 

@@ -21,7 +21,8 @@ struct pipe_link {
 
 double pipe_link_ms(const struct pipe_link *l, double bytes);
 
-/* The slower of both in each figure: of one sum over links of several kinds. */
+/* For one sum over links of several kinds: the larger ms_per_byte, and of by_size the lines of the
+ * one whose first has the larger latency. */
 static inline void pipe_link_worsen(struct pipe_link *worst, const struct pipe_link *l)
 {
     if (l->ms_per_byte > worst->ms_per_byte)
