@@ -111,10 +111,12 @@ struct doctor_opaque {
     const char *target;
 };
 
-/* All changes that planning again has found, in one plan: nothing is saved twice. */
+/* The changes that planning again has found, in one plan: nothing is saved twice. Where all of them
+ * save less than one, those are left out that undo what the better ones save. */
 struct doctor_together {
     uint32_t changes;          /* shardings that become others, and ways in steps; 0: none, or they
                                   cannot be planned together */
+    uint32_t offered;          /* the same of all that were found; changes <= offered */
     double now_ms, ms;         /* collectives of a step in the plan, as doctor_planned has them */
     double bytes;              /* of what is left */
     double saves_ms;           /* of the step, computing included */

@@ -1,7 +1,5 @@
 /* Changes of a sharding, found by planning the program again in relaxed mode: values lie as its
  * author asked, what he left open is free, and one after the other what he asked is let go. */
-#include "engine/cluster/collectives.h"
-#include "engine/cluster/mesh.h"
 #include "engine/cost/memory.h"
 #include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
@@ -9,6 +7,8 @@
 #include "engine/doctor/doctor.h"
 #include "engine/doctor/evidence.h"
 #include "engine/doctor/region.h"
+#include "engine/doctor/together.h"
+#include "engine/doctor/walks.h"
 #include "engine/doctor/wishes.h"
 #include "engine/problem/problem.h"
 #include "engine/relaxed/plan_totals.h"
@@ -27,7 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WISHES_NEAR = 8, WISHES_FAR = 12, FREE_MOST = 216, WALKS_MOST = 64 };
+enum { WISHES_NEAR = 8, WISHES_FAR = OFFER_MOST, FREE_MOST = 216 };
 
 /* What a plan sends, in all and near one collective. */
 struct sent {
@@ -55,10 +55,10 @@ struct replan {
     hlo_id *of_file;            /* [file->count] the instruction of p.m made of it; HLO_NONE */
     struct doctor_total dumped; /* what the dump's collectives take in a step */
     const atomic_bool *stop;
-    status
-        *to; /* [wish_count] as the changes that are offered have it; the first of several counts */
-    bool *changes; /* [wish_count] one of them changes it */
-    const char *walked[WALKS_MOST];
+    struct offer *offers;
+    uint32_t offer_count;
+    size_t offer_room;
+    bool *walked; /* [base.reshard_count] the way that begins there is offered in steps */
     uint32_t walk_count;
     double walked_ms; /* saved by ways in steps, whose values the plan does not gather whole */
     uint32_t plans, failed, most; /* solves that gave a plan, and that gave none: of each so many */
@@ -78,10 +78,7 @@ static int find_wishes(struct replan *x, struct err *e)
         x->wishes[x->wish_count++] = w;
     }
     x->alone = mem_try((size_t)x->wish_count + 1, sizeof *x->alone);
-    x->to = mem_try((size_t)x->wish_count + 1, sizeof *x->to);
-    x->changes = mem_try((size_t)x->wish_count + 1, sizeof *x->changes);
-    return x->alone && x->to && x->changes ? 0
-                                           : err_no_memory(e, "for the shardings of the program");
+    return x->alone ? 0 : err_no_memory(e, "for the shardings of the program");
 }
 
 /* ---- plans ---- */
@@ -186,12 +183,12 @@ static status status_in(const struct relaxed_plan *plan, const struct hlo_module
     return plan->leaf[c->leaf_base[id + 1] - 1];
 }
 
-/* One of several constraints says where it stands. */
-static void write_place(const struct replan *x, const struct doctor_wish *w, struct str *out)
+/* One of several says where it stands. */
+static void write_place(const struct replan *x, hlo_id id, struct str *out)
 {
     struct hlo_frame line;
 
-    if (doctor_line_before(x->d, x->p.m->origin[w->id], &line))
+    if (doctor_line_before(x->d, x->p.m->origin[id], &line))
         str_format(out, "at %.60s:%u ", hlo_file_name(line.file), line.line);
 }
 
@@ -200,7 +197,7 @@ static void write_change(const struct replan *x, const struct doctor_wish *w, bo
                          const struct relaxed_plan *plan, struct str *out)
 {
     if (several && w->kind == WISH_CONSTRAINT)
-        write_place(x, w, out);
+        write_place(x, w->id, out);
     doctor_wish_write_change(&x->p, w, status_in(plan, x->p.m, w->id), out);
 }
 
@@ -228,13 +225,20 @@ static int keep_cure(struct replan *x, struct doctor_finding *f, const struct re
     return 0;
 }
 
-/* What an offered change does to a wish; the first that changes it counts. */
-static void note_change(struct replan *x, uint32_t wish, const struct relaxed_plan *plan)
+static int note_offer(struct replan *x, const struct doctor_finding *f, const uint32_t *wishes,
+                      uint32_t count, const struct relaxed_plan *plan, struct err *e)
 {
-    if (x->changes[wish])
-        return;
-    x->changes[wish] = true;
-    x->to[wish] = status_in(plan, x->p.m, x->wishes[wish].id);
+    if (!f->planned.change)
+        return 0;
+    if (!mem_grow(&x->offers, &x->offer_room, x->offer_count, 1))
+        return err_no_memory(e, "for changes");
+    struct offer *o = &x->offers[x->offer_count];
+    *o = (struct offer){.saves_ms = f->planned.saves_ms, .rank = x->offer_count++, .count = count};
+    for (uint32_t k = 0; k < count; k++) {
+        o->wish[k] = wishes[k];
+        o->to[k] = status_in(plan, x->p.m, x->wishes[wishes[k]].id);
+    }
+    return 0;
 }
 
 /* ---- one finding ---- */
@@ -378,10 +382,8 @@ static int keep_single(struct replan *x, struct doctor_finding *f, const struct 
 
     write_change(x, w, false, &c->best->plan, &words);
     int rc = keep_cure(x, f, &c->best->plan, &words, w, e);
-    if (f->planned.change)
-        note_change(x, c->best->wish, &c->best->plan);
     str_release(&words);
-    return rc;
+    return rc ? rc : note_offer(x, f, &c->best->wish, 1, &c->best->plan, e);
 }
 
 static int keep_group(struct replan *x, struct doctor_finding *f, const struct choice *c,
@@ -397,65 +399,45 @@ static int keep_group(struct replan *x, struct doctor_finding *f, const struct c
         at = !at || w->kind == WISH_CONSTRAINT ? w : at;
     }
     int rc = words.size ? keep_cure(x, f, &c->all, &words, at, e) : 0;
-    for (uint32_t k = 0; f->planned.change && k < c->changed_count; k++)
-        note_change(x, c->changed[k], &c->all);
     str_release(&words);
-    return rc;
+    return rc ? rc : note_offer(x, f, c->changed, c->changed_count, &c->all, e);
 }
 
-static double parts_of(const struct cluster_mesh *mesh, label over)
+static bool is_walk_near(const struct replan *x, const struct choice *c, uint32_t k,
+                         struct walk *out)
 {
-    double parts = 1;
-
-    for (uint32_t a = 0; a < mesh->axes; a++)
-        parts *= over >> a & 1 ? mesh->axis[a].size : 1;
-    return parts;
-}
-
-/* What the partitioner does in place of a way in steps: gather the value whole, one dim after the
- * other from the last, and cut it again. By the prices of the plan; 0 where parts of a sum are on
- * the way. */
-static struct sent gathered_whole(const struct replan *x, const struct relaxed_reshard *first)
-{
-    const struct cluster_mesh *mesh = &x->p.mesh;
-    const struct hlo_shape *s = hlo_value_shape(x->p.m, first->value);
-    struct sent all = {0};
-    double left = 1;
-
-    for (uint32_t a = 0; a < mesh->axes; a++) {
-        if (status_on(first->from, a) == STATUS_PARTIAL)
-            return all;
-        left *= status_on(first->from, a) ? mesh->axis[a].size : 1;
-    }
-    for (uint32_t d = s->rank; d-- > 0;) {
-        label over = status_dim(first->from, mesh->axes, d);
-        if (!over)
-            continue;
-        left /= parts_of(mesh, over);
-        double bytes = (double)s->bytes / left;
-        all.ms += first->times * collective_ms(mesh, COLLECTIVE_ALL_GATHER, over, bytes);
-        all.count++;
-    }
-    return all;
-}
-
-static bool same_way(const struct relaxed_reshard *a, const struct relaxed_reshard *b)
-{
-    return a->value == b->value && a->user == b->user && a->leaf == b->leaf &&
-           a->becomes == b->becomes;
+    return walk_at(&x->p, &x->base, k, out) && is_near(x->p.m, c->region, &x->base.reshards[k]);
 }
 
 /* Several collectives may be of one way: it saves once. */
-static void note_walk(struct replan *x, const char *words, double saved_ms)
+static void note_walks(struct replan *x, const struct choice *c)
 {
-    for (uint32_t n = 0; n < x->walk_count; n++) {
-        if (!strcmp(x->walked[n], words))
-            return;
+    struct walk w;
+
+    for (uint32_t k = 0; k < x->base.reshard_count; k += w.count) {
+        if (!is_walk_near(x, c, k, &w) || x->walked[k])
+            continue;
+        x->walked[k] = true;
+        x->walk_count++;
+        x->walked_ms += w.whole_ms - w.ms;
     }
-    if (x->walk_count == WALKS_MOST)
-        return;
-    x->walked[x->walk_count++] = words;
-    x->walked_ms += saved_ms;
+}
+
+static void write_walk(const struct replan *x, const struct relaxed_reshard *a, uint32_t count,
+                       struct str *out)
+{
+    hlo_id id = x->p.m->value_instruction[a->value];
+
+    if (out->size) {
+        str_add(out, "; ");
+        write_place(x, id, out);
+    } else {
+        str_add(out, "a constraint in between: ");
+    }
+    for (uint32_t n = 0; n + 1 < count; n++) {
+        str_add(out, n ? ", then " : "");
+        doctor_wish_write(&x->p, id, a[n].to, out);
+    }
 }
 
 /* Where the way from split to split has several steps, the partitioner finds them when it is led: a
@@ -464,33 +446,25 @@ static void note_walk(struct replan *x, const char *words, double saved_ms)
 static int keep_walk(struct replan *x, struct doctor_finding *f, const struct choice *c,
                      struct err *e)
 {
-    const struct hlo_module *m = x->p.m;
     struct str words = {0};
+    struct walk w;
     double saved_ms = 0;
     uint32_t steps = 0, gathers = 0;
 
-    for (uint32_t k = 0, count; k < x->base.reshard_count; k += count) {
-        const struct relaxed_reshard *a = &x->base.reshards[k];
-        double ms = a->ms;
-        for (count = 1; k + count < x->base.reshard_count && same_way(a, &a[count]); count++)
-            ms += a[count].ms;
-        struct sent whole = gathered_whole(x, a);
-        if (count < 2 || !is_near(m, c->region, a) || whole.ms <= ms)
+    for (uint32_t k = 0; k < x->base.reshard_count; k += w.count) {
+        if (!is_walk_near(x, c, k, &w))
             continue;
-        for (uint32_t n = 0; n + 1 < count; n++) {
-            str_add(&words, words.size ? ", then " : "a constraint in between: ");
-            doctor_wish_write(&x->p, m->value_instruction[a->value], a[n].to, &words);
-        }
-        saved_ms += whole.ms - ms;
-        steps += count;
-        gathers += whole.count;
+        write_walk(x, &x->base.reshards[k], w.count, &words);
+        saved_ms += w.whole_ms - w.ms;
+        steps += w.count;
+        gathers += w.whole_count;
     }
     int rc = words.size ? keep_cure(x, f, &x->base, &words, NULL, e) : 0;
     if (f->planned.change) {
         f->planned.now_ms += saved_ms;
         f->planned.saves_ms += saved_ms;
         f->planned.now_count = f->planned.now_count - steps + gathers;
-        note_walk(x, f->planned.change, saved_ms);
+        note_walks(x, c);
     }
     str_release(&words);
     return rc;
@@ -569,33 +543,32 @@ static int plan_finding(struct replan *x, const struct evidence_index *lines,
  * in the other's way that counts too. */
 static int plan_together(struct replan *x, struct err *e)
 {
-    struct doctor_together *out = &x->d->together;
-    struct relaxed_plan plan;
-    uint32_t changes = x->walk_count;
-
-    for (uint32_t k = 0; k < x->wish_count; k++)
-        changes += x->changes[k];
-    int rc = changes ? relaxed_set_pins(x->r, NULL, 0, e) : 0;
-    for (uint32_t k = 0; changes && !rc && k < x->wish_count; k++)
-        rc = relaxed_hold(x->r, x->wishes[k].id, x->changes[k] ? &x->to[k] : &x->wishes[k].asked, 1,
-                          e);
-    if (!changes || rc)
-        return rc;
-    rc = relaxed_solve(x->r, 0, &plan, e);
-    if (rc)
-        return rc;
-    struct sent now = sent_by(x, &x->base, NULL), then = sent_by(x, &plan, NULL);
-    *out = (struct doctor_together){.changes = changes,
-                                    .now_ms = now.ms + x->walked_ms,
-                                    .ms = then.ms,
-                                    .bytes = then.bytes,
-                                    .count = then.count,
-                                    .saves_ms = now.step_ms + x->walked_ms - then.step_ms};
+    struct together t = {.r = x->r,
+                         .wishes = x->wishes,
+                         .wish_count = x->wish_count,
+                         .step_ms = x->base.cost.step_ms,
+                         .solves = x->most,
+                         .stop = x->stop};
     struct memory_cost before = {.peak = 0}, after = {.peak = 0};
-    rc = relaxed_memory(&x->base, &before, e) || relaxed_memory(&plan, &after, e) ? e->code : 0;
-    out->memory_now = before.peak;
-    out->memory = after.peak;
-    relaxed_plan_release(&plan);
+    int rc = together_solve(&t, x->offers, x->offer_count, e);
+
+    if (rc || (!t.has_plan && !x->walk_count))
+        return rc;
+    const struct relaxed_plan *plan = t.has_plan ? &t.plan : &x->base;
+    struct sent now = sent_by(x, &x->base, NULL), then = sent_by(x, plan, NULL);
+    x->d->together =
+        (struct doctor_together){.changes = t.changes + x->walk_count,
+                                 .offered = t.offered + x->walk_count,
+                                 .now_ms = now.ms + x->walked_ms,
+                                 .ms = then.ms,
+                                 .bytes = then.bytes,
+                                 .count = then.count,
+                                 .saves_ms = now.step_ms + x->walked_ms - then.step_ms};
+    rc = relaxed_memory(&x->base, &before, e) || relaxed_memory(plan, &after, e) ? e->code : 0;
+    x->d->together.memory_now = before.peak;
+    x->d->together.memory = after.peak;
+    if (t.has_plan)
+        relaxed_plan_release(&t.plan);
     return rc;
 }
 
@@ -629,6 +602,17 @@ static int find_origins(struct replan *x, struct err *e)
     return 0;
 }
 
+static int plan_as_asked(struct replan *x, struct err *e)
+{
+    int rc = solve_freed(x, NULL, 0, &x->base, e);
+
+    x->has_base = !rc;
+    if (rc)
+        return rc;
+    x->walked = mem_try((size_t)x->base.reshard_count + 1, sizeof *x->walked);
+    return x->walked ? 0 : err_no_memory(e, "for the plan");
+}
+
 static void release_replan(struct replan *x)
 {
     for (uint32_t k = 0; x->alone && k < x->wish_count; k++) {
@@ -642,8 +626,8 @@ static void release_replan(struct replan *x)
         problem_release(&x->p);
     free(x->wishes);
     free(x->alone);
-    free(x->to);
-    free(x->changes);
+    free(x->offers);
+    free(x->walked);
     free(x->of_file);
     free(x);
 }
@@ -682,8 +666,7 @@ int doctor_replan(struct doctor *d, struct hlo_module *program, const atomic_boo
     rc = find_origins(x, e);
     if (rc)
         goto out;
-    rc = solve_freed(x, NULL, 0, &x->base, e);
-    x->has_base = !rc;
+    rc = plan_as_asked(x, e);
     if (rc)
         goto out;
     rc = evidence_index_new(d->before, d->before_frames, &lines, e);

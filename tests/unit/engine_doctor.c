@@ -126,6 +126,103 @@ static void a_way_in_steps_is_priced_against_the_whole_value(void **state)
     hlo_free(program);
 }
 
+/* A layer: two values that meet in the split of the second, to which no direct way leads. */
+static void add_layer(struct str *out, int k, bool is_after)
+{
+    static const char op[] =
+        "metadata={op_name=\"jit(f)/%s\" source_file=\"a.py\" source_line=%d}\n";
+    const char *from = is_after ? "[32,64,16]" : "[64,64,64]", *to = is_after ? "[64,8,64]" : from;
+
+    for (const char *name = "pq"; *name; name++)
+        str_format(out, "%c%d = f32%s parameter(%d), sharding={devices=[2,1,4]<=[4,2]T(1,0)}\n",
+                   *name, k, from, 4 * k + (*name == 'q'));
+    str_format(out, "r%d = f32%s parameter(%d), sharding={devices=[1,8,1]<=[8]}\n", k, to,
+               4 * k + 2);
+    str_format(out, "w%d = f32[64,64] parameter(%d), sharding={replicated}\n", k, 4 * k + 3);
+    str_format(out, "a%d = f32%s add(p%d, q%d), ", k, from, k, k);
+    str_format(out, op, "add", 10 * k + 1);
+    if (is_after) {
+        str_format(out,
+                   "g%d = f32[32,64,64] all-gather(a%d), channel_id=%d, dimensions={2}, "
+                   "replica_groups=[2,4]<=[4,2]T(1,0), use_global_device_ids=true, ",
+                   k, k, 2 * k + 1);
+        str_format(out, op, "add", 10 * k + 1);
+        str_format(out,
+                   "h%d = f32[64,64,64] all-gather(g%d), channel_id=%d, dimensions={0}, "
+                   "replica_groups=[4,2]<=[8], use_global_device_ids=true, ",
+                   k, k, 2 * k + 2);
+        str_format(out, op, "add", 10 * k + 1);
+        str_format(
+            out,
+            "e%d = s32[1] dynamic-slice(c, pid), dynamic_slice_sizes={1}\n"
+            "f%d = s32[] reshape(e%d)\n"
+            "d%d = f32[64,8,64] dynamic-slice(h%d, z, f%d, z), dynamic_slice_sizes={64,8,64}, ",
+            k, k, k, k, k, k);
+        str_format(out, op, "add", 10 * k + 1);
+        str_format(out, "s%d = f32[64,8,64] copy(d%d), ", k, k);
+    } else {
+        str_format(out,
+                   "s%d = f32%s custom-call(a%d), custom_call_target=\"Sharding\", "
+                   "sharding={devices=[1,8,1]<=[8]}, ",
+                   k, to, k);
+    }
+    str_format(out, op, "sharding_constraint", 10 * k + 2);
+    str_format(out, "o%d = f32%s add(r%d, s%d), ", k, to, k, k);
+    str_format(out, op, "add", 10 * k + 3);
+    str_format(out,
+               "y%d = f32%s dot(o%d, w%d), lhs_contracting_dims={2}, rhs_contracting_dims={0}, ", k,
+               to, k, k);
+    str_format(out, op, "dot_general", 10 * k + 4);
+}
+
+static struct hlo_module *load_layers(int count, bool is_after)
+{
+    struct str text = {0};
+
+    str_format(&text, "HloModule jit_f, num_partitions=%d\n\nENTRY main {\n", is_after ? 8 : 1);
+    if (is_after)
+        str_add(&text, "pid = u32[] partition-id()\nz = s32[] constant(0)\n"
+                       "c = s32[8] constant({0,8,16,24,32,40,48,56})\n");
+    for (int k = 0; k < count; k++)
+        add_layer(&text, k, is_after);
+    str_add(&text, "ROOT t = (");
+    for (int k = 0; k < count; k++)
+        str_format(&text, "%sf32%s", k ? ", " : "", is_after ? "[64,8,64]" : "[64,64,64]");
+    str_add(&text, ") tuple(");
+    for (int k = 0; k < count; k++)
+        str_format(&text, "%sy%d", k ? ", " : "", k);
+    str_add(&text, ")\n}\n");
+    struct hlo_module *m = load(text.text);
+    str_release(&text);
+    return m;
+}
+
+/* The words of all of them are the same; each saves. */
+static void ways_of_several_layers_all_count(void **state)
+{
+    enum { LAYERS = 3 };
+    struct hlo_module *m = load_layers(LAYERS, true), *program = load_layers(LAYERS, false);
+    struct doctor_total now, cured;
+    struct doctor d;
+    struct err e = {0};
+
+    (void)state;
+    if (doctor_new(m, program, NULL, &d, &e))
+        fail_msg("%s", e.what);
+    assert_int_equal(d.count, 2 * LAYERS);
+    doctor_sum(&d, &(struct doctor_row){0, d.count}, &now, &cured);
+    assert_int_equal(doctor_replan(&d, load_layers(LAYERS, false), NULL, &e), 0);
+    for (uint32_t k = 0; k < d.count; k++)
+        assert_string_equal(d.findings[k].planned.change, "a constraint in between: P('y', 'x')");
+    assert_int_equal(d.together.changes, LAYERS);
+    assert_int_equal(d.together.offered, LAYERS);
+    assert_true(fabs(d.together.now_ms - now.ms) < 1e-9 * now.ms);
+    assert_true(d.together.ms < now.ms);
+    doctor_release(&d);
+    hlo_free(m);
+    hlo_free(program);
+}
+
 /* On a cluster where the dump's own prices are other than those of the program planned (its devices
  * lie elsewhere), "now" still is what the plan's collectives take. */
 static void now_is_of_the_plan(void **state)
@@ -538,6 +635,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_mesh_is_what_all_shardings_are_of),
         cmocka_unit_test(a_way_in_steps_is_priced_against_the_whole_value),
+        cmocka_unit_test(ways_of_several_layers_all_count),
         cmocka_unit_test(now_is_of_the_plan),
         cmocka_unit_test(every_form_is_priced),
         cmocka_unit_test(groups_mean_the_same),

@@ -191,7 +191,9 @@ static void print_together(const struct doctor_together *t)
     if (!t->changes)
         return;
     printf("  planned   ");
-    if (t->changes > 1)
+    if (t->changes < t->offered)
+        printf("%u of %u changes, the others undo them: ", t->changes, t->offered);
+    else if (t->changes > 1)
         printf("all %u changes at once: ", t->changes);
     else
         printf("with its change: ");
@@ -323,6 +325,7 @@ static cJSON *opaque_json(const struct doctor *d, const struct doctor_opaque *ca
 static void add_together(cJSON *o, const struct doctor_together *t)
 {
     cJSON_AddNumberToObject(o, "changes", t->changes);
+    cJSON_AddNumberToObject(o, "changes_offered", t->offered);
     cJSON_AddNumberToObject(o, "communication_now_ms", t->now_ms);
     cJSON_AddNumberToObject(o, "communication_ms", t->ms);
     cJSON_AddNumberToObject(o, "bytes", t->bytes);
