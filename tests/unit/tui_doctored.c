@@ -4,6 +4,8 @@
 #include "hlo/support/file.h"
 #include "hlo/support/mem.h"
 #include "tui/views/doctor_detail.h"
+#include "tui/views/panel.h"
+#include "tui/views/views.h"
 #include "tui/watch/doctored.h"
 
 #include <math.h>
@@ -97,13 +99,51 @@ static void test_planned_again_without_files(void **state)
         assert_true(!one->change || fabs(all->now_ms - one->now_ms) <= 1e-9 * one->now_ms);
     }
     struct str page = {0};
-    doctor_write_page(next, &page);
+    doctor_write_page(next, false, &page);
     assert_true(!page.failed && !strncmp(page.text, "# dump", 6));
     assert_non_null(strstr(page.text, "| unwanted | all-gather ×1 ×5 | "));
-    assert_non_null(strstr(page.text, "Priced together, not added: collectives "));
+    assert_non_null(strstr(page.text, "Priced together, not row by row: "));
     str_release(&page);
     assert_null(next->program);
     doctored_free(next);
+}
+
+/* The page asked for at once says that plans are missing; once they are made, drawn or not, it has
+ * them. */
+static void test_page_of_the_view(void **state)
+{
+    static const char missing[] = "still planned again";
+    struct doctor_view v = {0};
+    struct panel p = {.ops = &view_doctor, .state = &v};
+    char text[DOCTOR_WARNINGS_MOST][200];
+    struct str page = {0};
+    struct err e;
+
+    (void)state;
+    assert_int_equal(
+        doctored_open(&(struct doctored_files){.dump = AUTOMAP_SOURCE_DIR
+                                               "/tests/data/doctor/"
+                                               "while_carry.cpu_after_optimizations.txt.gz",
+                                               .before = AUTOMAP_SOURCE_DIR
+                                               "/tests/data/doctor/"
+                                               "while_carry.before_optimizations.txt.gz"},
+                      &v.dump, &e),
+        0);
+    doctor_write_page(v.dump, true, &page);
+    assert_non_null(strstr(page.text, missing));
+    assert_null(strstr(page.text, "Planned: "));
+    str_release(&page);
+    assert_int_equal(doctored_job_new(v.dump, false, &v.job, &e), 0);
+    page = (struct str){0};
+    assert_true(view_doctor.page(&p, &page));
+    assert_null(strstr(page.text, missing));
+    assert_non_null(strstr(page.text, "Planned: "));
+    int count = doctor_warnings_of(v.dump, text);
+    assert_true(count > 0);
+    for (int k = 0; k < count; k++)
+        assert_non_null(strstr(page.text, text[k]));
+    str_release(&page);
+    view_doctor.close(&p);
 }
 
 /* A change that was priced and would cost more is none. */
@@ -197,6 +237,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_planned_again_without_files),
+        cmocka_unit_test(test_page_of_the_view),
         cmocka_unit_test(test_no_gain),
         cmocka_unit_test(test_unknown_call),
         cmocka_unit_test(test_left),

@@ -361,17 +361,36 @@ int doctor_draw_warnings(const struct doctored *d, const struct pane *p, int y)
     return y;
 }
 
-/* What planning the program with all of them has found: no sum of what each saves. */
-static void draw_together(const struct doctor_together *t, const struct pane *p, int y)
+char *doctor_after_text(char *out, size_t room, const struct doctor_together *t)
 {
-    char title[64], now[UNITS_ROOM], then[UNITS_ROOM], less[UNITS_ROOM], was[UNITS_ROOM],
+    if (t->changes < t->offered)
+        snprintf(out, room, "After %u of %u planned changes, the others undo them", t->changes,
+                 t->offered);
+    else if (t->changes == 1)
+        snprintf(out, room, "After the planned change");
+    else
+        snprintf(out, room, "After all %u planned changes", t->changes);
+    return out;
+}
+
+const char *doctor_now_text(const struct doctored *d)
+{
+    return fabs(d->doctor.together.now_ms - d->now.ms) > 0.01 * d->now.ms
+               ? "collectives of the program planned again"
+               : "collectives";
+}
+
+/* What planning the program with all of them has found: no sum of what each saves. */
+static void draw_together(const struct doctored *d, const struct pane *p, int y)
+{
+    const struct doctor_together *t = &d->doctor.together;
+    char title[80], now[UNITS_ROOM], then[UNITS_ROOM], less[UNITS_ROOM], was[UNITS_ROOM],
         is[UNITS_ROOM], memory[96];
 
-    snprintf(title, sizeof title,
-             t->changes == 1 ? "After the planned change" : "After all %u planned changes",
-             t->changes);
-    pane_head(p, y++, &(struct head){0, title, "priced together, not added", false});
-    int x = pane_format(p, 0, y, ROLE_TEXT, "collectives %s to ", units_short_ms(now, t->now_ms));
+    doctor_after_text(title, sizeof title, t);
+    pane_head(p, y++, &(struct head){0, title, "priced together, not row by row", false});
+    int x = pane_format(p, 0, y, ROLE_TEXT, "%s %s to ", doctor_now_text(d),
+                        units_short_ms(now, t->now_ms));
     x = pane_text(p, x, y, ROLE_OK, units_short_ms(then, t->ms));
     x = pane_format(p, x, y, ROLE_TEXT, ", the step %s%s", t->saves_ms < 0 ? "+" : "-",
                     units_short_ms(less, fabs(t->saves_ms)));
@@ -384,7 +403,7 @@ static void draw_together(const struct doctor_together *t, const struct pane *p,
 void doctor_draw_after(const struct doctored *d, const struct pane *p, int y)
 {
     if (d->doctor.together.changes) {
-        draw_together(&d->doctor.together, p, y);
+        draw_together(d, p, y);
         return;
     }
     if (!d->changes)

@@ -35,6 +35,10 @@ const struct doctored_row *doctor_row_here(const struct doctor_view *v);
 char *doctor_line_text(char *out, size_t room, bool has, const struct hlo_frame *f);
 char *doctor_source_text(const struct doctor *d, hlo_id id, char *out, size_t room);
 char *doctor_times_text(char *out, size_t room, const struct doctored_row *r);
+/* "After all 3 planned changes". */
+char *doctor_after_text(char *out, size_t room, const struct doctor_together *t);
+/* "collectives", and of what where the plan has others than the dump. */
+const char *doctor_now_text(const struct doctored *d);
 const char *doctor_kind_name(enum collective_kind kind);
 
 /* These return the next free row. */
@@ -42,8 +46,9 @@ int doctor_draw_detail(const struct doctor_view *v, const struct pane *p);
 int doctor_draw_warnings(const struct doctored *d, const struct pane *p, int y);
 void doctor_draw_after(const struct doctored *d, const struct pane *p, int y);
 
-/* Markdown, appended. */
-void doctor_write_page(const struct doctored *d, struct str *out);
+/* Markdown, appended. `is_planning`: the program is planned again, and what that finds is missing.
+ */
+void doctor_write_page(const struct doctored *d, bool is_planning, struct str *out);
 
 enum { DOCTOR_WARNINGS_MOST = 5 };
 int doctor_warnings_of(const struct doctored *d, char out[DOCTOR_WARNINGS_MOST][200]);

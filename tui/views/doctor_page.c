@@ -46,12 +46,23 @@ static void add_reasons(struct str *out, const struct doctored_row *r)
                    units_short_ms(now, p->now_ms), units_short_ms(then, p->ms));
 }
 
-void doctor_write_page(const struct doctored *d, struct str *out)
+static void add_warnings(struct str *out, const struct doctored *d)
+{
+    char text[DOCTOR_WARNINGS_MOST][200];
+    int count = doctor_warnings_of(d, text);
+
+    if (count)
+        str_add(out, "\n## Warnings\n\n");
+    for (int k = 0; k < count; k++)
+        str_format(out, "- %s\n", text[k]);
+}
+
+void doctor_write_page(const struct doctored *d, bool is_planning, struct str *out)
 {
     const struct doctor *all = &d->doctor;
     const struct doctor_together *t = &all->together;
     char name[128], now[UNITS_ROOM], then[UNITS_ROOM], less[UNITS_ROOM], was[UNITS_ROOM],
-        is[UNITS_ROOM];
+        is[UNITS_ROOM], title[80];
 
     str_format(out, "# %s: what its devices send\n\nMade for %u partitions, priced on %s: ",
                file_stem(name, sizeof name, d->m->file), all->devices, all->cluster.name);
@@ -71,12 +82,16 @@ void doctor_write_page(const struct doctored *d, struct str *out)
     }
     for (uint32_t n = 0; n < d->row_count; n++)
         add_reasons(out, &d->rows[n]);
+    add_warnings(out, d);
+    if (is_planning)
+        str_add(out, "\nThe program is still planned again: planned changes are missing here.\n");
     if (!t->changes)
         return;
     str_format(
         out,
-        "\n## After all planned changes\n\nPriced together, not added: collectives %s to %s, "
-        "the step %s%s, memory of a device %s to %s.\n",
+        "\n## %s\n\nPriced together, not row by row: %s %s to %s, the step %s%s, memory of a "
+        "device %s to %s.\n",
+        doctor_after_text(title, sizeof title, t), doctor_now_text(d),
         units_short_ms(now, t->now_ms), units_short_ms(then, t->ms), t->saves_ms < 0 ? "+" : "-",
         units_short_ms(less, fabs(t->saves_ms)), units_bytes(was, t->memory_now),
         units_bytes(is, t->memory));

@@ -184,7 +184,8 @@ static void draw_headline(const struct doctored *d, const struct pane *p)
         x = pane_format(p, x, 1, ROLE_TEXT, " a step in %u collective%s; ", all->count,
                         all->count == 1 ? "" : "s");
     if (d->gain_ms > 0)
-        x = pane_format(p, x, 1, ROLE_WARN, "%s can go", units_short_ms(gain, d->gain_ms));
+        x = pane_format(p, x, 1, ROLE_WARN, "%s can go%s", units_short_ms(gain, d->gain_ms),
+                        all->together.changes ? ", row by row" : "");
     else
         x = pane_text(p, x, 1, ROLE_OK, "none of it can go");
     char text[96];
@@ -458,10 +459,12 @@ static void message_doctor(const struct panel *p, char *out, size_t room)
 
 static bool page_doctor(const struct panel *p, struct str *out)
 {
-    const struct doctor_view *v = p->state;
+    struct doctor_view *v = p->state;
 
-    if (out)
-        doctor_write_page(v->dump, out);
+    if (!out)
+        return true;
+    take_plans(v);
+    doctor_write_page(v->dump, v->job != NULL, out);
     return true;
 }
 
