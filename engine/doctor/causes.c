@@ -180,19 +180,6 @@ static bool is_reshape(const struct evidence *v)
     return v->opcode == HLO_OP_RESHAPE;
 }
 
-/* The kernel of x @ w is the second operand; names tell the rest. */
-static bool is_weight_name(const char *name)
-{
-    static const char *const words[] = {"kernel", "weight", "bias",  "embed", "scale",
-                                        "gamma",  "beta",   "param", "table", "wte"};
-
-    for (size_t k = 0; k < sizeof words / sizeof *words; k++) {
-        if (strstr(name, words[k]))
-            return true;
-    }
-    return name[0] == 'w' && (!name[1] || (name[1] >= '0' && name[1] <= '9'));
-}
-
 /* A product of batches, or of a value with itself, has no weight. */
 static bool is_of_activations(const struct evidence *v)
 {
@@ -205,6 +192,7 @@ static bool is_of_activations(const struct evidence *v)
            moves_operand(m, v->op, 0) == v->source || moves_operand(m, v->op, 1) == v->source;
 }
 
+/* The kernel of x @ w is the second operand; names tell the rest. */
 static bool is_weight(const struct evidence *v)
 {
     if (v->kind == COLLECTIVE_ALL_GATHER && v->is_vector && !v->is_sliced &&
@@ -212,7 +200,7 @@ static bool is_weight(const struct evidence *v)
         return true;
     return v->kind == COLLECTIVE_ALL_GATHER && v->is_stored && !v->is_sliced &&
            (v->opcode == HLO_OP_DOT || v->opcode == HLO_OP_CONVOLUTION) &&
-           (is_weight_name(v->stored) || (v->slot == 1 && !is_of_activations(v)));
+           (evidence_is_weight(v->stored) || (v->slot == 1 && !is_of_activations(v)));
 }
 
 bool doctor_contracts(const struct evidence *v)

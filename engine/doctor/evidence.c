@@ -207,8 +207,9 @@ static bool takes_from_one_device(const struct evidence *v)
     if (id == HLO_NONE || !moves_holds(v->m, id, HLO_OP_SELECT))
         return false;
     bool is_fusion = hlo_at(v->m, id)->opcode == HLO_OP_FUSION;
+    uint32_t visits = MOVES_VISITS_MOST;
     for (uint32_t n = 0; n < hlo_at(v->m, id)->operand_count && (is_fusion || !n); n++) {
-        if (moves_by_partition(v->m, hlo_operand(v->m, id, n), 4))
+        if (moves_by_partition(v->m, hlo_operand(v->m, id, n), 4, &visits))
             return true;
     }
     return false;
@@ -397,27 +398,50 @@ static bool is_along_last(const struct hlo_module *m, hlo_id id)
     return false;
 }
 
-/* Made of this device's piece of a parameter that lies whole and is as large as `whole`, by nothing
- * but elementwise work with others. */
-static bool updates_whole(const struct hlo_module *m, hlo_id id, hlo_id whole)
+static bool is_given(const struct hlo_module *m, hlo_id id)
 {
-    hlo_id todo[NEAR_MOST] = {id};
+    return hlo_at(m, id)->opcode == HLO_OP_PARAMETER && hlo_at(m, id)->computation == m->entry;
+}
 
-    for (uint32_t k = 0, count = 1; k < count; k++) {
-        hlo_id at = moves_up(m, todo[k]);
-        const struct hlo_instruction *i = hlo_at(m, at);
-        for (uint32_t n = 0; n < i->operand_count && moves_cuts(m, at); n++) {
-            hlo_id from = moves_up(m, hlo_operand(m, at, n));
-            if (hlo_at(m, from)->opcode == HLO_OP_PARAMETER &&
-                hlo_at(m, from)->computation == m->entry &&
-                hlo_shape(m, from)->bytes == hlo_shape(m, whole)->bytes)
-                return true;
-        }
-        for (uint32_t n = 0; n < i->operand_count && count < NEAR_MOST && is_elementwise(m, at);
-             n++)
-            todo[count++] = hlo_operand(m, at, n);
+/* The result takes the parameter's place for the next step: it is in its buffer, or the parameter
+ * has the name of a weight. */
+static bool is_next_of(const struct hlo_module *m, hlo_id id, hlo_id parameter)
+{
+    uint32_t result = evidence_result(m, id), leaf = result ? result - 1 : 0;
+    bool is_root = moves_up(m, m->computations[m->entry].root) == id;
+
+    for (uint32_t k = 0; (result || is_root) && k < m->alias_count; k++) {
+        if (m->aliases[k].out == leaf && m->aliases[k].param == hlo_at(m, parameter)->number)
+            return true;
     }
-    return false;
+    return evidence_is_weight(hlo_meta(m, parameter)->op_name);
+}
+
+/* Whether `whole` is gathered from what is made of this device's piece of a parameter that lies
+ * whole, is as large and what `whole` is the next of, by nothing but elementwise work with others:
+ * one of them is stored in pieces, the state of an optimizer. */
+static bool updates_whole(const struct hlo_module *m, hlo_id whole)
+{
+    hlo_id piece = hlo_operand(m, whole, 0);
+    struct nearby near = {.count = 0};
+    bool has_whole = false, has_state = false;
+
+    near_add(&near, moves_up(m, piece));
+    for (uint32_t k = 0; k < near.count; k++) {
+        hlo_id at = near.id[k];
+        has_state =
+            has_state || (is_given(m, at) && hlo_shape(m, at)->bytes == hlo_shape(m, piece)->bytes);
+        bool cuts = moves_cuts(m, at);
+        for (uint32_t n = 0; n < hlo_at(m, at)->operand_count && n < NEAR_MOST; n++) {
+            hlo_id from = moves_up(m, hlo_operand(m, at, n));
+            has_whole = has_whole || (cuts && is_given(m, from) &&
+                                      hlo_shape(m, from)->bytes == hlo_shape(m, whole)->bytes &&
+                                      is_next_of(m, whole, from));
+            if (is_plain(m, at) || (cuts && hlo_at(m, at)->opcode == HLO_OP_FUSION))
+                near_add(&near, from);
+        }
+    }
+    return has_whole && has_state;
 }
 
 /* A cut of what no collective has made. */
@@ -569,7 +593,7 @@ void evidence_of(const struct evidence_index *x, hlo_id id, enum collective_kind
     out->is_masked = takes_from_one_device(out);
     out->is_called = out->is_masked && takes_from_call(out);
     if (kind == COLLECTIVE_ALL_GATHER)
-        out->is_update = out->source != HLO_NONE && updates_whole(m, hlo_operand(m, id, 0), id);
+        out->is_update = out->source != HLO_NONE && updates_whole(m, id);
     if (!meta->op_name[0])
         return;
     if (out->is_stored && !strcmp(meta->op_name, out->stored))

@@ -32,6 +32,8 @@ void evidence_index_release(struct evidence_index *x);
 /* The last part of an op_name: "dot_general" of "jit(f)/while/body/dot_general", what is behind it
  * in brackets too. */
 const char *evidence_primitive(const char *op_name);
+/* Whether a parameter's op_name is one that weights have: "kernel", "w1". */
+bool evidence_is_weight(const char *name);
 /* What a primitive of JAX or TensorFlow becomes; HLO_OP_UNKNOWN. */
 uint16_t evidence_opcode(const char *primitive);
 /* How sure it is that an instruction with this opcode is the program's own, and none that the
@@ -66,8 +68,8 @@ struct evidence {
     bool is_kept;        /* made on the way forward, used on the way back too */
     bool is_reduced;     /* takes what `op_name`'s reduce made of this device's part */
     bool is_vector;      /* a stored vector along the last dim of what it meets: a bias, a scale */
-    bool is_update;      /* gathers what is made of this device's piece of a parameter as large
-                            as the result, which lies whole */
+    bool is_update;      /* gathers the next value of a weight that lies whole, made of this
+                            device's piece of it and of a state stored in pieces */
     bool is_mapped;      /* shard_map is what asks for the split */
     bool is_alone;       /* `op` works elementwise on one value that is no constant */
     bool is_handed_out;  /* from `op` on nothing but elementwise work up to the result */

@@ -128,6 +128,18 @@ uint64_t evidence_frame(const struct hlo_module *m, hlo_id id)
     return hlo_meta(m, id)->source_line;
 }
 
+bool evidence_is_weight(const char *name)
+{
+    static const char *const words[] = {"kernel", "weight", "bias",  "embed", "scale",
+                                        "gamma",  "beta",   "param", "table", "wte"};
+
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++) {
+        if (strstr(name, words[k]))
+            return true;
+    }
+    return name[0] == 'w' && (!name[1] || (name[1] >= '0' && name[1] <= '9'));
+}
+
 const char *evidence_primitive(const char *name)
 {
     const char *last = name;

@@ -189,8 +189,11 @@ hlo_id moves_kept(const struct hlo_module *m, hlo_id id)
     return loop;
 }
 
-bool moves_by_partition(const struct hlo_module *m, hlo_id id, int depth)
+bool moves_by_partition(const struct hlo_module *m, hlo_id id, int depth, uint32_t *visits)
 {
+    if (!*visits)
+        return false;
+    --*visits;
     if (hlo_at(m, id)->opcode == HLO_OP_GET_TUPLE_ELEMENT)
         id = moves_out(m, id); /* compiled, what does not change in a loop is computed before it */
     uint16_t opcode = hlo_at(m, id)->opcode;
@@ -200,7 +203,7 @@ bool moves_by_partition(const struct hlo_module *m, hlo_id id, int depth)
     if (!depth || opcode == HLO_OP_PARAMETER || opcode == HLO_OP_CONSTANT)
         return false;
     for (uint32_t n = 0; n < hlo_at(m, id)->operand_count && n < 8; n++) {
-        if (moves_by_partition(m, hlo_operand(m, id, n), depth - 1))
+        if (moves_by_partition(m, hlo_operand(m, id, n), depth - 1, visits))
             return true;
     }
     return false;
@@ -209,11 +212,12 @@ bool moves_by_partition(const struct hlo_module *m, hlo_id id, int depth)
 bool moves_cuts(const struct hlo_module *m, hlo_id user)
 {
     const struct hlo_instruction *i = hlo_at(m, user);
+    uint32_t visits = MOVES_VISITS_MOST;
 
     if (!moves_holds(m, user, HLO_OP_DYNAMIC_SLICE))
         return false;
     for (uint32_t n = i->opcode == HLO_OP_FUSION ? 0 : 1; n < i->operand_count; n++) {
-        if (moves_by_partition(m, hlo_operand(m, user, n), 6))
+        if (moves_by_partition(m, hlo_operand(m, user, n), 6, &visits))
             return true;
     }
     return i->opcode == HLO_OP_FUSION && moves_holds(m, user, HLO_OP_PARTITION_ID);

@@ -7,6 +7,7 @@
 #include "hlo/module/ops.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Whether it hands its first operand on as it is: a copy, reshape, transpose, convert, element. */
 bool moves_only(const struct hlo_module *m, hlo_id id);
@@ -24,8 +25,10 @@ hlo_id moves_operand(const struct hlo_module *m, hlo_id id, uint32_t n);
 hlo_id moves_sliced(const struct hlo_module *m, hlo_id id);
 /* Whether it cuts out this device's part by its number. */
 bool moves_cuts(const struct hlo_module *m, hlo_id id);
-/* Whether it is computed from the device's number, in at most `depth` steps. */
-bool moves_by_partition(const struct hlo_module *m, hlo_id id, int depth);
+/* Whether it is computed from the device's number, in at most `depth` steps and *visits
+ * instructions, which it counts down; false where these do not do. */
+enum { MOVES_VISITS_MOST = 4096 };
+bool moves_by_partition(const struct hlo_module *m, hlo_id id, int depth, uint32_t *visits);
 /* moves_out, and where that is a buffer which an earlier loop has filled, a row in every trip: what
  * that row is. */
 hlo_id moves_kept(const struct hlo_module *m, hlo_id id);
