@@ -511,7 +511,9 @@ static bool takes_pieces(const struct hlo_module *m, hlo_id product)
         int64_t gathered = 1;
         for (int k = 0; k < STEPS_MOST && hlo_at(m, with)->opcode == HLO_OP_ALL_GATHER; k++) {
             hlo_id from = hlo_operand(m, with, 0);
-            gathered *= elements(m, with) / (elements(m, from) ? elements(m, from) : 1);
+            int64_t times = elements(m, from) ? elements(m, with) / elements(m, from) : 0;
+            bool is_known = times > 0 && times < UINT32_MAX / gathered; /* not of several */
+            gathered = is_known ? gathered * times : UINT32_MAX;
             with = moves_up(m, from);
         }
         const struct hlo_attr *a = hlo_attr(m, with, HLO_ATTR_SHARDING);

@@ -348,7 +348,10 @@ int64_t device_groups_tiles(const char *sharding, size_t size, uint32_t rank)
     int64_t count = 1;
 
     if (!eat_word(&t, "{") || !eat_word(&t, "devices=[") ||
-        !numbers(&t, "]", tiles.dim, &tiles.rank) || !grid_size(&tiles))
+        !numbers(&t, "]", tiles.dim, &tiles.rank))
+        return 1;
+    uint64_t all = grid_size(&tiles);
+    if (!all || all > UINT32_MAX)
         return 1;
     for (uint32_t d = 0; d < tiles.rank && d < rank; d++)
         count *= tiles.dim[d];
