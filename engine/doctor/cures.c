@@ -552,7 +552,7 @@ static void mismatch(struct answer *a)
     if (a->v->opcode == HLO_OP_WHILE)
         judge_finding(a, DOCTOR_UNWANTED,
                       "a loop carries it with another split than it comes with");
-    if (a->v->is_stored)
+    if (a->v->is_stored && hlo_shape(a->v->m, a->v->id)->rank > 1)
         cure(a, say_cure(a, "store \"%.80s\" with its other dim split", a->v->stored));
     else
         cure(a, "give both values the same split where they are made");

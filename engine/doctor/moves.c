@@ -223,16 +223,33 @@ bool moves_cuts(const struct hlo_module *m, hlo_id user)
     return i->opcode == HLO_OP_FUSION && moves_holds(m, user, HLO_OP_PARTITION_ID);
 }
 
+/* A broadcast along other dims than the last. */
+static bool keeps_last(const struct hlo_module *m, hlo_id id)
+{
+    int64_t dims[HLO_RANK_MAX];
+
+    if (hlo_at(m, id)->opcode != HLO_OP_BROADCAST || !hlo_at(m, id)->operand_count)
+        return false;
+    size_t count = hlo_attr_ints(m, id, HLO_ATTR_DIMENSIONS, dims);
+    return count > 0 && count == hlo_shape(m, hlo_operand(m, id, 0))->rank &&
+           dims[count - 1] == hlo_shape(m, id)->rank - 1;
+}
+
 bool moves_spreads_last(const struct hlo_module *m, hlo_id id, hlo_id user)
 {
     const struct hlo_instruction *i = hlo_at(m, user);
-    int64_t dims[HLO_RANK_MAX];
 
-    if (i->opcode == HLO_OP_FUSION)
-        return moves_holds(m, user, HLO_OP_BROADCAST);
-    if (i->opcode != HLO_OP_BROADCAST)
-        return false;
-    size_t count = hlo_attr_ints(m, user, HLO_ATTR_DIMENSIONS, dims);
-    return count > 0 && count == hlo_shape(m, id)->rank &&
-           dims[count - 1] == hlo_shape(m, user)->rank - 1;
+    if (i->opcode != HLO_OP_FUSION || !i->called_count)
+        return keeps_last(m, user);
+    const struct hlo_computation *c = &m->computations[hlo_called(m, user, 0)];
+    for (uint32_t k = 0; k < c->count; k++) {
+        if (!keeps_last(m, c->first + k))
+            continue;
+        const struct hlo_instruction *from =
+            hlo_at(m, moves_up(m, hlo_operand(m, c->first + k, 0)));
+        if (from->opcode == HLO_OP_PARAMETER && from->number < i->operand_count &&
+            hlo_operand(m, user, from->number) == id)
+            return true;
+    }
+    return false;
 }

@@ -32,7 +32,7 @@ bool moves_by_partition(const struct hlo_module *m, hlo_id id, int depth, uint32
 /* moves_out, and where that is a buffer which an earlier loop has filled, a row in every trip: what
  * that row is. */
 hlo_id moves_kept(const struct hlo_module *m, hlo_id id);
-/* Whether `user` repeats `id` along other dims than the last, or may do so inside a fusion. */
+/* Whether `user`, or a part of that fusion, repeats `id` along other dims than the last. */
 bool moves_spreads_last(const struct hlo_module *m, hlo_id id, hlo_id user);
 /* The fusion that an instruction stands in; HLO_NONE. */
 hlo_id moves_fusion_of(const struct hlo_module *m, hlo_id id);
