@@ -572,9 +572,13 @@ static void constraint(struct answer *a)
     if (is_asked_whole(a->v)) {
         judge_finding(
             a, DOCTOR_UNSURE,
-            "a constraint asks for it whole, for a product with a weight that stays in pieces: "
-            "what sequence parallel costs; wanted if it was meant so");
-        cure_open(a, "drop the constraint, where whole was not meant");
+            a->v->is_mapped
+                ? "shard_map's in_specs take it whole, for a product with a weight that stays in "
+                  "pieces: what sequence parallel costs; wanted if it was meant so"
+                : "a constraint asks for it whole, for a product with a weight that stays in "
+                  "pieces: what sequence parallel costs; wanted if it was meant so");
+        cure_open(a, a->v->is_mapped ? "give in_specs the split, where whole was not meant"
+                                     : "drop the constraint, where whole was not meant");
         return;
     }
     if (a->v->is_mapped) {

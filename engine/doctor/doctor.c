@@ -296,7 +296,7 @@ static hlo_id find_before(const struct doctor *d, const struct evidence_index *b
 
 static bool asks_by_map(const struct hlo_module *m, hlo_id asks)
 {
-    return !strcmp(evidence_primitive(hlo_meta(m, asks)->op_name), "shard_map");
+    return evidence_is_primitive(hlo_meta(m, asks)->op_name, "shard_map");
 }
 
 /* What the program before partitioning says, where compiled text has lost it: that a product had

@@ -27,11 +27,11 @@ bool evidence_says(const struct hlo_module *m, hlo_id id, const char *word)
 static bool is_constraint(const struct hlo_module *m, hlo_id id)
 {
     uint16_t opcode = hlo_at(m, id)->opcode;
-
-    const char *name = evidence_primitive(hlo_meta(m, id)->op_name);
+    const char *name = hlo_meta(m, id)->op_name;
 
     return (opcode == HLO_OP_COPY || opcode == HLO_OP_CUSTOM_CALL) &&
-           (!strcmp(name, "sharding_constraint") || !strcmp(name, "shard_map"));
+           (evidence_is_primitive(name, "sharding_constraint") ||
+            evidence_is_primitive(name, "shard_map"));
 }
 
 /* ---- the instruction served ---- */

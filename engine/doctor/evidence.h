@@ -32,6 +32,8 @@ void evidence_index_release(struct evidence_index *x);
 /* The last part of an op_name: "dot_general" of "jit(f)/while/body/dot_general", what is behind it
  * in brackets too. */
 const char *evidence_primitive(const char *op_name);
+/* Whether that is `name`, whatever is in brackets. */
+bool evidence_is_primitive(const char *op_name, const char *name);
 /* Whether a parameter's op_name is one that weights have: "kernel", "w1". */
 bool evidence_is_weight(const char *name);
 /* What a primitive of JAX or TensorFlow becomes; HLO_OP_UNKNOWN. */

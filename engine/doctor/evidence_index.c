@@ -152,6 +152,14 @@ const char *evidence_primitive(const char *name)
     return last;
 }
 
+bool evidence_is_primitive(const char *op_name, const char *name)
+{
+    const char *found = evidence_primitive(op_name);
+    size_t size = strcspn(found, "[");
+
+    return size == strlen(name) && !memcmp(found, name, size);
+}
+
 static int compare_rows(const void *a, const void *b)
 {
     const struct evidence_row *p = a, *q = b;

@@ -340,7 +340,7 @@ static int find_group(struct replan *x, struct choice *c, const uint32_t *wishes
 /* What shard_map takes and gives cannot be split otherwise without another body. */
 static bool is_of_map(const struct replan *x, hlo_id id)
 {
-    return !strcmp(evidence_primitive(hlo_meta(x->p.m, id)->op_name), "shard_map");
+    return evidence_is_primitive(hlo_meta(x->p.m, id)->op_name, "shard_map");
 }
 
 static uint32_t wishes_in(const struct replan *x, const struct region *g, uint32_t most,
