@@ -287,18 +287,12 @@ static bool is_plain(const char *word)
     return strstr(text.text, line) != NULL;
 }
 
-static bool is_in_glossary(const char *word)
+/* Whether K can be at the word, alone or in a phrase. */
+static bool is_explained(const struct glossary_spot *spot, int count, int x, int y, int width)
 {
-    for (int n = 0; glossary[n].word; n++) {
-        char low[64];
-        size_t size = strlen(word), i = 0;
-        for (; glossary[n].word[i] && i + 1 < sizeof low; i++)
-            low[i] = (char)tolower((unsigned char)glossary[n].word[i]);
-        low[i] = 0;
-        for (const char *at = low; (at = strstr(at, word)); at++) {
-            if ((at == low || !isalpha((unsigned char)at[-1])) && !isalpha((unsigned char)at[size]))
-                return true;
-        }
+    for (int n = 0; n < count; n++) {
+        if (spot[n].y == y && spot[n].x <= x && x + width <= spot[n].x + spot[n].width)
+            return true;
     }
     return false;
 }
@@ -320,8 +314,10 @@ static bool name_of_model(const struct app *app, const char *word)
 static int count_unexplained(const struct app *app, const struct grid *g, const char *view,
                              struct str *told)
 {
-    int unknown = 0;
+    struct glossary_spot spot[512];
+    int unknown = 0, spots = glossary_spots(g, spot, 512);
 
+    assert_true(spots < 512);
     for (int y = 0; y < g->height; y++) {
         const struct cell *row = g->cells + y * g->width;
         for (int x = 0; x < g->width; x++) {
@@ -340,8 +336,8 @@ static int count_unexplained(const struct app *app, const struct grid *g, const 
                 (after == '.' && x + 1 < g->width && row[x + 1].ch != ' '))
                 continue;
             snprintf(key, sizeof key, " %s ", word);
-            if (is_plain(word) || is_in_glossary(word) || (told->text && strstr(told->text, key)) ||
-                name_of_model(app, word))
+            if (is_plain(word) || is_explained(spot, spots, x - n, y, n) ||
+                (told->text && strstr(told->text, key)) || name_of_model(app, word))
                 continue;
             str_format(told, " %s ", word);
             printf("%s: %s is not explained\n", view, word);

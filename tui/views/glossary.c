@@ -10,7 +10,6 @@ const struct glossary_word glossary[] = {
     {"strict", "every value is split in one way only, so a plan needs no resharding"},
     {"relaxed", "a value may be split in several ways; moving between two costs a reshard"},
     {"linkage groups", "dims of variables that can only be split together; a row is one decision"},
-    {"Linkage groups", "dims of variables that can only be split together; a row is one decision"},
     {"alone", "change of the step if only this is split, of everything whole"},
     {"in best", "change of the best plan's step with this one decision the other way, the rest as "
                 "far as it can stay"},
@@ -31,7 +30,7 @@ const struct glossary_word glossary[] = {
     {"wave", "everything that followed from one decision, tie by tie"},
     {"last wave", "everything that followed from the last decision, tie by tie"},
     {"elsewhere", "plans that this search does not hold: of another space, or already known"},
-    {"best flip", "the one decision whose turning would gain most, the rest staying"},
+    {"best flip", "of all decisions, each turned by itself, the one whose turning gains most"},
     {"flip", "one decision the other way round, the rest staying"},
     {"reshard", "moving a value from one split to another: an all-gather, all-to-all or slice"},
     {"L", "the length of the pipeline: the step of all micro-batches through all stages"},
@@ -45,6 +44,7 @@ const struct glossary_word glossary[] = {
     {"epsilon", "the share of decisions taken by lot"},
     {"Q", "what the network thinks the rest of the episode is worth with that answer"},
     {"DQN", "a network that learns the worth of each answer, and takes the best"},
+    {"dqn", "a network that learns the worth of each answer, and takes the best"},
     {"Huber", "a loss that is squared for small errors and linear for large ones"},
     {"priority", "how likely a stored decision is drawn: by how wrong Q was about it"},
     {"weight", "what undoes that some rows are drawn more often"},
@@ -55,7 +55,7 @@ const struct glossary_word glossary[] = {
     {"target net", "the copy that values what follows, renewed now and then"},
     {"target", "what Q should have been: the reward and the value of what follows"},
     {"update", "a step of the learner's gradient, or of the optimizer in the model"},
-    {"episode", "one plan, decision by decision, until everything is settled"},
+    {"episode", "from the start to the end, decision by decision: one plan, or one game"},
     {"cost reward", "ln(step before / step after): over an episode the whole gain"},
     {"contiguous", "each device has a part of the graph in order, so batches flow one way"},
     {"ideals",
@@ -64,6 +64,7 @@ const struct glossary_word glossary[] = {
     {"latency", "one batch alone, from its first operator to its last"},
     {"straggler", "a device that is slower than the others"},
     {"all-reduce", "devices add up what each has of a value, and all have the sum"},
+    {"reduce", "the time of the all-reduces that follow from it"},
     {"all-reduces", "devices add up what each has of a value, and all have the sum"},
     {"all-gather", "each device gets the parts of all others, and has the whole value"},
     {"reduce-scatter", "devices add up what each has of a value, and each keeps a part of the sum"},
@@ -96,7 +97,8 @@ const struct glossary_word glossary[] = {
     {"propagation", "what a decision settles by itself, tie by tie"},
     {"anew", "everything else is decided again, as the exact solver does it best"},
     {"from scratch", "the network begins with random weights, not with those of a training before"},
-    {"reward", "what a decision earns: ln(step before / step after), or the paper's"},
+    {"reward", "what a decision earns: in the search ln(step before / step after) or the paper's, "
+               "in a game what its rules give"},
     {"loss", "how far Q was from what it should have been, over the decisions drawn"},
     {"replay", "the memory of decisions the network learns from, drawn again and again"},
     {"backtrack", "one decision of the best plan is opened again, and learned anew from there"},
@@ -107,6 +109,7 @@ const struct glossary_word glossary[] = {
     {"axes", "directions of the mesh: a split uses all devices along one"},
     {"gradients", "how the loss changes with each variable: as large as the variables"},
     {"activations", "values of the forward pass that the backward pass needs, kept until then"},
+    {"optimizer", "what makes changes of the variables from gradients: Adam or another"},
     {"optimizer state", "what the optimizer keeps beside each variable from step to step"},
     {"conflicts", "classes that can not be split together: one value would need both"},
     {"tied through", "the uses that make dims one class, the shortest way from each variable"},
@@ -125,7 +128,6 @@ const struct glossary_word glossary[] = {
     {"HLO", "the language of XLA, in which the model was written to the file"},
     {"SPMD", "one program for all devices, each with its part of the values"},
     {"full propagation", "what follows from a decision is settled at once"},
-    {"Best flip", "every decision of the plan the other way round, one at a time"},
     {"memory, GB", "of one device, where in the step it is largest"},
     {"idle", "the part of the step in which a device waits"},
     {"room", "what a device could take on without being the slowest"},
@@ -145,7 +147,7 @@ const struct glossary_word glossary[] = {
     {"module", "a part of the model by its name in the program; or the whole file"},
     {"fold", "repeated layers are shown as one"},
     {"pipeline", "stages one behind the other, through which parts of the batch go in turn"},
-    {"episodes", "plans, one after the other, each decision by decision"},
+    {"episodes", "plans or games, one after the other, each decision by decision"},
     {"lanes", "operations in order, a line down for each value that is still used"},
     {"vars", "variables: what is trained"},
     {"variables", "what is trained"},
@@ -158,14 +160,24 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
 }
 
-/* Whether the text holds the word, with no letter beside it. */
-static bool holds_word(const char *text, const char *word)
+/* Whether the word stands there with no letter beside it: as it is, or at the head of a title or a
+ * sentence; a letter by itself (Q, L) only as it is. */
+static bool stands_at(const char *text, size_t at, const char *word)
 {
     size_t size = strlen(word);
+    bool same = text[at] == word[0] ||
+                (size > 1 && tolower((unsigned char)text[at]) == tolower((unsigned char)word[0]));
 
-    for (const char *at = text; (at = strstr(at, word)); at++) {
-        bool left = at == text || !is_word(at[-1]) || !is_word(word[0]);
-        if (left && (!is_word(at[size]) || !is_word(word[size - 1])))
+    if (!same || strncmp(text + at + 1, word + 1, size - 1) != 0)
+        return false;
+    return (at == 0 || !is_word(text[at - 1]) || !is_word(word[0])) &&
+           (!is_word(text[at + size]) || !is_word(word[size - 1]));
+}
+
+static bool holds_word(const char *text, const char *word)
+{
+    for (size_t at = 0; text[at]; at++) {
+        if (stands_at(text, at, word))
             return true;
     }
     return false;
@@ -230,24 +242,18 @@ static void take_row(const struct grid *g, int y, struct row_text *r)
     r->column[size] = g->width;
 }
 
-/* The longest word of the glossary that begins here, with no letter beside it; -1: none. */
+/* The longest word of the glossary that begins here; -1: none. */
 static int word_at(const char *text, size_t at, size_t *size)
 {
     int found = -1;
 
     *size = 0;
     for (int n = 0; glossary[n].word; n++) {
-        const char *word = glossary[n].word;
-        if (word[0] != text[at])
-            continue;
-        size_t length = strlen(word);
-        if (length <= *size || strncmp(text + at, word, length) != 0)
-            continue;
-        bool left = at == 0 || !is_word(text[at - 1]) || !is_word(word[0]);
-        if (!left || (is_word(text[at + length]) && is_word(word[length - 1])))
-            continue;
-        found = n;
-        *size = length;
+        size_t length = strlen(glossary[n].word);
+        if (length > *size && stands_at(text, at, glossary[n].word)) {
+            found = n;
+            *size = length;
+        }
     }
     return found;
 }
