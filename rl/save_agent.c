@@ -224,7 +224,8 @@ int rl_agent_load(struct rl_agent **out, const void *data, size_t size)
     return code;
 }
 
-static void serialize_run(struct rl_serializer *w, struct rl_run *r)
+/* All of a run but its agent and the state of its environment. */
+static void serialize_position(struct rl_serializer *w, struct rl_run *r)
 {
     uint64_t state = r->env.state_size;
 
@@ -240,7 +241,20 @@ static void serialize_run(struct rl_serializer *w, struct rl_run *r)
     RL_ONE(w, r->context);
     RL_ONE(w, r->length);
     RL_ONE(w, r->reward_sum);
+}
+
+static void serialize_run(struct rl_serializer *w, struct rl_run *r)
+{
+    serialize_position(w, r);
     rl_serialize_block(w, r->env.state, r->env.state_size);
+}
+
+/* Whether a decision can be taken there; between episodes the environment says where. */
+static bool position_is_sound(const struct rl_run *r, uint32_t contexts)
+{
+    uint32_t n = r->env.action_count;
+
+    return !r->playing || (rl_count(r->legal, n) && rl_is_of(r->legal, n) && r->context < contexts);
 }
 
 int rl_run_save(const struct rl_run *r, struct rl_bytes *out)
@@ -281,14 +295,23 @@ int rl_run_load(struct rl_run *r, const void *data, size_t size)
     if (code)
         return code;
     const struct rl_shape *shape = rl_agent_shape(a);
+    uint32_t contexts = r->env.context_count ? r->env.context_count : 1;
     uint64_t state = 0;
     memcpy(&state, w.data, sizeof state);
     if (state != r->env.state_size || shape->observation_size != r->env.observation_size ||
-        shape->action_count != r->env.action_count) {
+        shape->action_count != r->env.action_count || shape->context_count < contexts) {
         rl_agent_free(a);
         return RL_E_SHAPE;
     }
-    serialize_run(&w, r);
+    trial.now = r->next; /* nothing is in it between decisions: `r` is as it was on an error */
+    trial.next = r->now;
+    serialize_position(&w, &trial);
+    if (w.failed || !position_is_sound(&trial, contexts)) {
+        rl_agent_free(a);
+        return RL_E_FORMAT;
+    }
+    *r = trial;
+    rl_serialize_block(&w, r->env.state, r->env.state_size);
     r->agent = a;
     return RL_OK;
 }

@@ -362,6 +362,48 @@ static void test_forged(void **state)
     stop(&a);
 }
 
+/* No legal action, one that the game does not have, a context that it does not have: refused in the
+ * middle of an episode, and the run is as before. */
+static void test_forged_position(void **state)
+{
+    (void)state;
+    struct rl_settings s = quick();
+    struct rig a;
+    enum { BODY = 40, PLAYING = BODY + 8, LEGAL = PLAYING + 1 + sizeof a.run.rng.s + 16 };
+    static const struct {
+        int at;
+        unsigned char byte;
+        int code;
+    } forged[] = {{LEGAL, 0, RL_E_FORMAT},     {LEGAL, 4, RL_E_FORMAT}, {LEGAL + 7, 1, RL_E_FORMAT},
+                  {LEGAL + 8, 1, RL_E_FORMAT}, {LEGAL, 1, RL_OK},       {PLAYING, 0, RL_OK}};
+    start(&a, &s, 2);
+    play(&a, 60);
+    struct rl_bytes saved = state_of(&a);
+    unsigned char *data = saved.data;
+    struct rl_agent *own = a.agent;
+    assert_true(a.run.playing && data[LEGAL] == 3 && data[LEGAL + 8] == 0);
+    for (size_t n = 0; n < sizeof forged / sizeof *forged; n++) {
+        unsigned char *byte = &data[forged[n].at], was = *byte;
+        *byte = forged[n].byte;
+        uint64_t sum = fnv(data + BODY, saved.size - BODY);
+        memcpy(data + 32, &sum, sizeof sum);
+        assert_int_equal(rl_run_load(&a.run, data, saved.size), forged[n].code);
+        *byte = was;
+        if (forged[n].code) {
+            struct rl_bytes now = state_of(&a);
+            assert_ptr_equal(a.run.agent, own);
+            assert_memory_equal((unsigned char *)now.data + BODY, data + BODY, saved.size - BODY);
+            rl_bytes_release(&now);
+        } else {
+            play(&a, 50);
+            rl_agent_free(a.run.agent);
+            a.run.agent = own;
+        }
+    }
+    rl_bytes_release(&saved);
+    stop(&a);
+}
+
 static void test_wrong_game(void **state)
 {
     (void)state;
@@ -399,6 +441,7 @@ int main(void)
         cmocka_unit_test(test_file),
         cmocka_unit_test(test_damage),
         cmocka_unit_test(test_forged),
+        cmocka_unit_test(test_forged_position),
         cmocka_unit_test(test_wrong_game),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
