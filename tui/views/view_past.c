@@ -249,10 +249,26 @@ static void draw_branch(const struct past_view *v, const struct pane *pane, int 
         pane_text(pane, LANE + from - size - 1, y, ROLE_OK, text);
 }
 
+/* Below the lanes, to where this search ends: "0  1 more branch     420 episodes". */
+static void draw_scale(const struct past_view *v, const struct pane *pane, int y, int end)
+{
+    char count[UNITS_ROOM], text[UNITS_ROOM + 24];
+    int more = v->look.more_branches, x = pane_text(pane, LANE, y, ROLE_DIM, "0");
+
+    if (more)
+        x = pane_format(pane, LANE + 3, y, ROLE_DIM, "%d more branch%s", more,
+                        more == 1 ? "" : "es");
+    snprintf(text, sizeof text, "%s episodes%s", units_count(count, (int64_t)v->look.episode_count),
+             v->look.surveyed ? "" : " so far");
+    x += 2 + (int)strlen(text);
+    end = end > x ? end : x;
+    pane_right(pane, end < pane->width ? end : pane->width, y, ROLE_DIM, text);
+}
+
 static void draw_timeline(const struct panel *p, const struct pane *pane)
 {
     const struct past_view *v = p->state;
-    int width = pane->width - LANE, free_from = 0, surveyed = width;
+    int width = pane->width - LANE, free_from = 0;
     char text[UNITS_ROOM];
 
     if (width < 8)
@@ -260,7 +276,7 @@ static void draw_timeline(const struct panel *p, const struct pane *pane)
     pane_text(pane, 0, 0, ROLE_DIM, "best");
     pane_text(pane, 0, 1, ROLE_DIM, "search");
     pane_text(pane, 0, 2, ROLE_DIM, "you");
-    int scale = 3 + v->look.branch_count;
+    int own = column_of(v, v->look.last_step, width) + 1, surveyed = own;
     if (!v->look.surveyed && v->look.episode_count)
         surveyed = column_of(v, v->look.episodes[v->look.episode_count - 1], width);
     pane_repeat(pane, LANE, 1, surveyed, (struct cell){U'─', ROLE_BORDER});
@@ -283,12 +299,7 @@ static void draw_timeline(const struct panel *p, const struct pane *pane)
     pane_put(pane, LANE + column_of(v, v->a.step, width), 1, ROLE_TITLE | BOLD | REVERSE, U'A');
     for (int n = 0; n < v->look.branch_count; n++)
         draw_branch(v, pane, 3 + n, n);
-    pane_text(pane, LANE, scale, ROLE_DIM, "0");
-    if (v->look.more_branches)
-        pane_format(pane, LANE + 3, scale, ROLE_DIM, "%d more branches", v->look.more_branches);
-    pane_right_format(pane, pane->width, scale, ROLE_DIM, "%s episodes%s",
-                      units_count(text, (int64_t)v->look.episode_count),
-                      v->look.surveyed ? "" : " so far");
+    draw_scale(v, pane, 3 + v->look.branch_count, LANE + own);
 }
 
 /* ---- A and B ---- */
