@@ -165,6 +165,34 @@ static bool same_start(const struct journal_log *a, const struct journal_log *b)
     return true;
 }
 
+/* Bytes of the lines before the first record. */
+static size_t size_of_start(const struct journal_log *l)
+{
+    size_t at = 0;
+
+    while (at < l->good) {
+        const char *payload = l->text + at + SUM_DIGITS + 1;
+        at += strlen(l->text + at) + 1;
+        if (!strncmp(payload, "problem ", 8))
+            break;
+    }
+    return at;
+}
+
+bool journal_starts_as(const struct journal_log *l, const char *path)
+{
+    size_t left = size_of_start(l);
+    const char *at = l->text;
+    FILE *f = fopen(path, "rb");
+
+    if (!f)
+        return false;
+    for (int c; left && (c = getc(f)) != EOF && c == (*at ? (unsigned char)*at : '\n'); at++)
+        left--;
+    fclose(f);
+    return !left;
+}
+
 /* The next of them that says what was done or found: marks and words for people say neither. */
 static const struct journal_record *next_said(const struct journal_log *l, size_t *at)
 {

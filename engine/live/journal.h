@@ -85,6 +85,10 @@ int journal_reopen(const char *path, const struct journal_log *l, struct journal
 int journal_branch(const struct journal_log *from, uint64_t step, const char *path,
                    struct err *e) MUST_CHECK;
 
+/* Whether the journal at `path` is of the same problem, opened alike. Reads its beginning alone;
+ * false also where that cannot be read. */
+bool journal_starts_as(const struct journal_log *l, const char *path);
+
 /* Whether both are journals of one problem, opened alike, and one went on differently: the step
  * *parts up to which they say the same of what was done and found. False where nothing of `b` is
  * its own. */

@@ -228,6 +228,11 @@ static void test_a_branch_goes_on(void **state)
         assert_true(journal_parts(&taped, &log, &parts)); /* exactly where it was cut */
         assert_int_equal(parts, points[n]);
         assert_false(journal_parts(&log, &log, &parts)); /* nothing of its own */
+        assert_true(journal_starts_as(&log, path));
+        log.text[strlen(log.text) - 1]++;
+        assert_false(journal_starts_as(&log, path));
+        log.text[strlen(log.text) - 1]--;
+        assert_false(journal_starts_as(&log, "/nowhere/at/all"));
         log.classes++;
         assert_false(journal_parts(&taped, &log, &parts));
         log.classes--;

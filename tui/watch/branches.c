@@ -47,7 +47,7 @@ static void take_points(const struct journal_log *b, struct past_branch *out)
 }
 
 int branches_find(struct past_branch out[static BRANCHES_MOST], int *more, const char *state_dir,
-                  const char *journal, const struct journal_log *log)
+                  const char *journal, const struct journal_log *log, const atomic_bool *stop)
 {
     struct session_name names[SESSIONS_MOST];
     const char *own = hlo_file_name(journal), *dot = strrchr(own, '.');
@@ -56,12 +56,12 @@ int branches_find(struct past_branch out[static BRANCHES_MOST], int *more, const
     char path[PATH_MAX];
 
     *more = 0;
-    for (int n = 0; n < all; n++) {
+    for (int n = 0; n < all && !atomic_load(stop); n++) {
         struct journal_log other = {0};
         struct err e = {0};
         uint64_t parts;
         if (!strcmp(names[n].text, own) || strncmp(names[n].text, own, same) != 0 ||
-            !session_find(path, state_dir, names[n].text))
+            !session_find(path, state_dir, names[n].text) || !journal_starts_as(log, path))
             continue;
         if (!journal_read(path, &other, &e) && journal_parts(log, &other, &parts)) {
             if (count < BRANCHES_MOST) {

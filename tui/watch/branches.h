@@ -7,6 +7,8 @@
 #include "engine/live/journal.h"
 #include "tui/files/sessions.h"
 
+#include <stdatomic.h>
+
 enum { BRANCHES_MOST = 3, BRANCH_POINTS = 48 };
 
 struct branch_point {
@@ -24,8 +26,8 @@ struct past_branch {
 
 /* Of the sessions in `state_dir` (NULL: none) but `journal` itself, whose records are `log`, the
  * newest; unreadable ones are skipped. Returns how many; *more: of those left out. Reads every kept
- * journal of that name. */
+ * journal of that problem; between two of them it ends early if *stop. */
 int branches_find(struct past_branch out[static BRANCHES_MOST], int *more, const char *state_dir,
-                  const char *journal, const struct journal_log *log);
+                  const char *journal, const struct journal_log *log, const atomic_bool *stop);
 
 #endif

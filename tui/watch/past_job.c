@@ -11,6 +11,7 @@
 #include "hlo/support/mem.h"
 
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,9 +24,10 @@ struct past_job {
     bool in_thread;
     char journal[PATH_MAX], state_dir[PATH_MAX]; /* "": none */
 
+    atomic_bool stop;     /* set under the lock, which the search for branches does not hold */
     pthread_mutex_t lock; /* of all below */
     pthread_cond_t work;
-    bool stop, surveyed;
+    bool surveyed;
     uint64_t wanted, step;
     bool is_there;
     const struct snapshot *shot;
@@ -121,7 +123,7 @@ static void look_for_branches(struct past_job *j)
 {
     pthread_mutex_unlock(&j->lock);
     int more, count = branches_find(j->branches, &more, j->state_dir[0] ? j->state_dir : NULL,
-                                    j->journal, &j->log);
+                                    j->journal, &j->log, &j->stop);
     pthread_mutex_lock(&j->lock);
     j->branch_count = count;
     j->more_branches = more;
@@ -224,6 +226,7 @@ void past_job_look(struct past_job *j, struct past_look *out)
                               .branches = j->branches,
                               .branch_count = j->branch_count,
                               .more_branches = j->more_branches,
+                              .looked_for = j->looked_for,
                               .surveyed = j->surveyed,
                               .is_there = j->is_there && j->step == j->wanted};
     memcpy(out->trouble, j->trouble, sizeof out->trouble);

@@ -22,6 +22,7 @@ struct past_look {
                                     the job until the next look; NULL: none yet */
     const struct past_branch *branches; /* of this search; the newest first */
     int branch_count, more_branches;
+    bool looked_for;         /* before, there may be others */
     bool surveyed, is_there; /* the whole journal was seen; the shot is of the point asked for */
     char trouble[160];
 };
