@@ -523,14 +523,18 @@ int app_load(struct app *a, const char *model, const char *cluster, struct err *
 }
 
 /* What a headless search would do beyond its journal. */
-static void say_resumed(struct app *a, const struct search_args *s, const struct journal_log *log)
+static void say_resumed(struct app *a, const struct opening *g)
 {
+    const struct search_args *s = g->resumed;
+    const struct journal_log *log = &g->own_log;
     size_t scripted = 0;
 
     for (size_t n = 0; n < log->record_count; n++)
         scripted += log->records[n].kind == 's' || log->records[n].kind == 'e';
     if (log->good < log->size)
         app_say(a, "the journal's last %zu bytes are damaged and left out", log->size - log->good);
+    else if (g->said[0])
+        app_say(a, "%s", g->said);
     else if (s->by_step.count + s->by_episode.count > scripted)
         app_say(a, "the rest of its script is not carried out here");
     else
@@ -579,7 +583,7 @@ static int finish_resume(struct app *a, struct opening *g, struct err *e)
 {
     if (replace(a, g, e))
         return e->code;
-    say_resumed(a, g->resumed, &g->own_log);
+    say_resumed(a, g);
     return 0;
 }
 
@@ -605,10 +609,11 @@ static int open_journal(struct app *a, struct opening *g, const char *journal, s
     return find_files(a, s->problem.model, s->problem.cluster, &g->f, e);
 }
 
-int app_resume(struct app *a, const char *journal, struct err *e)
+int app_resume(struct app *a, const char *journal, const char *said, struct err *e)
 {
     struct opening *g = mem_alloc(sizeof *g);
 
+    snprintf(g->said, sizeof g->said, "%s", said ? said : "");
     if (!open_journal(a, g, journal, e))
         return loading_begin(a, g, e);
     opening_free(g);

@@ -41,6 +41,7 @@ struct opening {
     const struct journal_log *log; /* what it holds already; NULL: it is new */
     struct journal_log own_log;
     struct search_args *resumed; /* words of the journal, which `args` points to; NULL */
+    char said[128];              /* once it goes on; "": where */
 
     struct opening_progress reading;
     /* what was read: one of these, or an error */

@@ -26,8 +26,9 @@ int app_open_dump(struct app *a, const struct doctored_files *f, struct err *e) 
 /* Reads a plan of the open model from a file, and opens the view that shows it. */
 int app_load_plan(struct app *a, const char *path, struct err *e) MUST_CHECK;
 
-/* As app_load for what a journal holds; its search continues where it stopped, bit for bit. */
-int app_resume(struct app *a, const char *journal, struct err *e) MUST_CHECK;
+/* As app_load for what a journal holds; its search continues where it stopped, bit for bit. `said`:
+ * the message once it does; NULL: at which episode that is. */
+int app_resume(struct app *a, const char *journal, const char *said, struct err *e) MUST_CHECK;
 /* Plays a tour (tui/files/tour.h) instead of what is open; on an error nothing changes. */
 int app_tour_begin(struct app *a, const char *name, struct err *e) MUST_CHECK;
 /* Plays it up to step `step` (from 1) and completes the actions of that step. */

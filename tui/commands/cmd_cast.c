@@ -107,7 +107,7 @@ static int show_cast(const struct request *r, const char *journal, struct err *e
     rc = app_new(&a, &setup, e);
     if (rc)
         goto out;
-    rc = app_resume(a, copy, e);
+    rc = app_resume(a, copy, NULL, e);
     if (rc)
         goto out;
     rc = play_session(a, r, e);

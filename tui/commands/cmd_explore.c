@@ -191,7 +191,7 @@ static int resume_stage(struct stage *s, const char *journal, struct err *e)
 
     if (!session_find(path, s->setup.state_dir, journal))
         return err_set(e, ERR_IO, "no journal %.200s", journal);
-    return app_resume(s->app, path, e);
+    return app_resume(s->app, path, NULL, e);
 }
 
 /* What the command line asks for beside the model: command by command, then the plan. */

@@ -40,7 +40,7 @@ struct host {
     void (*ask)(struct app *a, const char *text);
     bool (*line)(struct app *a, int i, struct colon_line *line);
     int (*load)(struct app *a, const char *model, const char *cluster, struct err *e);
-    int (*resume)(struct app *a, const char *journal, struct err *e);
+    int (*resume)(struct app *a, const char *journal, const char *said, struct err *e);
     int (*tour)(struct app *a, const char *name, struct err *e);
     void (*copy)(struct app *a, const char *text, size_t size, const char *what);
     void (*write_command)(const struct app *a, struct str *out);
@@ -74,9 +74,10 @@ struct host {
 #define host_line(scene, i, out) HOST(scene, line, i, out)
 
 /* Open a model on a cluster, the search of a journal, or a tour, instead of what is open; on an
- * error nothing changes. They return an error code of `e`. */
+ * error nothing changes. They return an error code of `e`; a large file is read beside the screen,
+ * so errors may come later, and what is `said` once the search goes on (NULL: where) does. */
 #define host_load(scene, model, cluster, e) HOST(scene, load, model, cluster, e)
-#define host_resume(scene, journal, e) HOST(scene, resume, journal, e)
+#define host_resume(scene, journal, said, e) HOST(scene, resume, journal, said, e)
 #define host_tour(scene, name, e) HOST(scene, tour, name, e)
 
 /* To the terminal's clipboard; `what` is named in the message. */

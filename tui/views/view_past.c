@@ -518,19 +518,17 @@ static void branch(struct panel *p)
 {
     struct past_view *v = p->state;
     const struct scene *scene = p->scene;
-    char path[PATH_MAX];
-    unsigned long long episode = (unsigned long long)v->episode;
+    char path[PATH_MAX], said[128];
     struct err e = {0};
 
+    snprintf(said, sizeof said,
+             "a branch from episode %llu, in a session of its own; the one before is kept",
+             (unsigned long long)v->episode);
     if (!scene->state_dir || !session_new_path(path, scene->state_dir, scene->model_name,
                                                scene->cluster->name, scene->today))
         host_say(scene, "there is no directory for sessions");
-    else if (past_job_branch(v->job, v->step, path, &e) || host_resume(scene, path, &e))
+    else if (past_job_branch(v->job, v->step, path, &e) || host_resume(scene, path, said, &e))
         host_say_err(scene, &e);
-    else /* this view is gone */
-        host_say(scene,
-                 "a branch from episode %llu, in a session of its own; the one before is kept",
-                 episode);
 }
 
 /* The session goes on where it ended; this one is kept. */
@@ -541,14 +539,14 @@ static void open_branch(struct panel *p)
     char path[PATH_MAX];
     struct err e = {0};
 
-    if (v->branch >= v->look.branch_count)
+    if (!v->look.looked_for)
+        host_say(scene, "still looking for other sessions");
+    else if (v->branch >= v->look.branch_count)
         host_say(scene, "no other session left this one; b makes a branch");
     else if (!session_find(path, scene->state_dir, v->look.branches[v->branch].name))
         host_say(scene, "that session is gone");
-    else if (host_resume(scene, path, &e))
+    else if (host_resume(scene, path, "the other session; the one before is kept", &e))
         host_say_err(scene, &e);
-    else /* this view is gone */
-        host_say(scene, "the other session; the one before is kept");
 }
 
 static void play_past(struct panel *p)

@@ -125,7 +125,7 @@ static void open_chosen(struct panel *p, bool anew)
         return;
     }
     if (is_resumed(s) && !anew)
-        rc = host_resume(scene, s->recents[s->recent].session, &e);
+        rc = host_resume(scene, s->recents[s->recent].session, NULL, &e);
     else
         rc = host_load(scene, chosen_model(s), chosen_cluster(s), &e);
     if (rc)
