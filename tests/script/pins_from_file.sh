@@ -24,5 +24,5 @@ cmp author.hlo again.hlo || miss "the plan kept is not the author's"
 
 # A mesh that they were not written for says so; under other pins they are kept as far as they go.
 said=$("$automap" plan author.hlo --devices 2 --pins-from-file --optimum 2>&1 > /dev/null)
-[[ $said == *"0 of "*"not all can hold on this mesh"* ]] || miss "another mesh: $said"
+[[ $said == *": 0 of "*"not all can hold on this mesh"* ]] || miss "another mesh: $said"
 exit $failed
