@@ -93,6 +93,7 @@ echo precious > "$out"
 [ "$(cat "$out")" = precious ] || wrong "a foreign file was replaced by a journal"
 
 # Every option whose help says that it writes a FILE stands above.
+options=0
 for name in calibrate cast convert doctor infer inspect export screen explain place plan profile \
     replay search teach "pretrain pp" "pretrain opp"; do
     # shellcheck disable=SC2086 # a command and its part
@@ -104,7 +105,9 @@ for name in calibrate cast convert doctor infer inspect export screen explain pl
         sed -n 's/^ *\(-[a-z-]*\) FILE *\(.*\)/\1 \2/p' | tr -s ' ' |
         grep -E '^(-o|--[a-z-]*) (.* )?write ' | cut -d' ' -f1 > "$dir/writing"
     while read -r option; do
+        options=$((options + 1))
         case "$seen" in *" $name $option "*) ;; *) wrong "automap $name $option: writes, and no row here" ;; esac
     done < "$dir/writing"
 done
+[ $options -ge 10 ] || wrong "only $options options that write are found in the help"
 exit $failed
