@@ -148,7 +148,7 @@ def main():
         failed += not is_known
         print(f"{name}: {found or 'alike'}" + (f" ({why})" if known and is_known else ""))
     print(f"{SEEN['groups']} groups of variables, {SEEN['split']} best plans with collectives")
-    sys.exit(bool(failed) or not names)
+    sys.exit(bool(failed) or not names or not all(SEEN.values()))
 
 
 main()
