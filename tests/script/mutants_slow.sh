@@ -2,7 +2,7 @@
 # A broken learner fails a test: each patch of mutants.txt is applied to a copy of its file, which is linked in front of
 # the libraries with the tests it names; a patch that all of them pass has survived. Arguments: SOURCE_DIR AUTOMAP [WORD],
 # the last to try the patches of files with it in their name alone. Tests have so much processor time, however busy the
-# machine is: a patch that makes one run on is caught.
+# machine is: a patch that makes one run on is caught, as is one that makes it wait 20 times as long.
 command -v python3 > /dev/null || { echo "skipped: the patches are applied with python3, its standard library"; exit 77; }
 for need in cmocka libcjson openblas; do
     pkg-config --exists $need || { echo "skipped: no $need by pkg-config"; exit 77; }
@@ -39,7 +39,11 @@ def fails(test):
     if not os.path.exists(object): sys.exit(f"test_{suite} is not built")
     subprocess.run(["cc", object, f"{scratch}/mutant.o", *after, "-o", f"{scratch}/test"], check=True)
     environment = {**os.environ, **({"ONLY": only} if only else {})}
-    run = subprocess.run([f"{scratch}/test"], cwd=source, capture_output=True, env=environment, preexec_fn=limit)
+    try:
+        run = subprocess.run([f"{scratch}/test"], cwd=source, capture_output=True, env=environment, preexec_fn=limit,
+                             timeout=20 * SECONDS)
+    except subprocess.TimeoutExpired:
+        return f"{suite} (waits)"
     said = run.stdout + run.stderr
     failed = re.findall(rb"\[  FAILED  \] (\w+)", said)
     return None if run.returncode == 0 else f"{suite}:{failed[0].decode()}" if failed else f"{suite} (code {run.returncode})"
