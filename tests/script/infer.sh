@@ -74,7 +74,8 @@ code=0
 [ $code -eq 2 ] && grep -q 'a network of --recipe paper, expected a scorer' "$dir/err" || { echo "finetuned another kind: $code"; cat "$dir/err"; exit 1; }
 code=0
 "$automap" pretrain pp --recipe paper --processes 2 -o "$dir/q.net" 2> "$dir/err" || code=$?
-[ $code -eq 1 ] && grep -q 'one problem after another' "$dir/err"
+[ $code = 1 ] || { echo "the paper's recipe with processes: exit $code"; exit 1; }
+grep -q 'one problem after another' "$dir/err"
 
 "$automap" pretrain pp -o "$dir/e.net" --finetune "$dir/c.net" --family cnn --environments 128 --measure 0 2> "$dir/err"
 "$automap" pretrain show "$dir/e.net" > "$dir/text"
@@ -90,4 +91,7 @@ grep -q "DQN from scratch" "$dir/text"
 "$automap" search t5-11b "$source/examples/clusters/h100-1x8.yaml" --kind all --episodes 1 --no-journal --quiet > "$dir/led"
 grep -q '1 episodes played by the shipped policy' "$dir/led"
 "$automap" search t5-11b "$source/examples/clusters/h100-1x8.yaml" --kind all --episodes 1 --no-journal --quiet --state one-hot > "$dir/alone"
-! grep -q 'shipped policy' "$dir/alone"
+if grep -q 'shipped policy' "$dir/alone"; then
+    echo "led by a policy that reads another state"
+    exit 1
+fi
