@@ -1,10 +1,10 @@
 /* What changes of several collectives do together: one may stand in another's way. */
 #include "engine/doctor/together.h"
 
-#include "engine/decide/labels.h"
 #include "engine/doctor/wishes.h"
 #include "engine/relaxed/plan_totals.h"
 #include "engine/relaxed/relaxed.h"
+#include "engine/relaxed/status.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 #include "hlo/support/stop.h"

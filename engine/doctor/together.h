@@ -3,9 +3,9 @@
 #ifndef AUTOMAP_ENGINE_DOCTOR_TOGETHER_H
 #define AUTOMAP_ENGINE_DOCTOR_TOGETHER_H
 
-#include "engine/decide/labels.h"
 #include "engine/doctor/wishes.h"
 #include "engine/relaxed/relaxed.h"
+#include "engine/relaxed/status.h"
 #include "hlo/support/err.h"
 #include "hlo/support/stop.h"
 
