@@ -26,25 +26,37 @@ static void put_unit(struct place_latency_state *s, uint32_t p, uint32_t place)
         place_latency_put(s, s->member[i], place);
 }
 
-static void fill_along(struct place_latency_state *s, const uint32_t *order)
+/* On the host, but for what is pinned elsewhere. */
+static void leave_on_host(struct place_latency_state *s)
 {
-    uint32_t d = 0;
-
     place_latency_all_on_host(s);
     for (uint32_t p = 0; p < s->p->nets->positions; p++) {
         if (s->unit[s->unit_of[p]].fixed < s->accelerators)
             place_latency_put(s, p, s->unit[s->unit_of[p]].fixed * s->pieces);
     }
+}
+
+/* A device takes a stretch of the order; what fits none stays on the host and ends the stretch. */
+static void fill_along(struct place_latency_state *s, const uint32_t *order)
+{
+    uint32_t d = 0;
+    bool begun = false;
+
+    leave_on_host(s);
     for (uint32_t i = 0; i < s->p->nets->positions && d < s->accelerators; i++) {
         uint32_t p = order[i];
         double bytes = s->unit[s->unit_of[p]].bytes;
         if (s->place[p] != place_host_place(s))
             continue;
         double room = s->g->type[place_type_of(s->g, d)].memory_bytes;
-        if (s->used[d] + bytes > room && bytes <= room)
-            d++;
-        if (d < s->accelerators && place_latency_allows(s, p, d * s->pieces))
+        if (bytes > room || s->used[d] + bytes > room) {
+            d += begun || bytes <= room;
+            begun = false;
+        }
+        if (bytes <= room && d < s->accelerators && place_latency_allows(s, p, d * s->pieces)) {
             put_unit(s, p, d * s->pieces);
+            begun = true;
+        }
     }
 }
 
@@ -77,6 +89,10 @@ static int greedy(struct place_latency_state *s, struct err *e)
         rc = s->by_node && s->pieces > 1 ? cut_pieces(s, e) : 0;
         if (rc)
             goto out;
+        place_latency_note(s, place_latency_price(s), "greedy");
+    }
+    if (isinf(s->best->value_ms)) {
+        leave_on_host(s);
         place_latency_note(s, place_latency_price(s), "greedy");
     }
 out:

@@ -9,6 +9,7 @@
 #include "hlo/support/mem.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- levels ---- */
@@ -40,6 +41,8 @@ static bool fill_rows(struct place_look *l, bool folded)
     const struct place_graph *g = l->g;
     struct place_rows *r = &l->all[folded];
 
+    free(r->at);
+    free(r->row);
     r->at = mem_try((size_t)l->levels + 2, sizeof *r->at);
     r->row = mem_try((size_t)g->nodes + 1, sizeof *r->row);
     if (!r->at || !r->row)
@@ -80,6 +83,120 @@ static bool fold_weights(struct place_look *l)
     return reads && l->stands_for;
 }
 
+/* Nodes between one producer, or none, and one user, each reading the one before alone: chains are
+ * equal when these and all costs are. Weights are no producers here. */
+struct chain {
+    const struct place_look *look;
+    uint32_t from, head, length, user; /* from: PLACE_NONE when nothing is read */
+};
+
+static int order_costs(const struct place_graph *g, uint32_t a, uint32_t b)
+{
+    int by = (g->bytes[a] > g->bytes[b]) - (g->bytes[a] < g->bytes[b]);
+
+    by = by ? by : (g->send_ms[a] > g->send_ms[b]) - (g->send_ms[a] < g->send_ms[b]);
+    by = by ? by : g->backward[a] - g->backward[b];
+    for (uint32_t t = 0; t < g->types && !by; t++)
+        by = (place_time(g, t, a) > place_time(g, t, b)) -
+             (place_time(g, t, a) < place_time(g, t, b));
+    return by;
+}
+
+static int order_equal(const struct chain *a, const struct chain *b)
+{
+    const struct place_graph *g = a->look->g;
+    int by = (a->from > b->from) - (a->from < b->from);
+
+    by = by ? by : (a->user > b->user) - (a->user < b->user);
+    by = by ? by : (a->length > b->length) - (a->length < b->length);
+    for (uint32_t k = 0, u = a->head, v = b->head; k < a->length && !by; k++) {
+        by = order_costs(g, u, v);
+        u = g->user[g->user_at[u]];
+        v = g->user[g->user_at[v]];
+    }
+    return by;
+}
+
+static int order_chains(const void *one, const void *other)
+{
+    const struct chain *a = one, *b = other;
+    int by = order_equal(a, b);
+
+    return by ? by : (a->head > b->head) - (a->head < b->head);
+}
+
+static bool has_one_user(const struct place_graph *g, uint32_t v)
+{
+    return g->user_at[v + 1] - g->user_at[v] == 1;
+}
+
+/* Chains by their heads. `reads` and `from` by node: how many producers, and the last. */
+static uint32_t find_chains(const struct place_look *l, const uint32_t *reads, const uint32_t *from,
+                            struct chain *chain)
+{
+    const struct place_graph *g = l->g;
+    uint32_t chains = 0;
+
+    for (uint32_t v = 0; v < g->nodes; v++) {
+        if (l->stands_for[v] != v || reads[v] > 1 || !has_one_user(g, v) ||
+            (reads[v] && has_one_user(g, from[v])))
+            continue;
+        struct chain c = {l, reads[v] ? from[v] : PLACE_NONE, v, 1, g->user[g->user_at[v]]};
+        for (; reads[c.user] == 1 && has_one_user(g, c.user); c.length++)
+            c.user = g->user[g->user_at[c.user]];
+        chain[chains++] = c;
+    }
+    return chains;
+}
+
+/* Where levels are wide without weights too. O((nodes + edges) log). */
+static bool fold_chains(struct place_look *l)
+{
+    const struct place_graph *g = l->g;
+    uint32_t *reads = mem_try((size_t)g->nodes + 1, sizeof *reads);
+    uint32_t *from = mem_try((size_t)g->nodes + 1, sizeof *from);
+    struct chain *chain = mem_try((size_t)g->nodes + 1, sizeof *chain);
+    bool there = reads && from && chain;
+
+    for (uint32_t v = 0; v < g->nodes && there; v++) {
+        for (uint32_t k = g->user_at[v]; k < g->user_at[v + 1] && l->stands_for[v] == v; k++) {
+            reads[g->user[k]]++;
+            from[g->user[k]] = v;
+        }
+    }
+    uint32_t chains = there ? find_chains(l, reads, from, chain) : 0;
+    if (chains)
+        qsort(chain, chains, sizeof *chain, order_chains);
+    for (uint32_t i = 1, first = 0; i < chains; i++) {
+        if (order_equal(&chain[first], &chain[i])) {
+            first = i;
+            continue;
+        }
+        for (uint32_t k = 0, u = chain[first].head, v = chain[i].head; k < chain[i].length; k++) {
+            l->stands_for[v] = u;
+            u = g->user[g->user_at[u]];
+            v = g->user[g->user_at[v]];
+        }
+        l->equals += chain[i].length;
+    }
+    for (uint32_t v = 0; v < g->nodes && l->equals; v++) /* weights of what is left out */
+        l->stands_for[v] = l->stands_for[l->stands_for[v]];
+    free(reads);
+    free(from);
+    free(chain);
+    return there;
+}
+
+static bool is_wide(const struct place_look *l)
+{
+    const struct place_rows *r = &l->all[1];
+    uint32_t widest = 0;
+
+    for (uint32_t k = 0; k < l->levels; k++)
+        widest = r->at[k + 1] - r->at[k] > widest ? r->at[k + 1] - r->at[k] : widest;
+    return widest > PLACE_LOOK_WIDE;
+}
+
 /* Rows that only plans with copies, or for latency, have. */
 static int take_kind(struct place_look *l, const struct placement *p, struct err *e)
 {
@@ -115,7 +232,8 @@ int place_look_new(const struct place_graph *g, const struct place_rules *rules,
         return err_no_memory(e, "for a placement");
     }
     fill_levels(l);
-    if (!fill_rows(l, false) || !fold_weights(l) || !fill_rows(l, true)) {
+    if (!fill_rows(l, false) || !fold_weights(l) || !fill_rows(l, true) ||
+        (is_wide(l) && (!fold_chains(l) || !fill_rows(l, true)))) {
         place_look_free(l);
         return err_no_memory(e, "for a placement");
     }

@@ -25,16 +25,17 @@ struct place_look {
     bool ordered;               /* its pieces of one accelerator wait for each other */
     uint32_t *level; /* by node: just before its first user; without one, behind all it reads */
     uint32_t levels, widest; /* nodes of a level, at most */
-    /* Nodes of level k: all[0].row[all[0].at[k]] ..; without weights, where levels are wide: all[1]
-     */
+    /* Nodes of level k: all[0].row[all[0].at[k]] ..; in all[1], where levels are wide, without
+     * weights, and where they still are, of equal chains the first one's alone. */
     struct place_rows {
         uint32_t *at, *row;
     } all[2];
-    uint32_t *stands_for; /* by node: itself, or of a weight left out its first user */
-    uint32_t weights;     /* left out */
+    uint32_t *stands_for; /* by node: itself; of a weight left out its first user; of a chain left
+                           * out the node in its place: whatever stands for that */
+    uint32_t weights, equals; /* left out: weights, nodes of chains */
 };
 
-enum { PLACE_LOOK_WIDE = 8 }; /* nodes of a level from which on weights are left out */
+enum { PLACE_LOOK_WIDE = 8 }; /* a level of more nodes is wide */
 
 /* `g` must outlive it. O(nodes + edges + pins). */
 int place_look_new(const struct place_graph *g, const struct place_rules *rules,

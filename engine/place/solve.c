@@ -353,6 +353,8 @@ int place_solve(const struct place_graph *g, const struct place_job *job, const 
 
 /* ---- what would do ---- */
 
+enum { NEEDS_LOOKS = 20 * 1000 * 1000 }; /* of one question of many */
+
 /* A contiguous plan of g with other devices; the most one accelerator holds in it. */
 static int try_devices(const struct place_graph *g, const struct place_job *job, double memory,
                        uint32_t count, bool *fits, double *most, struct err *e)
@@ -368,8 +370,13 @@ static int try_devices(const struct place_graph *g, const struct place_job *job,
     h.per_server = 0;
     quiet.better = NULL;
     quiet.target_ms = 0;
+    quiet.looks = NEEDS_LOOKS;
+    int rc = solve_dpl(&h, &quiet, &p, &why);
     /* Where a whole search is not affordable once, it is not twenty times. */
-    int rc = job->looks ? solve_dpl(&h, &quiet, &p, &why) : solve_contiguous(&h, &quiet, &p, &why);
+    if (rc == ERR_INFEASIBLE && !job->looks) {
+        why = (struct err){0};
+        rc = solve_contiguous(&h, &quiet, &p, &why);
+    }
     *fits = !rc;
     *most = 0;
     if (rc == ERR_INFEASIBLE)

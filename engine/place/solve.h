@@ -42,8 +42,8 @@ extern const struct place_algorithm place_algorithms[]; /* ends with name NULL; 
 int place_solve(const struct place_graph *g, const struct place_job *job, const char *algorithm,
                 struct placement **out, struct err *e) MUST_CHECK;
 
-/* What would be enough where nothing fits, for contiguous plans: the least, or with job->looks the
- * least along a few orders. */
+/* What would be enough where nothing fits, for contiguous plans, which answer the other questions
+ * too: the least that a short search finds, or with job->looks the least along a few orders. */
 struct place_needs {
     double memory_bytes; /* of each accelerator, as many as there are; INFINITY: no memory helps */
     uint32_t accelerators; /* of the first kind, with the memory there is; 0: no number helps */

@@ -69,7 +69,14 @@ expect 0 'proven_scope":."latency of placements with at most 2 pieces' place "$d
 expect 0 'proven_scope":."throughput of contiguous placements' place "$bert" --json
 expect 0 'proven_scope":."throughput of all placements' place "$bert" --contiguous off --moves 100 --json
 expect 4 '6 accelerators of 735 MB would do' place "$bert" --memory-limit '0.5 GB' --cpus 0
+expect 4 'no number of accelerators of 100 MB was found' place "$bert" --memory-limit '0.1 GB' --cpus 0
 expect 4 'no contiguous plan keeps' place "$bert" --devices 0 --cpus 0
+expect 4 '6 accelerators of 546 MB would do' place "$layers/gnmt_inference.json.gz" --memory-limit '0.3 GB' --cpus 0
+# The host holds one sample's nodes that no accelerator does, but for those pinned off it.
+small=$data/latency-inputs/layergraphs/bert24_inference.json.gz
+expect 0 '[0-9.]+ ms for one sample' place "$small" --objective latency --memory-limit '50 MB' --moves 10000
+expect 0 '924.1 ms for one sample +proven' place "$small" --objective latency --memory-limit '1 MB' --moves 10000
+expect 4 'accelerators of [0-9.]+ MB would do' place "$small" --objective latency --memory-limit '50 MB' --moves 10000 --pin 'node3 off host'
 expect 0 '41\.[0-9]* ms per sample +proven|4[0-9.]+ ms per sample' place "$bert" --pin '6 apart from 7' --pin '9 off host'
 expect 4 'clashes with 6 on A' place "$bert" --pin '6 on A' --pin '6 on B'
 expect 2 'no device "Z"' place "$bert" --pin '6 on Z'
@@ -86,6 +93,7 @@ echo '{"nodes": [' >"$dir/broken.json"
 expect 2 'broken.json:2:1: the file ends here' place "$dir/broken.json"
 
 expect 0 '16 of 16 equal' bench place --contiguous
+expect 0 'inceptionv3_training .* out of memory$' bench place --contiguous
 
 # A target over servers is reached by the fewest accelerators that were found, or refused.
 chain() { # accelerators
@@ -195,6 +203,13 @@ expect 0 '27\.9 ms a sample +proven' screen "$ops/bert_l-3_inference.json.gz" --
 expect 0 'wrote bert_l-3_inference.split.json' screen "$ops/bert_l-3_inference.json.gz" --keys 'e e'
 expect 0 'is there already' screen "$ops/bert_l-3_inference.json.gz" --keys e
 expect 0 'contiguous +27\.9 ms per sample' place "$ops/bert_l-3_inference.json.gz" --split bert_l-3_inference.split.json
+# V l of a graph: it is what one sees already, or goes back to it; stages name their ideal.
+expect 0 'this is the placement of the graph' screen "$layers/gnmt_inference.json.gz" --keys 'V l'
+expect 0 '^ 32.9 ms a sample +proven' screen "$layers/gnmt_inference.json.gz" --keys 'C V l'
+expect 0 'stage 2 of 6, on B: 45 of 96 nodes by then' screen "$layers/gnmt_inference.json.gz" --size 100x24 --keys '] ]'
+expect 0 'node15 on B; m moves' screen "$layers/gnmt_inference.json.gz" --size 100x24 --keys '] ]'
+expect 0 'no chain of stages' screen "$layers/gnmt_inference.json.gz" --keys 'c ]'
+expect 0 '65 weights and 8 of equal chains left out' screen "$ops/bert_l-3_training.json.gz" --size 120x50
 expect 0 '4[12]\.[0-9] ms a sample +proven, as its file says' screen "$bert" --plan "$dir/plan.json"
 expect 2 'another operator graph' screen "$ops/bert_l-3_inference.json.gz" --plan "$dir/plan.json"
 cp "$ops/bert_l-3_inference.json.gz" b.gz

@@ -451,6 +451,59 @@ static void weights_are_left_out(void **state)
     }
 }
 
+/* A fork, chains of two nodes whose second reads a weight, a join; the last chain costs more. */
+static void equal_chains_are_left_out(void **state)
+{
+    enum { CHAINS = 10, NODES = 3 * CHAINS + 2 };
+    uint32_t from[NODES * 2], to[NODES * 2];
+    const struct place_rules rules = {0};
+
+    (void)state;
+    for (uint32_t chains = CHAINS - 2; chains <= CHAINS; chains++) {
+        struct place_graph *g;
+        struct placement *p;
+        struct place_look *l;
+        struct err e = {0};
+        uint32_t nodes = 3 * chains + 2, join = nodes - 1, edges = 0;
+        assert_int_equal(place_graph_new(nodes, 2, &g, &e), 0);
+        g->type[0] = (struct place_type){"accelerator", 2, 1e9, false};
+        g->type[1] = (struct place_type){"host", 0, INFINITY, true};
+        for (uint32_t v = 0; v < nodes; v++) {
+            g->id[v] = v;
+            g->supported[v] = true;
+            g->time_ms[v] = v && v < join ? 1 + v % 3 : 1;
+        }
+        g->time_ms[3 * chains - 1] = 9;
+        for (uint32_t c = 0; c < chains; c++) {
+            const uint32_t edge[][2] = {{0, 3 * c + 1},
+                                        {3 * c + 1, 3 * c + 2},
+                                        {3 * c + 3, 3 * c + 2}, /* the weight */
+                                        {3 * c + 2, join}};
+            for (uint32_t k = 0; k < 4; k++, edges++) {
+                from[edges] = edge[k][0];
+                to[edges] = edge[k][1];
+            }
+        }
+        assert_int_equal(place_graph_connect(g, from, to, edges, NULL, &e), 0);
+        assert_int_equal(placement_new(g, &p, &e), 0);
+        assert_int_equal(place_look_new(g, &rules, p, &l, &e), 0);
+        bool wide = chains > PLACE_LOOK_WIDE;
+        assert_int_equal(l->weights, chains);
+        assert_int_equal(l->equals, wide ? 2 * (chains - 2) : 0);
+        for (uint32_t c = 0; c < chains; c++) {
+            uint32_t shown = wide && c < chains - 1 ? 0 : c;
+            assert_int_equal(l->stands_for[3 * c + 1], 3 * shown + 1);
+            assert_int_equal(l->stands_for[3 * c + 2], 3 * shown + 2);
+            assert_int_equal(l->stands_for[3 * c + 3], 3 * shown + 2);
+        }
+        assert_int_equal(l->all[0].at[l->levels], nodes);
+        assert_int_equal(l->all[1].at[l->levels], wide ? 6 : 2 * chains + 2);
+        place_look_free(l);
+        placement_free(p);
+        place_graph_free(g);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -461,6 +514,7 @@ int main(void)
         cmocka_unit_test(least_cuts),
         cmocka_unit_test(looks),
         cmocka_unit_test(weights_are_left_out),
+        cmocka_unit_test(equal_chains_are_left_out),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -208,6 +208,19 @@ static void save_screen(struct app *a)
     (void)app_command(a, "save-screen");
 }
 
+/* An operator graph has its placement and nothing else to go to: back to it from what is above. */
+static void show_placement(struct app *a)
+{
+    struct err e = {0};
+
+    if (!a->graph && app_open(a, &view_place, NULL, &e))
+        app_say_err(a, &e);
+    else if (a->graph && a->depth == 1)
+        app_say(a, "this is the placement of the graph; :open opens a model");
+    while (a->graph && a->depth > 1)
+        app_drop_top(a);
+}
+
 /* A dump is partitioned already; the program that is open is not. */
 static void ask_doctor(struct app *a)
 {
@@ -298,7 +311,7 @@ static const struct handler handlers[ACT_COUNT] = {
     [ACT_RACE] = {.view = &view_race},
     [ACT_PIPELINE] = {.view = &view_pipeline},
     [ACT_HYBRID] = {.view = &view_hybrid},
-    [ACT_PLACE] = {.view = &view_place},
+    [ACT_PLACE] = {.act = show_placement},
     [ACT_RELAXED] = {.view = &view_relaxed},
     [ACT_DOCTOR] = {.act = ask_doctor},
     [ACT_ZOOM] = {.act = toggle_zoom},

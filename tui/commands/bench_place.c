@@ -31,6 +31,15 @@ static int read_graph(const char *folder, const struct place_published *n, struc
     return place_graph_read(path, g, e);
 }
 
+/* A figure of others, or `none` where it is 0: they have none. */
+static const char *known(double figure, int digits, const char *none, char out[static 16])
+{
+    if (!(figure > 0))
+        return none;
+    snprintf(out, 16, "%.*g", digits, figure);
+    return out;
+}
+
 /* Own seconds of one answer. */
 static int answer_place(const struct place_graph *g, const struct place_job *job,
                         struct placement **p, double *seconds, struct err *e)
@@ -46,6 +55,7 @@ static int run_contiguous(const char *folder, struct err *e)
 {
     double all = 0;
     uint32_t equal = 0, count = 0;
+    char text[16];
 
     printf("contiguous, proven      optimum  published    pairs  ideals      s  published s\n");
     for (const struct place_published *n = place_published; n->name; n++) {
@@ -65,9 +75,9 @@ static int run_contiguous(const char *folder, struct err *e)
         equal += is_equal;
         count++;
         all += seconds;
-        printf("%-34s %9.6g %9.6g %9llu %7u %6.2f  %s%.3g%s\n", n->file, p->value_ms,
-               n->contiguous_ms, (unsigned long long)p->pairs, p->ideals, seconds,
-               n->seconds > 0 ? "" : "out of memory ", n->seconds, is_equal ? "" : "  DIFFERS");
+        printf("%-34s %9.6g %9.6g %9llu %7u %6.2f  %s%s\n", n->file, p->value_ms, n->contiguous_ms,
+               (unsigned long long)p->pairs, p->ideals, seconds,
+               known(n->seconds, 3, "out of memory", text), is_equal ? "" : "  DIFFERS");
         placement_free(p);
     }
     printf("%u of %u equal, %.2f s together; targets: all, 2 s, 0.5 s each\n\n", equal, count, all);
@@ -109,6 +119,7 @@ static int run_any(const char *folder, struct err *e)
 static int run_latency(const char *folder, struct err *e)
 {
     uint32_t won = 0, met = 0, count = 0;
+    char text[16];
 
     printf(
         "latency, one piece                  value    greedy  max-load     bound    gap      s\n");
@@ -132,8 +143,8 @@ static int run_latency(const char *folder, struct err *e)
         won += is_best;
         met += !is_best && p->proven && p->value_ms < best * (1 + 1e-5);
         count++;
-        printf("%-34s %9.6g %9.6g %9.6g %9.6g %5.1f %% %5.2f%s%s\n", n->file, p->value_ms,
-               n->greedy_ms, n->max_load_ms, p->bound_ms,
+        printf("%-34s %9.6g %9.6g %9s %9.6g %5.1f %% %5.2f%s%s\n", n->file, p->value_ms,
+               n->greedy_ms, known(n->max_load_ms, 6, "-", text), p->bound_ms,
                p->bound_ms > 0 ? 100 * (p->value_ms / p->bound_ms - 1) : 0, seconds,
                p->proven ? "  proven" : "",
                is_best     ? ""

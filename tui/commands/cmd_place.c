@@ -340,7 +340,7 @@ static void say_needs(const struct request *r, const struct place_graph *g)
     struct err e = {0};
     char bytes[UNITS_ROOM];
 
-    if (r->job.target_ms > 0 || r->job.latency || place_find_needs(g, &r->job, &needs, &e))
+    if (r->job.target_ms > 0 || place_find_needs(g, &r->job, &needs, &e))
         return;
     if (isfinite(needs.memory_bytes))
         fprintf(stderr, "%u accelerators of %s would do\n", g->type[0].count,
@@ -348,6 +348,11 @@ static void say_needs(const struct request *r, const struct place_graph *g)
     if (needs.accelerators > g->type[0].count)
         fprintf(stderr, "%u accelerators of %s would do\n", needs.accelerators,
                 units_bytes(bytes, g->type[0].memory_bytes));
+    else
+        fprintf(stderr, "no number of accelerators of %s was found that would do\n",
+                units_bytes(bytes, g->type[0].memory_bytes));
+    if (isinf(needs.memory_bytes))
+        fprintf(stderr, "more memory would not help: kinds of devices or pins stand against it\n");
 }
 
 static int write_split(const struct request *r, const struct place_graph *g,

@@ -117,9 +117,38 @@ static uint32_t row_of_cursor(const struct place_shown *s)
     return row;
 }
 
+uint32_t place_draw_stage(const struct place_shown *s, uint32_t node)
+{
+    return s->plan->stage[place_look_device(s->look, node)];
+}
+
 static bool is_lit(const struct place_shown *s, uint32_t node)
 {
-    return s->stage == PLACE_NONE || s->plan->stage[place_look_device(s->look, node)] == s->stage;
+    return s->stage == PLACE_NONE || place_draw_stage(s, node) == s->stage;
+}
+
+/* In the ideal that the stage completes: lit, or of a stage before. */
+static bool is_reached(const struct place_shown *s, uint32_t node)
+{
+    return s->stage == PLACE_NONE || place_draw_stage(s, node) <= s->stage;
+}
+
+/* "stage 2 of 6, on B: 45 of 96 nodes by then": the ideal that it completes. */
+static void describe_stage(const struct place_shown *s, char *out, size_t room)
+{
+    uint32_t stages = 0, on = PLACE_NONE, reached = 0;
+    char name[16], count[UNITS_ROOM], all[UNITS_ROOM];
+
+    for (uint32_t d = 0; d < s->plan->devices; d++) {
+        uint32_t stage = s->plan->stage[d];
+        stages = stage != PLACE_NONE && stage + 1 > stages ? stage + 1 : stages;
+        on = stage == s->stage && on == PLACE_NONE ? d : on;
+    }
+    for (uint32_t v = 0; v < s->graph->nodes; v++)
+        reached += is_reached(s, v);
+    snprintf(out, room, "stage %u of %u, on %s: %s of %s nodes by then", s->stage + 1, stages,
+             place_device_name(s->graph, on, name), units_count(count, reached),
+             units_count(all, s->graph->nodes));
 }
 
 static void draw_node(const struct place_shown *s, const struct pane *p, int x, int y,
@@ -134,7 +163,7 @@ static void draw_node(const struct place_shown *s, const struct pane *p, int x, 
         style = ROLE_TITLE | REVERSE | BOLD;
     else if (s->graph->color[node] == s->graph->color[s->node])
         style |= BACK(ROLE_SELECT_DIM) | MARK;
-    pane_put(p, x, y, style, is_lit(s, node) ? sign_of(s, d) : '.');
+    pane_put(p, x, y, style, is_reached(s, node) ? sign_of(s, d) : '.');
 }
 
 /* The part of the model that most nodes of a level are of; NULL: none is known. */
@@ -203,17 +232,23 @@ static void draw_named(const struct place_shown *s, const struct pane *p, int x,
 
 enum { NAMED_WIDE = 22 };
 
-/* What is left out of the lanes, and how much of it is not where its user is. */
-static void draw_weights(const struct place_shown *s, const struct pane *p, int y)
+/* What is left out of the lanes, and how much of it is not where that is which stands for it. */
+static void draw_left_out(const struct place_shown *s, const struct pane *p, int y)
 {
     const struct place_look *l = s->look;
     uint32_t parted = 0;
     char a[UNITS_ROOM], b[UNITS_ROOM];
+    int x = 0;
 
     for (uint32_t v = 0; v < s->graph->nodes; v++)
         parted += place_look_device(l, v) != place_look_device(l, l->stands_for[v]);
-    int x = pane_format(p, 0, y, ROLE_DIM, "%s weight%s left out, where their users are",
-                        units_count(a, l->weights), l->weights == 1 ? "" : "s");
+    if (l->weights)
+        x = pane_format(p, 0, y, ROLE_DIM, "%s weight%s%s", units_count(a, l->weights),
+                        l->weights == 1 ? "" : "s", l->equals ? " and " : "");
+    if (l->equals)
+        x = pane_format(p, x, y, ROLE_DIM, "%s of equal chains", units_count(a, l->equals));
+    x = pane_format(p, x, y, ROLE_DIM, " left out, where %s are",
+                    l->equals ? "users and equals" : "their users");
     if (parted)
         x = pane_format(p, x, y, ROLE_WARN, " but %s", units_count(b, parted));
     pane_text(p, x, y, ROLE_DIM, "; z shows all by name");
@@ -222,7 +257,7 @@ static void draw_weights(const struct place_shown *s, const struct pane *p, int 
 void place_draw_lanes(const struct place_shown *s, const struct pane *p)
 {
     const struct place_look *l = s->look;
-    char note[96], count[UNITS_ROOM], at[UNITS_ROOM];
+    char note[160], stage[80] = "a letter is a device", count[UNITS_ROOM], at[UNITS_ROOM];
     int wide = s->names ? NAMED_WIDE < p->width ? NAMED_WIDE : p->width : 1;
     const struct place_rows *r = place_draw_rows(s);
     uint32_t cursor = place_draw_cursor(s), level = l->level[cursor];
@@ -234,14 +269,15 @@ void place_draw_lanes(const struct place_shown *s, const struct pane *p)
         first = l->levels - columns;
     if (l->levels <= columns)
         first = 0;
-    snprintf(note, sizeof note, "level %s of %s, left to right · %s", units_count(at, level + 1),
-             units_count(count, l->levels),
-             s->stage == PLACE_NONE ? "a letter is a device" : "one stage is lit");
+    if (s->stage != PLACE_NONE)
+        describe_stage(s, stage, sizeof stage);
+    snprintf(note, sizeof note, "level %s of %s%s · %s", units_count(at, level + 1),
+             units_count(count, l->levels), s->stage == PLACE_NONE ? ", left to right" : "", stage);
     if (rows < 1)
         return;
     pane_head(p, 0, &(struct head){0, "Operators", note, true});
-    if (l->weights && !s->names && rows > 3)
-        draw_weights(s, p, p->height - 1), rows -= 2;
+    if (l->weights + l->equals && !s->names && rows > 3)
+        draw_left_out(s, p, p->height - 1), rows -= 2;
     if (top_row == 2)
         draw_layers(s, p, first, wide);
     for (uint32_t k = 0; k < columns && first + k < l->levels; k++) {

@@ -32,7 +32,8 @@ struct place_shown {
     uint32_t target; /* device a move would go to */
     uint32_t holder; /* whose output holds it, PLACE_NONE */
     double held_ms;
-    uint32_t stage; /* only nodes of this stage of the chain are lit; PLACE_NONE: all */
+    uint32_t stage; /* nodes of this stage of the chain are lit, those before it keep their letter;
+                     * PLACE_NONE: all are lit */
     bool moved, any_sets, done;
     bool layered;                            /* parts of the model are known */
     bool of_model;                           /* a sample of the stream is a batch */
@@ -48,6 +49,8 @@ struct place_shown {
  * the node of them that the cursor is on, the user of a weight left out. */
 const struct place_rows *place_draw_rows(const struct place_shown *s);
 uint32_t place_draw_cursor(const struct place_shown *s);
+/* The stage of the chain that a node is of; PLACE_NONE: of none. */
+uint32_t place_draw_stage(const struct place_shown *s, uint32_t node);
 
 void place_draw_sentence(const struct place_shown *s, const struct pane *p);
 /* Levels left to right, a letter a node. */

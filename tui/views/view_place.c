@@ -225,8 +225,10 @@ static void add_pin(struct panel *p, enum placing_pin_kind kind, uint32_t other)
     place_run_start(p);
 }
 
-static void step_stage(struct place_view *v, int by)
+/* The cursor goes to where the stage begins. */
+static void step_stage(struct panel *p, int by)
 {
+    struct place_view *v = p->state;
     struct place_shown *s = &v->shown;
     uint32_t stages = 0;
 
@@ -234,11 +236,21 @@ static void step_stage(struct place_view *v, int by)
         if (s->plan->stage[d] != PLACE_NONE && s->plan->stage[d] + 1 > stages)
             stages = s->plan->stage[d] + 1;
     }
-    if (!stages)
+    if (!stages) {
+        host_say(p->scene, "this plan has no chain of stages");
         return;
+    }
     int at = s->stage == PLACE_NONE ? (int)stages : (int)s->stage; /* `stages`: all of them */
     at = (at + by + (int)stages + 1) % ((int)stages + 1);
     s->stage = at == (int)stages ? PLACE_NONE : (uint32_t)at;
+    uint32_t begin = PLACE_NONE;
+    for (uint32_t n = 0; n < s->graph->nodes && s->stage != PLACE_NONE; n++) {
+        if (place_draw_stage(s, n) == s->stage &&
+            (begin == PLACE_NONE || s->look->level[n] < s->look->level[begin]))
+            begin = n;
+    }
+    if (begin != PLACE_NONE)
+        go_to_node(v, begin);
 }
 
 static void say_why(struct panel *p)
@@ -316,10 +328,10 @@ static bool act_on_plan(struct panel *p, int action)
         add_pin(p, PLACING_OFF_HOST, 0);
         break;
     case PLACE_VIEW_STAGE_BACK:
-        step_stage(v, -1);
+        step_stage(p, -1);
         break;
     case PLACE_VIEW_STAGE:
-        step_stage(v, 1);
+        step_stage(p, 1);
         break;
     case PLACE_VIEW_EXPORT:
         export_split(p);
