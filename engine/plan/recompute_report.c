@@ -131,6 +131,14 @@ static int by_bytes(const void *x, const void *y)
     return a->node < b->node ? -1 : a->node > b->node;
 }
 
+/* What a layer in a loop begins with: the loop's state, which is kept without a name. */
+static bool is_layer_input(const struct plan_recompute *r, uint32_t node)
+{
+    const struct primal *n = &r->graph.nodes[node];
+
+    return n->rule == PRIMAL_NEVER && hlo_at(module_of(r), n->maker)->opcode == HLO_OP_PARAMETER;
+}
+
 /* A name for checkpoint_name: the last part of the scope and the operation, numbered when taken. */
 static void propose_names(const struct plan_recompute *r, struct recompute_row *rows,
                           uint32_t count)
@@ -140,10 +148,13 @@ static void propose_names(const struct plan_recompute *r, struct recompute_row *
     for (uint32_t k = 0; k < count; k++) {
         struct recompute_row *row = &rows[k];
         const char *part = strrchr(row->scope, '/');
-        const char *opcode = hlo_op_info[hlo_at(m, r->graph.nodes[row->node].maker)->opcode].name;
+        const char *what =
+            is_layer_input(r, row->node)
+                ? "layer_input"
+                : hlo_op_info[hlo_at(m, r->graph.nodes[row->node].maker)->opcode].name;
         char *name = row->name;
         part = part ? part + 1 : row->scope;
-        snprintf(name, sizeof row->name - 4, "%.32s%s%.20s", part, *part ? "_" : "", opcode);
+        snprintf(name, sizeof row->name - 4, "%.32s%s%.20s", part, *part ? "_" : "", what);
         for (char *at = name; *at; at++) {
             if (!isalnum((unsigned char)*at))
                 *at = '_';
@@ -441,7 +452,7 @@ static bool is_close(double a, double b, double of)
     return fabs(a - b) <= 0.005 * of;
 }
 
-/* The stock policy that says the same, or NULL. */
+/* The stock policy that says the same, or NULL; none speaks of the host. */
 static const struct recompute_policy *same_policy(const struct plan_recompute *r,
                                                   const struct recompute_choice *c,
                                                   const struct recompute_policy *list,
@@ -450,20 +461,21 @@ static const struct recompute_policy *same_policy(const struct plan_recompute *r
     const struct recompute *f = &r->front;
     double most_ms = f->points[f->count - 1].ms, most = f->points[0].kept;
 
-    for (uint32_t k = 0; k < count && !c->layers; k++) {
+    for (uint32_t k = 0; k < count && !c->layers && !(c->host_bytes > 0); k++) {
         if (is_close(list[k].ms, c->ms, most_ms) && is_close(list[k].kept, c->kept, most))
             return &list[k];
     }
     return NULL;
 }
 
-/* Rows that a name can save: made by work or a kernel and kept in some layers. */
+/* Rows that a name can save: made by work or a kernel and kept in some layers; whatever is on the
+ * host, which nothing but its name sends there. */
 static bool is_named(const struct plan_recompute *r, const struct recompute_row *row)
 {
     const struct primal *n = &r->graph.nodes[row->node];
 
-    return row->kept_bytes + row->host_bytes > 0 &&
-           (n->rule == PRIMAL_WORK || n->rule == PRIMAL_KERNEL);
+    return row->host_bytes > 0 ||
+           (row->kept_bytes > 0 && (n->rule == PRIMAL_WORK || n->rule == PRIMAL_KERNEL));
 }
 
 /* Layers of one kind: what they keep, and whether on the host. */
@@ -580,7 +592,7 @@ static int write_jax(const struct plan_recompute *r, const struct recompute_choi
         str_format(out, "# Megatron: %s\n", same->megatron);
     if (same && same->titan)
         str_format(out, "# torchtitan: activation_checkpoint.mode = \"%s\"\n", same->titan);
-    if (most > least)
+    if (most > least && !(c->host_bytes > 0))
         str_format(out, "# torchtitan, memory_budget: %.2f\n",
                    fmin(1, fmax(0, (c->kept - least) / (most - least))));
     str_format(out, "from jax.ad_checkpoint import checkpoint_name\n");
@@ -589,6 +601,8 @@ static int write_jax(const struct plan_recompute *r, const struct recompute_choi
         if (!is_named(r, &rows[k]))
             continue;
         str_format(out, "#   x = checkpoint_name(x, '%s')  ", rows[k].name);
+        if (is_layer_input(r, rows[k].node))
+            str_add(out, "first in the body: its input ");
         if (meta->source_line)
             str_format(out, "%.80s:%u ", meta->source_file, meta->source_line);
         str_format(out, "%.80s %.40s\n", rows[k].scope,
