@@ -5,6 +5,7 @@
 #include "engine/pipeline/simulation.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/slots.h"
 
 #include <math.h>
 #include <string.h>
@@ -144,26 +145,61 @@ static void find_places(struct hybrid_instance *in, const struct cluster *c)
     }
 }
 
+static bool is_same_link(const struct pipe_link *a, const struct pipe_link *b)
+{
+    const struct collective_lines *x = &a->by_size, *y = &b->by_size;
+
+    return a->ms_per_byte == b->ms_per_byte && x->count == y->count &&
+           !memcmp(x->line, y->line, x->count * sizeof *x->line);
+}
+
+/* Its number, a new one if none is the same; UINT32_MAX: no memory. */
+static uint32_t number_link(struct hybrid_instance *in, struct slots *known,
+                            const struct pipe_link *l)
+{
+    const double key[] = {l->ms_per_byte, l->by_size.line[0].ms};
+    uint64_t hash = mem_hash(key, sizeof key, l->by_size.count);
+    struct slot_walk at;
+
+    for (uint32_t n = slots_first(known, hash, &at); n != SLOTS_END; n = slots_next(known, &at))
+        if (is_same_link(&in->link[n], l))
+            return n;
+    if (!mem_grow(&in->link, &in->link_room, in->links, 1) ||
+        !slots_add(known, hash, (uint32_t)in->links))
+        return UINT32_MAX;
+    in->link[in->links] = *l;
+    return (uint32_t)in->links++;
+}
+
 static int find_links(struct hybrid_instance *in, const struct cluster *c, struct err *e)
 {
+    static const struct pipe_link none;
+    struct slots known = {0};
     struct pipe_links links;
     int rc = pipe_links_new(&links, c, e);
 
     if (rc)
         return rc;
-    for (uint32_t m = 1; m < in->devices; m++) {
+    bool ok = number_link(in, &known, &none) == 0;
+    for (uint32_t m = 1; m < in->devices && ok; m++) {
         for (uint32_t s = 0; s < in->slots; s++) {
             uint32_t before = in->slot[s].devices;
             if (before > m || !hybrid_can_begin(in, m - before, s))
                 continue;
-            for (uint32_t t = 0; t < in->slots; t++)
-                if (hybrid_can_begin(in, m, t))
-                    in->link[((size_t)m * in->slots + s) * in->slots + t] =
-                        pipe_links_between(&links, m - before, m, m + in->slot[t].devices);
+            for (uint32_t t = 0; t < in->slots && ok; t++) {
+                if (!hybrid_can_begin(in, m, t))
+                    continue;
+                struct pipe_link l =
+                    pipe_links_between(&links, m - before, m, m + in->slot[t].devices);
+                uint32_t n = number_link(in, &known, &l);
+                in->link_at[((size_t)m * in->slots + s) * in->slots + t] = n;
+                ok = n != UINT32_MAX;
+            }
         }
     }
+    slots_release(&known);
     pipe_links_release(&links);
-    return 0;
+    return ok ? 0 : err_no_memory(e, MEMORY_FOR);
 }
 
 /* A slot for devices [a, b), if none has them yet. */
@@ -223,9 +259,9 @@ int hybrid_instance_new_for(struct hybrid_instance *out, uint32_t sections, cons
     in.forward_bytes = mem_try(cuts, sizeof *in.forward_bytes);
     in.backward_bytes = mem_try(cuts, sizeof *in.backward_bytes);
     in.once_bytes = mem_try(cuts, sizeof *in.once_bytes);
-    in.link = mem_try((size_t)c->devices * in.slots * in.slots, sizeof *in.link);
+    in.link_at = mem_try((size_t)c->devices * in.slots * in.slots, sizeof *in.link_at);
     in.front = mem_try(in.slots * cuts * cuts, sizeof *in.front);
-    rc = in.forward_bytes && in.backward_bytes && in.once_bytes && in.link && in.front
+    rc = in.forward_bytes && in.backward_bytes && in.once_bytes && in.link_at && in.front
              ? find_links(&in, c, e)
              : err_no_memory(e, MEMORY_FOR);
 out:
@@ -243,6 +279,7 @@ void hybrid_instance_release(struct hybrid_instance *in)
     free(in->backward_bytes);
     free(in->once_bytes);
     free(in->link);
+    free(in->link_at);
     free(in->front);
     free(in->points);
     memset(in, 0, sizeof *in);

@@ -61,8 +61,10 @@ struct hybrid_instance {
     struct hybrid_slot slot[HYBRID_SLOTS_MOST];
     uint32_t *can_begin; /* [devices] bit s: a stage on slot s may begin there */
     double *forward_bytes, *backward_bytes, *once_bytes; /* [sections + 1] that cross a cut */
-    struct pipe_link *link;                              /* hybrid_link_of */
-    struct hybrid_front *front;                          /* [slots][(sections + 1)^2] */
+    struct pipe_link *link;                              /* [links] that differ; 0: none */
+    size_t links, link_room;
+    uint32_t *link_at;          /* [devices][slots][slots] into link: hybrid_link_of */
+    struct hybrid_front *front; /* [slots][(sections + 1)^2] */
     struct hybrid_point *points;
     size_t point_count, point_room;
     const struct hybrid_pins *pins; /* every stage keeps them; borrowed; NULL: none */
@@ -99,7 +101,7 @@ static inline struct hybrid_front *hybrid_front_of(const struct hybrid_instance 
 static inline const struct pipe_link *hybrid_link_of(const struct hybrid_instance *in, uint32_t m,
                                                      uint32_t from, uint32_t to)
 {
-    return &in->link[((size_t)m * in->slots + from) * in->slots + to];
+    return &in->link[in->link_at[((size_t)m * in->slots + from) * in->slots + to]];
 }
 static inline bool hybrid_can_begin(const struct hybrid_instance *in, uint32_t device,
                                     uint32_t slot)
