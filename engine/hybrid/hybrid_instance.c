@@ -1,6 +1,7 @@
 #include "engine/hybrid/hybrid_instance.h"
 
 #include "engine/cluster/cluster.h"
+#include "engine/cluster/collectives.h"
 #include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/simulation.h"
 #include "hlo/support/err.h"
