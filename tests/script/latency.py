@@ -2,11 +2,11 @@
 """latency.py SOURCE AUTOMAP [--moments N] [--command WORD]: SIGTERM at random moments, to every command that computes.
 
 Each command runs once whole, at most LONG seconds, then N times with a signal at a moment drawn from that time. It ends
-within LIMIT_S, at its usual codes: 3 with what it has, 0 where it was done, or by the signal where it holds nothing: not
-once it catches signals, and those of HOLDS do from LOADED seconds on. Others may be at work on the machine: of the time on the clock that is left out which its first thread stood ready and had no
-processor (schedstat), and as other threads may have waited too, it is late only if it also had more than LIMIT_S of
-processor after the signal. Prints k of n, and of each command the median and the longest on the clock, and the longest of
-processor."""
+within LIMIT_S, at its usual codes: 3 with what it has, 0 where it was done, or by the signal where it holds nothing:
+not once it catches signals, as those of HOLDS do by the end of LONG. Others may be at work on the machine: of the time
+on the clock that is left out which its first thread stood ready and had no processor (schedstat), and as other threads
+may have waited too, it is late only if it also had more than LIMIT_S of processor after the signal. Prints k of n, and
+of each command the median and the longest on the clock, and the longest of processor."""
 import argparse
 import os
 import random
@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 
-LIMIT_S, LONG, LOADED, PATIENCE = 0.1, 4.0, 1.0, 30
+LIMIT_S, LONG, PATIENCE = 0.1, 4.0, 30
 HOLDS = {"search", "pretrain"}
 
 
@@ -65,19 +65,19 @@ def worked(pid):
 def catches(pid):
     """Whether a living process has a handler for the signal."""
     with open(f"/proc/{pid}/status") as f:
-        return int(re.search(r"SigCgt:\s*(\w+)", f.read())[1], 16) >> signal.SIGTERM - 1 & 1
+        return bool(int(re.search(r"SigCgt:\s*(\w+)", f.read())[1], 16) >> signal.SIGTERM - 1 & 1)
 
 
 def stop_at(words, moment, env):
     """From the signal to the end seconds on the clock without waiting for a processor, seconds of processor, the exit code,
-    and whether the signal was to be caught; None: it had ended before."""
+    and whether it was to catch the signal; None: it had ended before."""
     p = subprocess.Popen(words, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         p.wait(moment)
         return None, None, p.returncode, False
     except subprocess.TimeoutExpired:
         pass
-    caught = catches(p.pid)
+    catching = catches(p.pid)
     queued, before, start = waited(p.pid), worked(p.pid), time.monotonic()
     p.send_signal(signal.SIGTERM)
     watchdog = time.monotonic() + PATIENCE
@@ -89,7 +89,7 @@ def stop_at(words, moment, env):
     took -= min(took, waited(p.pid) - queued)
     _, status, usage = os.wait4(p.pid, 0)
     p.returncode = os.waitstatus_to_exitcode(status)
-    return took, usage.ru_utime + usage.ru_stime - before, p.returncode, caught
+    return took, usage.ru_utime + usage.ru_stime - before, p.returncode, catching
 
 
 def main():
@@ -113,7 +113,7 @@ def main():
                             if w not in ("--quiet", "--no-journal", "--force", "--episodes", "100000000"))
             if not name.startswith(o.command):
                 continue
-            start = time.monotonic()
+            start, lost = time.monotonic(), 0
             p = subprocess.Popen([o.automap, *words], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
             try:
                 said = p.communicate(timeout=LONG)[1]
@@ -122,21 +122,21 @@ def main():
                     late += 1
                     continue
             except subprocess.TimeoutExpired:
+                lost = words[0] in HOLDS and not catches(p.pid)
                 p.kill()
                 p.communicate()
-            whole, took, busy, codes, lost = time.monotonic() - start, [], [], set(), 0
+            whole, took, busy, codes = time.monotonic() - start, [], [], set()
             for _ in range(o.moments):
-                moment = dice.uniform(0.02, 0.95) * min(whole, LONG)
-                latency, processor, code, caught = stop_at([o.automap, *words], moment, env)
+                latency, processor, code, catching = stop_at([o.automap, *words], dice.uniform(0.02, 0.95) * min(whole, LONG), env)
                 codes.add(code)
-                lost += code == -signal.SIGTERM and bool(caught or (words[0] in HOLDS and whole > LONG and moment > LOADED))
+                lost += code == -signal.SIGTERM and catching
                 if latency is not None:
                     took.append(latency)
                     busy.append(processor)
             wrong = [c for c in codes if c not in (0, 3, 4, -signal.SIGTERM)]
             slow = sum(min(pair) > LIMIT_S for pair in zip(took, busy))
             late, all_in, signals = late + slow + len(wrong) + lost, all_in + len(took) - slow, signals + len(took)
-            note = ("  FAILED" if slow or wrong or lost else "") + (f" codes {wrong}" if wrong else "") + (f" {lost} without what it had" if lost else "")
+            note = ("  FAILED" if slow or wrong or lost else "") + (f" codes {wrong}" if wrong else "") + (f" {int(lost)} without what it had" if lost else "")
             figures = f"{1e3 * statistics.median(took):5.0f} ms {1e3 * max(took):6.0f} ms {1e3 * max(busy):6.0f} ms" if took else "    - ms      - ms      - ms"
             print(f"{len(took) - slow:3} of {len(took):<3} {figures}  codes {sorted(codes)}  {name}{note}", flush=True)
     print(f"{all_in} of {signals} signals: at the end within {LIMIT_S * 1e3:.0f} ms")
