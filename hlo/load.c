@@ -6,7 +6,9 @@
 #include "hlo/module/read.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/pages.h"
 #include "hlo/support/text.h"
+#include "hlo/support/thread.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +21,7 @@ enum {
     HEAD_BYTES = 1 << 16, /* enough to tell HLO from nonsense before reading all of it */
     DETECT_BYTES = 4096,
     CHUNK_BYTES = 1 << 20,
+    HALVES_LEAST = 8 << 20, /* of a file; below, a thread costs more than it saves */
 };
 
 /* ---- bytes ---- */
@@ -197,8 +200,9 @@ static int detect(const struct bytes *b, enum hlo_format *out, struct err *e)
         p = skip_blank(p + 3, end);
     if (!b->size || (p == end && b->size <= DETECT_BYTES))
         return err_set(e, ERR_INPUT, "the input is empty, expected HLO or StableHLO");
-    if (foreign_refuse(p, (size_t)(end - p), e) ||
-        (p > b->data && foreign_refuse(b->data, (size_t)(end - b->data), e)))
+    /* A proto begins with a newline, as it happens, and its length: no blank before something. */
+    if (foreign_refuse(b->data, (size_t)(end - b->data), e) ||
+        (p > b->data && !is_binary(b->data, end) && foreign_refuse(p, (size_t)(end - p), e)))
         return e->code;
     if (is_binary(b->data, end)) {
         if (refuse_bytecode(b, e))
@@ -292,9 +296,51 @@ out:
 
 struct origin {
     const char *name;
-    size_t most;
+    size_t most, apart;
     int32_t module;
 };
+
+/* A part of a file: `size` bytes from byte `at` on. */
+struct part {
+    int file;
+    char *to;
+    size_t at, size, got;
+};
+
+static void *read_part(void *context)
+{
+    struct part *p = context;
+
+    while (p->got < p->size) {
+        ssize_t n = pread(p->file, p->to + p->got, p->size - p->got, (off_t)(p->at + p->got));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break;
+        p->got += (size_t)n;
+    }
+    return NULL;
+}
+
+/* What is left of a large plain file of `expected` bytes, for which there is room: the second half
+ * by a second thread. Stops short at an error or an end; who reads on meets it again. */
+static int read_halves(int file, size_t expected, struct bytes *b, struct err *e)
+{
+    size_t left = expected > b->size ? expected - b->size : 0;
+
+    if (left < HALVES_LEAST || lseek(file, 0, SEEK_CUR) != (off_t)b->size)
+        return 0;
+    struct part first = {file, b->data + b->size, b->size, left / 2, 0};
+    struct part second = {file, first.to + first.size, first.at + first.size, left - left / 2, 0};
+    struct beside beside;
+    beside_begin(&beside, true, read_part, &second);
+    read_part(&first);
+    beside_end(&beside);
+    b->size += first.got + (first.got == first.size ? second.got : 0);
+    return lseek(file, (off_t)b->size, SEEK_SET) < 0
+               ? err_set(e, ERR_IO, "cannot be read: %.200s", strerror(errno))
+               : 0;
+}
 
 static int read_bytes(const struct origin *from, int file, size_t expected, struct bytes *b,
                       struct err *e)
@@ -325,6 +371,7 @@ static int read_bytes(const struct origin *from, int file, size_t expected, stru
             enum hlo_format format;
             looked = true;
             rc = detect(b, &format, e);
+            rc = rc ? rc : read_halves(file, expected, b, e);
         }
         if (!rc && b->size > from->most)
             rc = too_large((int64_t)from->most, e);
@@ -343,7 +390,8 @@ static int (*const readers[])(char *, size_t, const struct hlo_load_options *, s
 static int read_module(const struct origin *from, struct bytes *b, bool gzipped,
                        struct hlo_module **out, struct err *e)
 {
-    struct hlo_load_options o = {(int64_t)from->most, from->module};
+    struct hlo_load_options o = {
+        .max_bytes = (int64_t)from->most, .module = from->module, .apart = from->apart};
     enum hlo_format format = HLO_FORMAT_TEXT;
     struct hlo_module *m = NULL;
     size_t size = b->size;
@@ -359,6 +407,8 @@ static int read_module(const struct origin *from, struct bytes *b, bool gzipped,
     rc = readers[format](b->data, size, &o, &m, e);
     if (rc)
         return rc;
+    if (size >= HALVES_LEAST) /* the tables of the readers */
+        pages_give_back();
     char *name = arena_get(&m->arena, strlen(from->name) + 1, 1);
     if (!name) {
         hlo_free(m);
@@ -393,7 +443,7 @@ static struct origin origin_of(const char *name, const struct hlo_load_options *
 {
     int64_t most =
         o && o->max_bytes > 0 && o->max_bytes < HLO_BYTES_MAX ? o->max_bytes : HLO_BYTES_MAX;
-    return (struct origin){name, (size_t)most, o ? o->module : -1};
+    return (struct origin){name, (size_t)most, o ? o->apart : 0, o ? o->module : -1};
 }
 
 /* The same once more, for a module of its own. */

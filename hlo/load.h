@@ -8,7 +8,8 @@
 #include "hlo/text/write_text.h"
 
 /* Reads a file ("-": standard input), plain or gzipped; recognises the format by content. O(bytes).
- * `o` NULL: { 0, -1 }. Errors: ERR_IO, ERR_INPUT with position, ERR_LIMIT, ERR_MEMORY. */
+ * `o` NULL: the largest module, no limit of its own. Errors: ERR_IO, ERR_INPUT with position,
+ * ERR_LIMIT, ERR_MEMORY. */
 int hlo_load(const char *path, const struct hlo_load_options *o, struct hlo_module **out,
              struct err *e) MUST_CHECK;
 /* Two modules of their own from one reading: a pipe can be read only once. */

@@ -7,6 +7,7 @@
 #include "rl/net.h"
 #include "rl/rng.h"
 #include "rl/taught.h"
+#include "rl/twins.h"
 
 #include <math.h>
 
@@ -390,6 +391,7 @@ void rl_agent_forget(struct rl_agent *a)
     r->count = r->head = 0;
     r->largest = 1;
     r->treed = false;
+    rl_twins_clear(&r->twins);
     memset(r->tree.node, 0, 2 * (size_t)r->tree.size * sizeof *r->tree.node);
     rl_replay_follow(r, &a->settings);
 }

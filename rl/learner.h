@@ -1,15 +1,18 @@
 /* rl/learner.h - the networks, their optimizer, and one update: no replay, no exploration.
  *
  * The update, for each row i of a batch with window reward R, bootstrap discount D, weight w:
- *   a*     = argmax of Q(next) over the legal next actions: Q of the online network if double_q
- *            (van Hasselt et al. 2016), else of the target network; lowest index on ties
- * target = R + D Q_target(next, a*), with return_bound raised to what the row's episode earned (a
- * lower bound on Q where nothing is random: He et al. 2017)
- *   error  = target - Q_online(observation, action)
- *   loss   = mean over i of w x (error^2, or Huber: error^2 / 2 within delta, else linear)
- * then the gradient is clipped by its global norm and Adam takes one step. Every `target_every`
- * updates the target network becomes a copy of the online one.
- * Allocates one block, once. Not thread-safe; different learners may run in different threads. */
+ *
+ *     a*     = argmax of Q(next) over the legal next actions, the lowest index on ties
+ *     target = R + D Q_target(next, a*)
+ *     error  = target - Q_online(observation, action)
+ *     loss   = mean over i of w x (error^2, or Huber: error^2 / 2 within delta, else linear)
+ *
+ * Q(next) is the online network's if double_q (van Hasselt et al. 2016), else the target network's.
+ * With return_bound the target is raised to the best return of equal decisions, a lower bound on Q
+ * where nothing is random (He et al. 2017). Then the gradient is clipped by its global norm and
+ * Adam takes one step. Every `target_every` updates the target network becomes a copy of the online
+ * one. Allocates one block, once. Not thread-safe; different learners may run in different threads.
+ */
 #ifndef AUTOMAP_RL_LEARNER_H
 #define AUTOMAP_RL_LEARNER_H
 

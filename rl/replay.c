@@ -3,6 +3,7 @@
 #include "rl/action_set.h"
 #include "rl/aligned.h"
 #include "rl/rng.h"
+#include "rl/twins.h"
 
 #include <math.h>
 
@@ -20,13 +21,13 @@ static int take_arrays(struct rl_replay *r)
     r->action = calloc(n, sizeof *r->action);
     r->drawn = calloc(n, sizeof *r->drawn);
     r->reward = calloc(n, sizeof *r->reward);
-    r->earned = calloc(n, sizeof *r->earned);
     r->end = calloc(n, sizeof *r->end);
     r->priority = calloc(n, sizeof *r->priority);
     if (!r->observation || !r->next || !r->legal || !r->next_legal || !r->action || !r->drawn ||
-        !r->reward || !r->earned || !r->end || !r->priority)
+        !r->reward || !r->end || !r->priority)
         return RL_E_MEMORY;
-    return rl_sumtree_init(&r->tree, r->capacity);
+    int code = rl_twins_init(&r->twins, r->capacity);
+    return code ? code : rl_sumtree_init(&r->tree, r->capacity);
 }
 
 int rl_replay_init(struct rl_replay *r, uint32_t capacity, uint32_t observation_size,
@@ -42,7 +43,7 @@ int rl_replay_init(struct rl_replay *r, uint32_t capacity, uint32_t observation_
         .gamma = -1, /* none yet */
     };
     if (!capacity ||
-        BYTES_MAX / capacity < 8 * (size_t)observation_size + 16 * (size_t)r->words + 48)
+        BYTES_MAX / capacity < 8 * (size_t)observation_size + 16 * (size_t)r->words + 84)
         return RL_E_SETTING;
     int code = take_arrays(r);
     if (code)
@@ -53,16 +54,17 @@ int rl_replay_init(struct rl_replay *r, uint32_t capacity, uint32_t observation_
 void rl_replay_release(struct rl_replay *r)
 {
     void *const arrays[] = {r->observation, r->next,   r->legal, r->next_legal, r->action,
-                            r->drawn,       r->reward, r->end,   r->priority,   r->earned};
+                            r->drawn,       r->reward, r->end,   r->priority};
 
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]);
     rl_sumtree_release(&r->tree);
+    rl_twins_release(&r->twins);
     *r = (struct rl_replay){0};
 }
 
 /* Returns of the k-th oldest decision and, with `all`, of every one before it; without, of those of
- * its episode. */
+ * its episode. What twins earned from a decision on, this episode could have earned too. */
 static void find_returns(struct rl_replay *r, uint32_t k, bool all)
 {
     double sum = -INFINITY;
@@ -75,7 +77,7 @@ static void find_returns(struct rl_replay *r, uint32_t k, bool all)
             sum = r->end[slot] == RL_TERMINATED ? 0 : -INFINITY;
         }
         sum = (double)r->reward[slot] + (isinf(sum) ? sum : r->gamma * sum);
-        r->earned[slot] = (float)sum;
+        sum = (double)rl_twins_raise(&r->twins, slot, (float)sum);
     }
 }
 
@@ -95,7 +97,7 @@ uint32_t rl_replay_push(struct rl_replay *r, const struct rl_decision *d)
     r->action[slot] = d->action;
     r->drawn[slot] = 0;
     r->reward[slot] = d->reward;
-    r->earned[slot] = -INFINITY;
+    rl_twins_put(&r->twins, slot, rl_twins_key(d->observation, r->observation_size, d->action));
     r->end[slot] = (uint8_t)d->end;
     r->priority[slot] = r->largest;
     if (r->treed)
@@ -131,6 +133,7 @@ void rl_replay_follow(struct rl_replay *r, const struct rl_settings *s)
     r->treed = s->prioritized;
     if (r->gamma != s->gamma) {
         r->gamma = s->gamma;
+        rl_twins_forget_returns(&r->twins);
         find_returns(r, r->count - 1, true);
     }
 }
@@ -164,7 +167,7 @@ void rl_replay_window(const struct rl_replay *r, const struct rl_settings *s, ui
            r->words * sizeof *b->legal);
     b->reward[i] = (float)w.sum;
     b->discount[i] = ended ? 0 : (float)w.discount;
-    b->bound[i] = r->earned[slot];
+    b->bound[i] = rl_twins_best(&r->twins, slot);
     memcpy(b->rows + (size_t)i * d, r->observation + (size_t)slot * d, d * sizeof(float));
     memcpy(b->rows + ((size_t)b->count + i) * d, r->next + (size_t)last * d, d * sizeof(float));
 }

@@ -4,12 +4,14 @@
  * the handling of time limits may change at any time. A window ends at the first end of an episode,
  * after n rewards, or at the newest decision; it is discounted by its real length and bootstraps
  * from its last `next` observation unless that is terminal. When an episode terminates, each of its
- * decisions is given the discounted return that followed. With `return_bound` the target is at
- * least that. The bound is valid where the environment is deterministic, and it keeps what the best
- * episode earned from being unlearned. Consecutive decisions are assumed to follow each other
- * unless the earlier one ended its episode: feed one environment at a time, and call rl_replay_cut
- * when leaving an episode in the middle. Not thread-safe. Memory: 8 x observation_size + 64 bytes a
- * decision. */
+ * decisions has the discounted return that followed, and shares the best one with all equal
+ * decisions held (rl/twins.h); on the way back an episode goes on from the better of its own return
+ * and the shared one. With `return_bound` the target is at least that. The bound is valid where the
+ * environment is deterministic, and it keeps what the best episode earned from being unlearned, or
+ * drowned by poor episodes of the same beginning. Consecutive decisions are assumed to follow each
+ * other unless the earlier one ended its episode: feed one environment at a time, and call
+ * rl_replay_cut when leaving an episode in the middle. Not thread-safe. Memory: 8 x
+ * observation_size + 100 bytes a decision. */
 #ifndef AUTOMAP_RL_REPLAY_H
 #define AUTOMAP_RL_REPLAY_H
 
@@ -18,6 +20,7 @@
 #include "rl/rng.h"
 #include "rl/settings.h"
 #include "rl/sumtree.h"
+#include "rl/twins.h"
 
 #include <stdbool.h>
 
@@ -32,14 +35,14 @@ struct rl_replay {
     uint32_t *action;
     uint32_t *drawn; /* how often each was in a batch */
     float *reward;
-    float *earned;    /* return to the end of its episode; -INFINITY: not known yet */
     uint8_t *end;     /* enum rl_end */
     double *priority; /* |TD error| + floor when last drawn; the largest so far if never drawn */
     double largest;
     struct rl_sumtree tree; /* priority^alpha; kept only while `treed` */
     bool treed;
-    double alpha; /* of the tree */
-    double gamma; /* of `earned` */
+    double alpha;          /* of the tree */
+    struct rl_twins twins; /* returns known */
+    double gamma;          /* of the returns */
 };
 
 int rl_replay_init(struct rl_replay *r, uint32_t capacity, uint32_t observation_size,
@@ -59,7 +62,8 @@ uint32_t rl_replay_push(struct rl_replay *r, const struct rl_decision *d); /* it
 /* Declares that the next decision pushed does not follow the newest one. */
 void rl_replay_cut(struct rl_replay *r);
 
-/* Builds or drops the tree for `prioritized` and `alpha`, and recomputes returns for `gamma`.
+/* Builds or drops the tree for `prioritized` and `alpha`, and recomputes returns for `gamma` from
+ * the decisions held.
  * O(count) on a change. */
 void rl_replay_follow(struct rl_replay *r, const struct rl_settings *s);
 

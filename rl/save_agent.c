@@ -9,10 +9,11 @@
 #include "rl/net.h"
 #include "rl/replay.h"
 #include "rl/settings.h"
+#include "rl/twins.h"
 
 #include <math.h>
 
-enum { KIND_AGENT = 1, KIND_RUN = 2 };
+enum { KIND_AGENT = 4, KIND_RUN = 5 }; /* others with every change of their walk */
 
 void rl_settings_serialize(struct rl_serializer *w, struct rl_settings *s)
 {
@@ -49,6 +50,20 @@ static void serialize_learner(struct rl_serializer *w, struct rl_learner *l)
     RL_ONE(w, l->since_copy);
 }
 
+/* The best return known of a decision. Twins have the same, so their order does not matter. */
+static void serialize_return(struct rl_serializer *w, struct rl_replay *r, uint32_t slot)
+{
+    const float *observation = r->observation + (size_t)slot * r->observation_size;
+    float best = w->pass == RL_READ ? 0 : rl_twins_best(&r->twins, slot);
+
+    RL_ONE(w, best);
+    if (w->pass != RL_READ)
+        return;
+    w->failed |= isnan(best) || best == INFINITY;
+    rl_twins_put(&r->twins, slot, rl_twins_key(observation, r->observation_size, r->action[slot]));
+    rl_twins_raise(&r->twins, slot, best);
+}
+
 /* count and head come first, so that the reader knows how much follows. */
 static void serialize_replay(struct rl_serializer *w, struct rl_replay *r)
 {
@@ -64,6 +79,8 @@ static void serialize_replay(struct rl_serializer *w, struct rl_replay *r)
     RL_MANY(w, r->end, r->count);
     RL_MANY(w, r->priority, r->count);
     RL_ONE(w, r->largest);
+    for (uint32_t slot = 0; slot < r->count; slot++)
+        serialize_return(w, r, slot);
 }
 
 static void serialize_update(struct rl_serializer *w, struct rl_update *u)
@@ -193,8 +210,8 @@ static int read_agent(struct rl_serializer *w, struct rl_agent **out)
         rl_agent_free(a);
         return RL_E_FORMAT;
     }
-    a->replay.treed = false; /* the tree is a function of the priorities, returns of the rewards */
-    a->replay.gamma = -1;
+    a->replay.treed = false; /* the tree is a function of the priorities */
+    a->replay.gamma = a->settings.gamma;
     rl_replay_follow(&a->replay, &a->settings);
     *out = a;
     return RL_OK;

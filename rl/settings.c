@@ -48,7 +48,7 @@ const struct rl_setting rl_setting_table[] = {
     SWITCH(huber, "Huber loss instead of squared error"),
     SWITCH(clip, "limit the norm of the gradient"),
     SWITCH(mask_bootstrap, "illegal actions do not count in the bootstrap"),
-    SWITCH(return_bound, "a decision is worth at least what its own episode earned from it on"),
+    SWITCH(return_bound, "a decision is worth at least the best that followed an equal one"),
     SWITCH(bootstrap_truncated, "bootstrap where a time limit cut the episode"),
     {0},
 };

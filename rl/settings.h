@@ -50,7 +50,7 @@ struct rl_settings {
     bool huber;          /* off: squared error, mean over the batch, no factor 1/2 */
     bool clip;
     bool mask_bootstrap;      /* off (a mistake, for teaching): illegal next actions count */
-    bool return_bound;        /* a decision is worth at least what its own episode earned from it */
+    bool return_bound;        /* a decision is worth at least the best that followed an equal one */
     bool bootstrap_truncated; /* off (a mistake, for teaching): nothing has value past a time
                                  limit */
 };

@@ -25,7 +25,7 @@ struct rl_lesson_row {
     double next_choice;   /* Q of it by the network that chose it */
     double next_value;    /* by the network that values it */
     double next_largest;  /* the largest of the latter's: what a target without double takes */
-    double bound;         /* what its episode earned from here; -INFINITY: not known */
+    double bound;         /* the best return of equal decisions; -INFINITY: not known */
     bool is_bounded;      /* the target was raised to it */
     double target, q, error, weight;
     double priority_before, priority; /* |error| + floor; to the power of alpha when it is drawn */

@@ -1,5 +1,6 @@
 /* automap: finds how best to distribute the training of a neural network over a cluster. */
 #include "hlo/support/mem.h"
+#include "hlo/support/pages.h"
 #include "hlo/support/text.h"
 #include "rl/threads.h"
 #include "tui/commands/commands.h"
@@ -41,6 +42,7 @@ int main(int argc, char **argv)
     static char output[1 << 16]; /* a stream without memory for its buffer loses what is printed */
     cJSON_Hooks hooks = {.malloc_fn = mem_alloc, .free_fn = free};
 
+    pages_begin();
     rl_threads_stop();
     setvbuf(stdout, output, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, sizeof output);
     cJSON_InitHooks(&hooks);  /* a tree that lacks a leaf would be written as if it were whole */

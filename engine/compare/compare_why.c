@@ -139,6 +139,22 @@ static int explain_strict(const struct contender *c, struct words *w, struct err
 
 /* ---- pipelines ---- */
 
+/* All of a batch on one device, or a part of it on each: data parallelism. */
+static void explain_one_stage(const struct contender *c, double reduce_ms, struct words *w)
+{
+    uint32_t used = c->pipeline_plan.plan.device[1], all = c->pipeline->all.devices;
+    char a[UNITS_ROOM], b[UNITS_ROOM];
+
+    say(w, "one stage");
+    if (used < all)
+        say(w, " on %u of the %u devices", used, all);
+    if (used > 1)
+        say(w, " is data parallelism with every gradient reduced once: computes %s, reduces %s",
+            units_ms(a, c->compute_ms), units_ms(b, reduce_ms));
+    else
+        say(w, ": computes %s, reduces nothing", units_ms(a, c->compute_ms));
+}
+
 static void explain_pipeline(const struct contender *c, struct words *w)
 {
     const struct pipeline *l = c->pipeline;
@@ -158,10 +174,7 @@ static void explain_pipeline(const struct contender *c, struct words *w)
         }
     }
     if (p->stages == 1) {
-        say(w,
-            "one stage is data parallelism with every gradient reduced once: computes %s, reduces "
-            "%s",
-            units_ms(a, c->compute_ms), units_ms(b, reduce));
+        explain_one_stage(c, reduce, w);
         return;
     }
     say(w, "the busiest stage computes %s; %s go to filling and draining, transfers",

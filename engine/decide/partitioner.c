@@ -5,16 +5,18 @@
 #include "engine/text/yaml.h"
 #include "hlo/module/attr.h"
 #include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
 #include "hlo/support/file.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum { FILE_MOST = 1 << 20, TARGET_ROOM = 256 };
-enum { RUNS_WHOLE, SUMS_EVERYWHERE };
+enum { RUNS_WHOLE, SUMS_EVERYWHERE, LOSES_PARTS };
 
-static const char *const deeds[] = {
-    [RUNS_WHOLE] = "runs whole", [SUMS_EVERYWHERE] = "sums over all devices"};
+static const char *const deeds[] = {[RUNS_WHOLE] = "runs whole",
+                                    [SUMS_EVERYWHERE] = "sums over all devices",
+                                    [LOSES_PARTS] = "loses parts"};
 
 /* ---- conditions ---- */
 
@@ -25,15 +27,40 @@ static bool always(const struct hlo_module *m, hlo_id id)
     return true;
 }
 
+/* Features of a group; 0: the convolution has no feature groups. */
+static int64_t features_a_group(const struct hlo_module *m, hlo_id id, struct hlo_conv_dims *d)
+{
+    const struct hlo_attr *a = hlo_attr(m, id, HLO_ATTR_DIM_LABELS);
+
+    if (hlo_attr_int(m, id, HLO_ATTR_FEATURE_GROUP_COUNT, 1) < 2 || !a ||
+        hlo_at(m, id)->operand_count < 2 || !hlo_parse_conv_dims(a->text, a->size, d))
+        return 0;
+    return hlo_shape(m, hlo_operand(m, id, 1))->dims[d->kernel_in];
+}
+
 /* Groups of several features each; one feature a group (depthwise) it splits. */
 static bool has_wide_groups(const struct hlo_module *m, hlo_id id)
 {
-    const struct hlo_attr *a = hlo_attr(m, id, HLO_ATTR_DIM_LABELS);
     struct hlo_conv_dims d;
 
-    return hlo_attr_int(m, id, HLO_ATTR_FEATURE_GROUP_COUNT, 1) > 1 && a &&
-           hlo_at(m, id)->operand_count > 1 && hlo_parse_conv_dims(a->text, a->size, &d) &&
-           hlo_shape(m, hlo_operand(m, id, 1))->dims[d.kernel_in] > 1;
+    return features_a_group(m, id, &d) > 1;
+}
+
+/* One feature a group, and the dims of the result permute those of the input in a way that its
+ * inverse takes the features elsewhere: XLA uses the one for the other. Parts of the result are
+ * zeros then (f01b_i01o->01bf, as the gradient of each example alone has it; run on CPU). */
+static bool has_turned_groups(const struct hlo_module *m, hlo_id id)
+{
+    struct hlo_conv_dims d;
+    uint8_t to[HLO_RANK_MAX + 2] = {0};
+
+    if (features_a_group(m, id, &d) != 1)
+        return false;
+    to[d.in_batch] = d.out_batch;
+    to[d.in_feature] = d.out_feature;
+    for (uint8_t k = 0; k < d.spatial_count; k++)
+        to[d.in_spatial[k]] = d.out_spatial[k];
+    return to[d.out_feature] != d.in_feature;
 }
 
 static bool has_batch_groups(const struct hlo_module *m, hlo_id id)
@@ -44,8 +71,10 @@ static bool has_batch_groups(const struct hlo_module *m, hlo_id id)
 static const struct {
     const char *name;
     bool (*holds)(const struct hlo_module *m, hlo_id id);
-} conditions[] = {
-    {"always", always}, {"wide groups", has_wide_groups}, {"batch groups", has_batch_groups}};
+} conditions[] = {{"always", always},
+                  {"wide groups", has_wide_groups},
+                  {"turned groups", has_turned_groups},
+                  {"batch groups", has_batch_groups}};
 
 enum {
     CONDITION_COUNT = sizeof conditions / sizeof *conditions,
@@ -114,13 +143,14 @@ static int read_row(struct partitioner *p, const struct yaml_doc *d, const struc
     while (when && r->when < CONDITION_COUNT && strcmp(conditions[r->when].name, when->text) != 0)
         r->when++;
     if (r->when == CONDITION_COUNT)
-        return yaml_wrong(d, when->mark, e, "when %.40s, expected wide groups or batch groups",
+        return yaml_wrong(d, when->mark, e, "when %.40s, expected wide, turned or batch groups",
                           when->text);
     while (r->does < DEED_COUNT && strcmp(deeds[r->does], does->text) != 0)
         r->does++;
     if (r->does == DEED_COUNT)
         return yaml_wrong(d, does->mark, e,
-                          "does %.40s, expected runs whole or sums over all devices", does->text);
+                          "does %.40s, expected runs whole, sums over all devices or loses parts",
+                          does->text);
     int rc = copy_text(p, yaml_get(row, "opcode"), &r->opcode, e);
     if (!rc)
         rc = copy_text(p, yaml_get(row, "target"), &r->target, e);
@@ -221,7 +251,7 @@ const char *partitioner_runs_whole(const struct partitioner *p, const struct hlo
 {
     const struct partitioner_row *r = row_of(p, m, id);
 
-    return r && r->does == RUNS_WHOLE ? r->why : NULL;
+    return r && r->does != SUMS_EVERYWHERE ? r->why : NULL;
 }
 
 bool partitioner_sums_everywhere(const struct partitioner *p, const struct hlo_module *m, hlo_id id)
@@ -229,4 +259,11 @@ bool partitioner_sums_everywhere(const struct partitioner *p, const struct hlo_m
     const struct partitioner_row *r = row_of(p, m, id);
 
     return r && r->does == SUMS_EVERYWHERE;
+}
+
+bool partitioner_loses_parts(const struct partitioner *p, const struct hlo_module *m, hlo_id id)
+{
+    const struct partitioner_row *r = row_of(p, m, id);
+
+    return r && r->does == LOSES_PARTS;
 }

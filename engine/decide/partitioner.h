@@ -9,8 +9,10 @@
  *   version: jaxlib 0.10.2
  *   rows:                           the first that fits an instruction says what becomes of it
  *     - opcode: fft                 a glob of opcodes (* ? {a,b}), or target: of custom-calls
- *       when: wide groups           a convolution whose groups have several features each
- *       does: runs whole            or: sums over all devices
+ *       when: wide groups           a convolution whose groups have several features each; or:
+ *                                 turned groups (one feature each, the dims of the result in an
+ *                                 order that XLA mistakes), batch groups
+ *       does: runs whole            or: sums over all devices, loses parts
  *       why: has no rule for fft    ends a sentence
  *
  * Two are built in, gspmd and shardy (partitioner_builtin.c), each line measured
@@ -56,5 +58,10 @@ const char *partitioner_runs_whole(const struct partitioner *p, const struct hlo
  * communication (step_tables_spare_axes). O(rows of its opcode). */
 bool partitioner_sums_everywhere(const struct partitioner *p, const struct hlo_module *m,
                                  hlo_id id);
+
+/* Split, it gives wrong numbers (zeros in place of parts), so plans run it whole and exports say so
+ * around it: its operands are gathered before it, its result is cut behind. O(rows of its opcode).
+ */
+bool partitioner_loses_parts(const struct partitioner *p, const struct hlo_module *m, hlo_id id);
 
 #endif

@@ -31,6 +31,10 @@
     "    does: runs whole\n"                                                \
     "    why: splits no convolution with groups of several features each\n" \
     "  - opcode: convolution\n"                                             \
+    "    when: turned groups\n"                                             \
+    "    does: loses parts\n"                                               \
+    "    why: loses parts of a depthwise convolution with turned dims\n"    \
+    "  - opcode: convolution\n"                                             \
     "    when: batch groups\n"                                              \
     "    does: sums over all devices\n"                                     \
     "    why: sums a convolution with batch groups over all devices\n"

@@ -47,7 +47,7 @@ static bool is_random(const struct evidence *v)
 
 static bool is_host(const struct evidence *v)
 {
-    return strstr(v->primitive, "callback") || v->is_called;
+    return strstr(v->primitive, "callback") || v->call != HLO_NONE;
 }
 
 static bool is_one_device(const struct evidence *v)
@@ -92,12 +92,6 @@ static bool is_halo(const struct evidence *v)
            (v->groups->is_shift || is_edge || v->opcode == HLO_OP_CONVOLUTION ||
             v->opcode == HLO_OP_SLICE || v->opcode == HLO_OP_PAD ||
             v->opcode == HLO_OP_REDUCE_WINDOW);
-}
-
-/* Turned around, tiles change places. */
-static bool is_order(const struct evidence *v)
-{
-    return v->kind == COLLECTIVE_PERMUTE && v->opcode != HLO_OP_REVERSE;
 }
 
 static bool works_along_dims(uint16_t opcode)
@@ -168,6 +162,13 @@ static bool is_slice_elsewhere(const struct evidence *v)
     return (v->opcode == HLO_OP_DYNAMIC_SLICE || v->opcode == HLO_OP_DYNAMIC_UPDATE_SLICE) &&
            v->kind == COLLECTIVE_ALL_GATHER && v->op != HLO_NONE && v->dim >= 0 &&
            !doctor_works_along(v->m, v->op, v->dim);
+}
+
+/* Whole tiles change places, for no operation that puts rows elsewhere. */
+static bool is_order(const struct evidence *v)
+{
+    return v->kind == COLLECTIVE_PERMUTE && !works_along_dims(v->opcode) &&
+           v->opcode != HLO_OP_RESHAPE;
 }
 
 static bool is_unsplit(const struct evidence *v)
@@ -247,7 +248,7 @@ bool doctor_is_batched(const struct hlo_module *m, hlo_id op)
 
 static bool is_dispatch(const struct evidence *v)
 {
-    return v->kind == COLLECTIVE_ALL_TO_ALL && doctor_is_batched(v->m, v->op);
+    return v->kind == COLLECTIVE_ALL_TO_ALL && !v->is_stored && doctor_is_batched(v->m, v->op);
 }
 
 static bool is_asked(const struct evidence *v)
@@ -259,6 +260,14 @@ static bool is_asked(const struct evidence *v)
 static bool is_constraint(const struct evidence *v)
 {
     return v->asks != HLO_NONE || !strcmp(v->primitive, "sharding_constraint");
+}
+
+/* Nothing but the split of the result asks for all of one operand: the other lies whole, and is
+ * cut to fit that. */
+static bool is_output_product(const struct evidence *v)
+{
+    return is_rows(v) && v->slot < 2 && v->asks == HLO_NONE && v->is_handed_out &&
+           evidence_is_piece(v->m, moves_operand(v->m, v->op, v->slot == 0 ? 1 : 0));
 }
 
 /* One value comes in, and it goes out as the result alone: out_shardings says how. */
@@ -285,8 +294,9 @@ static const struct {
     {is_unsplit, DOCTOR_UNSPLIT},       {is_reshape, DOCTOR_RESHAPE},
     {is_remat, DOCTOR_REMAT},           {is_weight, DOCTOR_WEIGHT},
     {is_operand, DOCTOR_OPERAND},       {is_dispatch, DOCTOR_DISPATCH},
-    {is_constraint, DOCTOR_CONSTRAINT}, {is_rows, DOCTOR_OPERAND},
-    {is_output_late, DOCTOR_OUTPUT},    {is_mismatch, DOCTOR_MISMATCH},
+    {is_constraint, DOCTOR_CONSTRAINT}, {is_output_product, DOCTOR_OUTPUT},
+    {is_rows, DOCTOR_OPERAND},          {is_output_late, DOCTOR_OUTPUT},
+    {is_mismatch, DOCTOR_MISMATCH},
 };
 
 enum doctor_cause doctor_cause_of(const struct evidence *v, double trips)

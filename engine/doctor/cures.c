@@ -148,17 +148,39 @@ static void one_device(struct answer *a)
     cure(a, "split another dim, and keep the one that is picked from whole");
 }
 
+/* What is written by hand is meant so, unless less would do for what becomes of it. */
 static void by_hand(struct answer *a)
 {
-    if (a->v->kind != COLLECTIVE_ALL_REDUCE || !a->v->is_sliced) {
+    const struct evidence *v = a->v;
+
+    if (v->kind == COLLECTIVE_ALL_REDUCE && v->is_sliced && moves_adds(v->m, v->id)) {
+        judge_finding(
+            a, DOCTOR_UNWANTED,
+            "written so in the program: every device gets the whole sum and keeps a part of it");
+        cure_by(a, COLLECTIVE_REDUCE_SCATTER, a->f->once.bytes / fmax(a->f->once.group, 1),
+                a->f->trips,
+                "psum_scatter in place of psum: each device gets its own part of the sum");
+    } else if (v->is_accumulated && !(a->f->trips <= 1)) {
+        judge_finding(a, DOCTOR_UNWANTED,
+                      "written so in the program: every trip of the loop sums over the devices and "
+                      "adds that to what the loop carries");
+        cure_by(a, v->kind, a->f->once.bytes, 1,
+                "let each device add up its own, and sum over the devices once, behind the loop");
+    } else if (v->summed != HLO_NONE) {
+        judge_finding(a, DOCTOR_UNWANTED,
+                      "written so in the program: every device gets the parts of all and adds "
+                      "them up");
+        cure_by(a, COLLECTIVE_ALL_REDUCE, value_bytes(v->m, v->summed), a->f->trips,
+                "the sum of its own part, then psum, in place of all_gather");
+    } else if (v->kind == COLLECTIVE_ALL_GATHER && v->is_sliced) {
+        judge_finding(a, DOCTOR_UNWANTED,
+                      "written so in the program: every device gets the parts of all and keeps "
+                      "a part");
+        cure(a, "leave the all_gather out where the part that a device keeps is its own; "
+                "all_to_all where it is cut along another dim");
+    } else {
         judge_finding(a, DOCTOR_WANTED, "written so in the program");
-        return;
     }
-    judge_finding(
-        a, DOCTOR_UNWANTED,
-        "written so in the program: every device gets the whole sum and keeps a part of it");
-    cure_by(a, COLLECTIVE_REDUCE_SCATTER, a->f->once.bytes / fmax(a->f->once.group, 1), 1,
-            "psum_scatter in place of psum: each device gets its own part of the sum");
 }
 
 static bool is_parameter_product(const struct evidence *v)
@@ -185,15 +207,6 @@ static bool is_cut_to_fit(const struct evidence *v)
            evidence_is_piece(m, moves_operand(m, v->op, 1));
 }
 
-/* By addition: of the greatest of parts there is no reduce-scatter in JAX. */
-static bool is_sum(const struct evidence *v)
-{
-    const struct hlo_module *m = v->m;
-
-    return !hlo_at(m, v->id)->called_count ||
-           hlo_at(m, m->computations[hlo_called(m, v->id, 0)].root)->opcode == HLO_OP_ADD;
-}
-
 static void scatter_sum(struct answer *a)
 {
     judge_finding(
@@ -204,8 +217,7 @@ static void scatter_sum(struct answer *a)
             : "a sum is made whole on all devices, and each keeps a part of it: a reduce-scatter "
               "would do");
     bool repeats = is_backward(a->v) && !(a->f->trips <= 1);
-    cure_by(a, COLLECTIVE_REDUCE_SCATTER, a->f->once.bytes / fmax(a->f->once.group, 1),
-            repeats ? a->f->trips : 1,
+    cure_by(a, COLLECTIVE_REDUCE_SCATTER, a->f->once.bytes / fmax(a->f->once.group, 1), a->f->trips,
             repeats
                 ? "psum_scatter inside shard_map; where the loop adds gradients up, each device "
                   "may add its own and they be summed once, behind the loop"
@@ -221,7 +233,8 @@ static void partial(struct answer *a)
                       "the contracted dim is split in both operands, and the sum is cut again: a "
                       "reduce-scatter, if it must be");
         cure(a, "split the rows of the first operand, keep the second whole: no sum is left");
-    } else if (v->kind == COLLECTIVE_ALL_REDUCE && v->is_sliced && is_sum(v)) {
+    } else if (v->kind == COLLECTIVE_ALL_REDUCE && v->is_sliced && moves_adds(v->m, v->id)) {
+        /* of the greatest of parts there is no reduce-scatter in JAX */
         scatter_sum(a);
     } else if (is_backward(v)) {
         judge_finding(
@@ -321,11 +334,30 @@ static void order(struct answer *a)
     judge_finding(
         a, DOCTOR_UNWANTED,
         "the same tiles are wanted on other devices: mesh axes are used in another order");
+    if (a->v->is_asked) {
+        judge_finding(a, DOCTOR_UNWANTED,
+                      "a constraint asks for the same tiles on other devices: it uses the mesh "
+                      "axes in another order than the value has them");
+        cure(a, "constrain it with the mesh axes in the order in which the value has them");
+        return;
+    }
     cure(a, a->v->is_stored ? say_cure(a,
                                        "store \"%.80s\" split over the mesh axes in the order in "
                                        "which what it meets has them",
                                        a->v->stored)
                             : "use the mesh axes in the same order on both sides");
+}
+
+/* What is solved for, gathered along the dim of which each column is a solution of its own (with
+ * the matrix on the right, each row): devices can share these. */
+static bool is_of_solutions(const struct evidence *v)
+{
+    const struct hlo_attr *side = hlo_attr(v->m, v->op, HLO_ATTR_BACKEND_CONFIG);
+    bool is_right = hlo_attr_is(v->m, v->op, HLO_ATTR_LEFT_SIDE, "false") ||
+                    (side && memmem(side->text, side->size, "side = 82", 9)); /* 'R' */
+
+    return !strcmp(v->primitive, "triangular_solve") && v->slot == 1 && v->dim >= 0 &&
+           hlo_shape(v->m, v->id)->rank - v->dim == (is_right ? 2 : 1);
 }
 
 /* A decomposition or a solve of one matrix, without a batch that devices could share. */
@@ -338,7 +370,7 @@ static bool has_no_batch(const struct evidence *v)
     bool solves = false;
 
     if (v->op == HLO_NONE || !hlo_at(v->m, v->op)->operand_count ||
-        hlo_shape(v->m, hlo_operand(v->m, v->op, 0))->rank > 2)
+        hlo_shape(v->m, hlo_operand(v->m, v->op, 0))->rank > 2 || is_of_solutions(v))
         return false;
     switch (hlo_at(v->m, v->op)->opcode) {
     case HLO_OP_CHOLESKY:
@@ -635,6 +667,16 @@ static void (*const answers[DOCTOR_CAUSE_COUNT])(struct answer *a) = {
     [DOCTOR_UNKNOWN] = unknown,
 };
 
+/* Compiled text has lost the constraints: what a value is moved for may be asked for elsewhere. */
+static bool may_be_asked(const struct answer *a)
+{
+    bool moves = a->f->cause == DOCTOR_MISMATCH || a->f->cause == DOCTOR_ORDER ||
+                 a->f->cause == DOCTOR_REMAT || a->f->cause == DOCTOR_LOOP ||
+                 (a->f->cause == DOCTOR_OPERAND && !doctor_contracts(a->v));
+
+    return a->d->is_compiled && !a->d->before && !a->v->is_asked && moves;
+}
+
 void doctor_cure(struct doctor *d, const struct evidence *v, struct doctor_finding *f)
 {
     struct answer a = {d, v, f};
@@ -642,4 +684,9 @@ void doctor_cure(struct doctor *d, const struct evidence *v, struct doctor_findi
     f->cure = f->because = "";
     f->cured_trips = 1;
     answers[f->cause](&a);
+    if (may_be_asked(&a))
+        f->because = say_cure(&a,
+                              "%s; a constraint behind this line may ask for it, which compiled "
+                              "text has lost: the program before (--before) has its line",
+                              f->because);
 }

@@ -132,6 +132,19 @@ static double *find_trips(const struct hlo_module *m)
 
 /* ---- which line ---- */
 
+char *doctor_left_out(char *out, size_t room, const struct doctor_together *t)
+{
+    uint32_t undone = t->offered - t->changes - t->untried;
+
+    if (t->untried && undone)
+        snprintf(out, room, ", %u undo them, %u were not tried", undone, t->untried);
+    else if (t->untried)
+        snprintf(out, room, ", %u were not tried", t->untried);
+    else
+        snprintf(out, room, "%s", undone ? ", the others undo them" : "");
+    return out;
+}
+
 uint32_t doctor_chain(const struct doctor *d, hlo_id id,
                       struct hlo_frame out[static HLO_FRAMES_MOST])
 {
@@ -279,7 +292,16 @@ uint32_t doctor_joined(const struct doctor *d, const struct doctor_finding *f, u
 static bool is_asked_for(enum doctor_cause cause)
 {
     return cause == DOCTOR_CONSTRAINT || cause == DOCTOR_LOOP || cause == DOCTOR_REMAT ||
-           cause == DOCTOR_DISPATCH;
+           cause == DOCTOR_DISPATCH || cause == DOCTOR_ORDER;
+}
+
+/* Whose line is the cause: of a split that is asked for, who asks; of a call to the host, the call.
+ */
+static hlo_id speaks_of(const struct evidence *v, enum doctor_cause cause)
+{
+    if (is_asked_for(cause) && v->asks != HLO_NONE)
+        return v->asks;
+    return cause == DOCTOR_HOST && v->call != HLO_NONE ? v->call : v->speaker;
 }
 
 /* The instruction of the program before partitioning that a collective serves; HLO_NONE. */
@@ -291,7 +313,7 @@ static hlo_id find_before(const struct doctor *d, const struct evidence_index *b
 
     return !count ? HLO_NONE
                   : evidence_find(before, d->before_frames, hlo_meta(d->m, v->speaker)->op_name,
-                                  own, count);
+                                  own, count, v->op == HLO_NONE ? NULL : hlo_shape(d->m, v->op));
 }
 
 static bool asks_by_map(const struct hlo_module *m, hlo_id asks)
@@ -309,7 +331,7 @@ static void ask_before(struct doctor *d, const struct evidence_index *before, st
 
     if (op == HLO_NONE)
         return;
-    if (moves && v->kind == COLLECTIVE_ALL_TO_ALL &&
+    if (moves && v->kind == COLLECTIVE_ALL_TO_ALL && !v->is_stored &&
         doctor_is_batched(d->before, evidence_value(d->before, op)))
         f->cause = DOCTOR_DISPATCH;
     bool is_open =
@@ -317,6 +339,7 @@ static void ask_before(struct doctor *d, const struct evidence_index *before, st
     hlo_id asks = evidence_constraint_behind(d->before, op);
     if (v->asks != HLO_NONE || asks == HLO_NONE || (!is_open && !is_asked_for(f->cause)))
         return;
+    v->is_asked = true;
     f->has_line = doctor_line_before(d, asks, &f->line);
     v->is_mapped = asks_by_map(d->before, asks);
     if (is_open)
@@ -361,8 +384,7 @@ static int examine(struct doctor *d, const struct evidence_index *x,
     f->once = doctor_traffic_of(&d->cluster, &groups, kind,
                                 result_bytes(d->m, fusion == HLO_NONE ? id : fusion));
     f->cause = doctor_cause_of(&v, trips);
-    f->has_line =
-        find_line(d, is_asked_for(f->cause) && v.asks != HLO_NONE ? v.asks : v.speaker, &f->line);
+    f->has_line = find_line(d, speaks_of(&v, f->cause), &f->line);
     v.is_mapped = asks_by_map(d->m, v.asks != HLO_NONE ? v.asks : v.speaker);
     ask_before(d, before, &v, f);
     doctor_cure(d, &v, f);

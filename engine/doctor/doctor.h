@@ -112,11 +112,13 @@ struct doctor_opaque {
 };
 
 /* The changes that planning again has found, in one plan: nothing is saved twice. Where all of them
- * save less than one, those are left out that undo what the better ones save. */
+ * save less than one, those are left out that undo what the better ones save, and those that no
+ * plan was made with: too many, stopped, or there is none. */
 struct doctor_together {
-    uint32_t changes;          /* shardings that become others, and ways in steps; 0: none, or they
-                                  cannot be planned together */
-    uint32_t offered;          /* the same of all that were found; changes <= offered */
+    uint32_t changes;          /* of rows, each of one sharding or several, and ways in steps; 0:
+                                  none, or they cannot be planned together */
+    uint32_t offered;          /* the same of all that were found; changes + untried <= offered */
+    uint32_t untried;          /* left out, and not because they undo anything */
     double now_ms, ms;         /* collectives of a step in the plan, as doctor_planned has them */
     double bytes;              /* of what is left */
     double saves_ms;           /* of the step, computing included */
@@ -185,6 +187,9 @@ uint32_t doctor_joined(const struct doctor *d, const struct doctor_finding *f, u
  * where none is priced, what there is now. */
 void doctor_sum(const struct doctor *d, const struct doctor_row *r, struct doctor_total *now,
                 struct doctor_total *cured);
+
+/* What became of the changes that are left out: ", the others undo them", "": none are. */
+char *doctor_left_out(char *out, size_t room, const struct doctor_together *t);
 
 /* The chain of source lines of an instruction without installed packages; `most` >= 1. */
 uint32_t doctor_chain(const struct doctor *d, hlo_id id,

@@ -4,6 +4,7 @@
 #include "engine/cluster/collectives.h"
 #include "engine/doctor/groups.h"
 #include "engine/doctor/moves.h"
+#include "engine/doctor/sums.h"
 #include "hlo/meaning/frames.h"
 #include "hlo/module/attr.h"
 #include "hlo/module/hlo.h"
@@ -32,31 +33,6 @@ static bool is_constraint(const struct hlo_module *m, hlo_id id)
     return (opcode == HLO_OP_COPY || opcode == HLO_OP_CUSTOM_CALL) &&
            (evidence_is_primitive(name, "sharding_constraint") ||
             evidence_is_primitive(name, "shard_map"));
-}
-
-/* ---- the instruction served ---- */
-
-static void find_op(const struct evidence_index *x, struct evidence *v)
-{
-    const struct hlo_module *m = x->m;
-    const char *name = hlo_meta(m, v->speaker)->op_name;
-    uint64_t frame = evidence_frame(m, v->speaker);
-    uint16_t wanted = evidence_opcode(v->primitive);
-    int best = 0;
-
-    v->op = HLO_NONE;
-    for (uint32_t k = evidence_lower(x, name, frame);
-         k < x->count && evidence_is_at(&x->rows[k], name, frame); k++) {
-        uint16_t opcode = hlo_at(m, x->rows[k].id)->opcode;
-        int w = opcode == wanted ? 10 : evidence_weight(opcode);
-        if (w > best) {
-            best = w;
-            v->op = x->rows[k].id;
-        }
-    }
-    v->opcode = wanted < HLO_OP_UNKNOWN ? wanted
-                : v->op != HLO_NONE     ? hlo_at(m, v->op)->opcode
-                                        : (uint16_t)HLO_OP_UNKNOWN;
 }
 
 /* ---- neighbours ---- */
@@ -173,6 +149,54 @@ uint32_t evidence_result(const struct hlo_module *m, hlo_id id)
     return 0;
 }
 
+/* ---- the instruction served ---- */
+
+/* Whether it takes what is near, or is itself what the collective takes. In at most *visits
+ * comparisons, which it counts down; false where these do not do. */
+static bool is_beside(const struct evidence *v, const struct nearby *near, hlo_id op,
+                      uint32_t *visits)
+{
+    for (uint32_t n = 0; n < hlo_at(v->m, op)->operand_count && n < NEAR_MOST; n++) {
+        for (uint32_t k = 0; k < near->count && *visits; k++, --*visits) {
+            if (near->id[k] == hlo_operand(v->m, op, n))
+                return true;
+        }
+    }
+    return op == v->source;
+}
+
+/* Of the first MOVES_VISITS_MOST with its name and frame the surest; of several, as a map over a
+ * tree makes them, one beside it, as far as so many comparisons tell. */
+static void find_op(const struct evidence_index *x, struct evidence *v)
+{
+    const struct hlo_module *m = x->m;
+    const char *name = hlo_meta(m, v->speaker)->op_name;
+    uint64_t frame = evidence_frame(m, v->speaker);
+    uint16_t wanted = evidence_opcode(v->primitive);
+    uint32_t first = evidence_lower(x, name, frame), visits = MOVES_VISITS_MOST;
+    struct nearby near;
+    int best = 0;
+
+    v->op = HLO_NONE;
+    find_near(m, v->id, passes_moves, &near);
+    for (uint32_t k = first;
+         k < x->count && k - first < MOVES_VISITS_MOST && evidence_is_at(&x->rows[k], name, frame);
+         k++) {
+        uint16_t opcode = hlo_at(m, x->rows[k].id)->opcode;
+        int w = 2 * (opcode == wanted ? 10 : evidence_weight(opcode));
+        if (!w || w < best)
+            continue;
+        w += is_beside(v, &near, x->rows[k].id, &visits);
+        if (w > best) {
+            best = w;
+            v->op = x->rows[k].id;
+        }
+    }
+    v->opcode = wanted < HLO_OP_UNKNOWN ? wanted
+                : v->op != HLO_NONE     ? hlo_at(m, v->op)->opcode
+                                        : (uint16_t)HLO_OP_UNKNOWN;
+}
+
 /* The operand of `op` that `id` becomes through moves. */
 static int slot_of(const struct hlo_module *m, hlo_id id, hlo_id op)
 {
@@ -216,17 +240,18 @@ static bool takes_from_one_device(const struct evidence *v)
 }
 
 /* What one device alone has was made by a call, which another branch of a conditional spares the
- * others. */
-static bool takes_from_call(const struct evidence *v)
+ * others. HLO_NONE: it was not. */
+static hlo_id call_before(const struct evidence *v)
 {
     const struct hlo_module *m = v->m;
 
     for (uint32_t n = 0; n < hlo_at(m, v->source)->operand_count; n++) {
-        uint16_t opcode = hlo_at(m, moves_up(m, hlo_operand(m, v->source, n)))->opcode;
-        if (opcode == HLO_OP_CONDITIONAL || opcode == HLO_OP_CUSTOM_CALL)
-            return true;
+        hlo_id from = moves_up(m, hlo_operand(m, v->source, n));
+        if (hlo_at(m, from)->opcode == HLO_OP_CONDITIONAL ||
+            hlo_at(m, from)->opcode == HLO_OP_CUSTOM_CALL)
+            return from;
     }
-    return false;
+    return HLO_NONE;
 }
 
 /* Collectives that were joined into one keep one frame; the elements taken out of it keep theirs.
@@ -274,11 +299,6 @@ static bool takes_reduced(const struct evidence *v)
            !strcmp(hlo_meta(m, v->source)->op_name, hlo_meta(m, v->speaker)->op_name);
 }
 
-static bool is_elementwise(const struct hlo_module *m, hlo_id id)
-{
-    return hlo_op_info[hlo_at(m, id)->opcode].flags & HLO_OP_IS_ELEMENTWISE;
-}
-
 static bool is_vector(const struct hlo_module *m, hlo_id id)
 {
     const struct hlo_shape *s = hlo_shape(m, id);
@@ -323,7 +343,8 @@ static hlo_id begin_of(const struct hlo_module *m, hlo_id id)
         if (i->opcode == HLO_OP_PARAMETER)
             return i->computation == m->entry ? id : HLO_NONE;
         if (!i->operand_count ||
-            !(is_elementwise(m, id) || i->opcode == HLO_OP_DOT || i->opcode == HLO_OP_FUSION) ||
+            !((hlo_op_info[hlo_at(m, id)->opcode].flags & HLO_OP_IS_ELEMENTWISE) ||
+              i->opcode == HLO_OP_DOT || i->opcode == HLO_OP_FUSION) ||
             moves_holds(m, id, HLO_OP_DYNAMIC_SLICE) || moves_holds(m, id, HLO_OP_PARTITION_ID))
             return HLO_NONE;
         id = i->opcode == HLO_OP_DOT ? hlo_operand(m, id, 0) : main_operand(m, id);
@@ -343,59 +364,76 @@ static bool is_repeated(const struct evidence *v)
     return a && device_groups_have_same(v->groups, a->text, a->size);
 }
 
-static bool is_kept(const struct hlo_module *m, hlo_id id, hlo_id speaker)
+/* Whether `tells` says so of what lies near, as far as `passes` lets it, and of one that takes it.
+ */
+static bool is_taken_near(const struct hlo_module *m, hlo_id id,
+                          bool (*passes)(const struct hlo_module *, hlo_id),
+                          bool (*tells)(const struct hlo_module *, hlo_id at, hlo_id user))
 {
-    static const char back[] = "transpose(";
     struct nearby near;
 
-    find_near(m, id, passes_moves, &near);
-    for (uint32_t k = 0; k < near.count && !evidence_says(m, speaker, back); k++) {
+    find_near(m, id, passes, &near);
+    for (uint32_t k = 0; k < near.count; k++) {
         const struct hlo_instruction *i = hlo_at(m, near.id[k]);
         for (uint32_t n = 0; n < i->user_count && n < NEAR_MOST; n++) {
-            if (evidence_says(m, hlo_user(m, near.id[k], n), back))
+            if (tells(m, near.id[k], hlo_user(m, near.id[k], n)))
                 return true;
         }
     }
     return false;
 }
 
-/* Elementwise work, or a fusion of that and of moves. */
-static bool is_plain(const struct hlo_module *m, hlo_id id)
+static bool is_on_the_way_back(const struct hlo_module *m, hlo_id at, hlo_id user)
 {
-    if (hlo_at(m, id)->opcode != HLO_OP_FUSION || !hlo_at(m, id)->called_count)
-        return is_elementwise(m, id);
-    const struct hlo_computation *c = &m->computations[hlo_called(m, id, 0)];
-    for (uint32_t k = 0; k < c->count; k++) {
-        switch (hlo_at(m, c->first + k)->opcode) {
-        case HLO_OP_PARAMETER:
-        case HLO_OP_CONSTANT:
-        case HLO_OP_BROADCAST:
-        case HLO_OP_CONCATENATE: /* of the pieces of an all-to-all */
-            break;
-        default:
-            if (!moves_only(m, c->first + k) && !is_elementwise(m, c->first + k))
-                return false;
+    (void)at;
+    return evidence_says(m, user, "transpose(");
+}
+
+static bool is_kept(const struct hlo_module *m, hlo_id id, hlo_id speaker)
+{
+    return !is_on_the_way_back(m, id, speaker) &&
+           is_taken_near(m, id, passes_moves, is_on_the_way_back);
+}
+
+static int64_t elements(const struct hlo_module *m, hlo_id id)
+{
+    const struct hlo_shape *s = hlo_shape(m, id);
+    int64_t count = 1;
+
+    for (uint32_t d = 0; d < s->rank; d++)
+        count = s->dims[d] > 0 && count < INT64_MAX / s->dims[d] ? count * s->dims[d] : 0;
+    return count;
+}
+
+/* What is spread, or the fusion that spreads it, meets a value as large, which is not spread
+ * itself. */
+static bool meets_full(const struct hlo_module *m, hlo_id spread)
+{
+    bool is_fusion = hlo_at(m, spread)->opcode == HLO_OP_FUSION;
+    uint32_t users = is_fusion ? 1 : hlo_at(m, spread)->user_count;
+
+    for (uint32_t k = 0; k < users && k < NEAR_MOST; k++) {
+        hlo_id user = is_fusion ? spread : hlo_user(m, spread, k);
+        for (uint32_t n = 0; n < hlo_at(m, user)->operand_count && n < NEAR_MOST; n++) {
+            hlo_id other = moves_up(m, hlo_operand(m, user, n));
+            if (hlo_at(m, other)->opcode != HLO_OP_BROADCAST &&
+                elements(m, other) >= elements(m, spread))
+                return true;
         }
     }
-    return true;
+    return false;
+}
+
+static bool is_spread_to_full(const struct hlo_module *m, hlo_id at, hlo_id user)
+{
+    return moves_spreads_last(m, at, user) && meets_full(m, user);
 }
 
 /* A vector that lies along the last dim of what it meets, such as a bias or the scale of a norm: it
  * is for all samples the same. */
 static bool is_along_last(const struct hlo_module *m, hlo_id id)
 {
-    struct nearby near;
-
-    find_near(m, id, passes_moves, &near);
-    for (uint32_t k = 0; k < near.count; k++) {
-        const struct hlo_instruction *i = hlo_at(m, near.id[k]);
-        for (uint32_t n = 0; n < i->user_count && n < NEAR_MOST; n++) {
-            hlo_id user = hlo_user(m, near.id[k], n);
-            if (moves_spreads_last(m, near.id[k], user))
-                return true;
-        }
-    }
-    return false;
+    return is_taken_near(m, id, passes_moves, is_spread_to_full);
 }
 
 static bool is_given(const struct hlo_module *m, hlo_id id)
@@ -403,18 +441,23 @@ static bool is_given(const struct hlo_module *m, hlo_id id)
     return hlo_at(m, id)->opcode == HLO_OP_PARAMETER && hlo_at(m, id)->computation == m->entry;
 }
 
-/* The result takes the parameter's place for the next step: it is in its buffer, or the parameter
- * has the name of a weight. */
+/* The result takes the parameter's place for the next step: it is in its buffer, or, where neither
+ * shares a buffer, the parameter has the name of a weight. */
 static bool is_next_of(const struct hlo_module *m, hlo_id id, hlo_id parameter)
 {
     uint32_t result = evidence_result(m, id), leaf = result ? result - 1 : 0;
     bool is_root = moves_up(m, m->computations[m->entry].root) == id;
 
-    for (uint32_t k = 0; (result || is_root) && k < m->alias_count; k++) {
-        if (m->aliases[k].out == leaf && m->aliases[k].param == hlo_at(m, parameter)->number)
+    bool shares = false;
+
+    for (uint32_t k = 0; k < m->alias_count; k++) {
+        bool is_out = (result || is_root) && m->aliases[k].out == leaf;
+        bool is_in = m->aliases[k].param == hlo_at(m, parameter)->number;
+        if (is_out && is_in)
             return true;
+        shares = shares || is_out || is_in;
     }
-    return evidence_is_weight(hlo_meta(m, parameter)->op_name);
+    return !shares && evidence_is_weight(hlo_meta(m, parameter)->op_name);
 }
 
 /* Whether `whole` is gathered from what is made of this device's piece of a parameter that lies
@@ -437,7 +480,7 @@ static bool updates_whole(const struct hlo_module *m, hlo_id whole)
             has_whole = has_whole || (cuts && is_given(m, from) &&
                                       hlo_shape(m, from)->bytes == hlo_shape(m, whole)->bytes &&
                                       is_next_of(m, whole, from));
-            if (is_plain(m, at) || (cuts && hlo_at(m, at)->opcode == HLO_OP_FUSION))
+            if (moves_plain(m, at) || (cuts && hlo_at(m, at)->opcode == HLO_OP_FUSION))
                 near_add(&near, from);
         }
     }
@@ -465,7 +508,7 @@ bool evidence_is_piece(const struct hlo_module *m, hlo_id id)
     for (int n = 0; n < STEPS_MOST; n++) {
         if (is_piece(m, id))
             return true;
-        if (!is_plain(m, id) || !hlo_at(m, id)->operand_count)
+        if (!moves_plain(m, id) || !hlo_at(m, id)->operand_count)
             return false;
         id = moves_up(m, main_operand(m, id));
     }
@@ -484,22 +527,12 @@ static bool is_alone(const struct hlo_module *m, hlo_id op)
             return false;
         only = from;
     }
-    return only != HLO_NONE && is_plain(m, op);
+    return only != HLO_NONE && moves_plain(m, op);
 }
 
 static bool passes_plain(const struct hlo_module *m, hlo_id id)
 {
-    return passes_steps(m, id) || is_plain(m, id);
-}
-
-static int64_t elements(const struct hlo_module *m, hlo_id id)
-{
-    const struct hlo_shape *s = hlo_shape(m, id);
-    int64_t count = 1;
-
-    for (uint32_t d = 0; d < s->rank; d++)
-        count = s->dims[d] > 0 && count < INT64_MAX / s->dims[d] ? count * s->dims[d] : 0;
-    return count;
+    return passes_steps(m, id) || moves_plain(m, id);
 }
 
 /* Whether an operand of a product, or of the fusion of one, is a parameter that lies in pieces, and
@@ -524,20 +557,15 @@ static bool takes_pieces(const struct hlo_module *m, hlo_id product)
     return false;
 }
 
+static bool is_multiplied_with_pieces(const struct hlo_module *m, hlo_id at, hlo_id user)
+{
+    (void)at;
+    return moves_holds(m, user, HLO_OP_DOT) && takes_pieces(m, user);
+}
+
 bool evidence_meets_pieces(const struct hlo_module *m, hlo_id id)
 {
-    struct nearby near;
-
-    find_near(m, id, passes_plain, &near);
-    for (uint32_t k = 0; k < near.count; k++) {
-        const struct hlo_instruction *i = hlo_at(m, near.id[k]);
-        for (uint32_t n = 0; n < i->user_count && n < NEAR_MOST; n++) {
-            hlo_id user = hlo_user(m, near.id[k], n);
-            if (moves_holds(m, user, HLO_OP_DOT) && takes_pieces(m, user))
-                return true;
-        }
-    }
-    return false;
+    return is_taken_near(m, id, passes_plain, is_multiplied_with_pieces);
 }
 
 /* Nothing but elementwise work on one value up to the root. */
@@ -557,7 +585,7 @@ static bool is_handed_out(const struct hlo_module *m, hlo_id id)
             return false;
     }
     return id == root &&
-           (hlo_at(m, id)->opcode == HLO_OP_TUPLE || moves_only(m, id) || is_plain(m, id));
+           (hlo_at(m, id)->opcode == HLO_OP_TUPLE || moves_only(m, id) || moves_plain(m, id));
 }
 
 static void name_primitive(struct evidence *v)
@@ -586,16 +614,22 @@ void evidence_of(const struct evidence_index *x, hlo_id id, enum collective_kind
                              .source = HLO_NONE,
                              .stored = "",
                              .slot = -1,
-                             .asks = HLO_NONE};
+                             .asks = HLO_NONE,
+                             .call = HLO_NONE,
+                             .summed = HLO_NONE};
     name_primitive(out);
     if (hlo_attr_ints(m, id, HLO_ATTR_DIMENSIONS, dims) > 0)
         out->dim = dims[0];
     find_source(out);
     out->is_sliced = is_cut(m, id, 6);
     out->is_masked = takes_from_one_device(out);
-    out->is_called = out->is_masked && takes_from_call(out);
-    if (kind == COLLECTIVE_ALL_GATHER)
+    out->call = out->is_masked ? call_before(out) : HLO_NONE;
+    if (kind == COLLECTIVE_ALL_GATHER) {
         out->is_update = out->source != HLO_NONE && updates_whole(m, id);
+        out->summed = sums_gathered(m, id, out->dim);
+    }
+    if (kind == COLLECTIVE_ALL_REDUCE)
+        out->is_accumulated = sums_in_loop(m, id);
     if (!meta->op_name[0])
         return;
     if (out->is_stored && !strcmp(meta->op_name, out->stored))
@@ -612,4 +646,5 @@ void evidence_of(const struct evidence_index *x, hlo_id id, enum collective_kind
     out->is_vector = out->is_stored && is_vector(m, id) && is_along_last(m, id);
     out->is_handed_out = is_handed_out(m, out->op);
     out->asks = evidence_constraint_behind(m, out->op);
+    out->is_asked = out->asks != HLO_NONE;
 }

@@ -7,6 +7,7 @@
 #include "engine/doctor/groups.h"
 #include "hlo/meaning/frames.h"
 #include "hlo/module/hlo.h"
+#include "hlo/module/shape.h"
 #include "hlo/support/err.h"
 
 /* Instructions in order of two keys. Within a dump: op_name and stack frame, to find those the
@@ -65,27 +66,35 @@ struct evidence {
     bool is_invariant;   /* all of that parameter, and no piece that a loop takes of it */
     bool is_sliced;      /* the result is cut by partition: replicated, then cut */
     bool is_masked;      /* takes a select by device number: broadcast from one device */
-    bool is_called;      /* what it broadcasts was made by a call to the host */
+    hlo_id call;         /* the call to the host that made what it broadcasts; HLO_NONE */
+    hlo_id summed;       /* gathered, and all of it goes into this reduce, which adds it up along
+                            the gathered dim; HLO_NONE */
     bool is_repeated;    /* what it is multiplied with is the same on all devices of the group */
     bool is_kept;        /* made on the way forward, used on the way back too */
     bool is_reduced;     /* takes what `op_name`'s reduce made of this device's part */
     bool is_vector;      /* a stored vector along the last dim of what it meets: a bias, a scale */
     bool is_update;      /* gathers the next value of a weight that lies whole, made of this
                             device's piece of it and of a state stored in pieces */
+    bool is_accumulated; /* every trip of a loop adds it to what it carries, and reads that for
+                            nothing else */
     bool is_mapped;      /* shard_map is what asks for the split */
     bool is_alone;       /* `op` works elementwise on one value that is no constant */
     bool is_handed_out;  /* from `op` on nothing but elementwise work up to the result */
     int slot;            /* which operand of `op` it becomes; -1: none, it is made of the result */
     hlo_id asks;         /* constraint that follows `op`; HLO_NONE */
+    bool is_asked;       /* one follows it, here or in the program before partitioning */
 };
 
 void evidence_of(const struct evidence_index *x, hlo_id id, enum collective_kind kind,
                  const struct device_groups *groups, struct evidence *out);
 
 /* The same instruction in another dump, whose index is by lines: of those with its primitive and
- * its line, the one called alike. `chain` [count], innermost first, count >= 1. HLO_NONE: none. */
+ * its line, the one called alike; of several, as a map over a tree makes them, the first of which
+ * `part` is a device's part (NULL: not known). `chain` [count], innermost first, count >= 1.
+ * HLO_NONE: none. */
 hlo_id evidence_find(const struct evidence_index *x, const struct hlo_frames *frames,
-                     const char *op_name, const struct hlo_frame *chain, uint32_t count);
+                     const char *op_name, const struct hlo_frame *chain, uint32_t count,
+                     const struct hlo_shape *part);
 /* The first constraint behind an instruction, through what passes a split on; HLO_NONE. */
 hlo_id evidence_constraint_behind(const struct hlo_module *m, hlo_id id);
 /* Whether it is made, by nothing but elementwise work, of this device's piece of a value that lies

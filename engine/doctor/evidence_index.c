@@ -6,6 +6,7 @@
 #include "hlo/module/attr.h"
 #include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 
@@ -37,6 +38,7 @@ static const struct {
     {"top_k", HLO_OP_TOPK},
     {"approx_top_k", HLO_OP_TOPK},
     {"squeeze", HLO_OP_RESHAPE},
+    {"tile", HLO_OP_RESHAPE},
     {"expand_dims", HLO_OP_RESHAPE},
     {"split", HLO_OP_SLICE},
     {"broadcast_in_dim", HLO_OP_BROADCAST},
@@ -281,8 +283,18 @@ static uint32_t alike(const struct hlo_frame *a, uint32_t count, const struct hl
     return k;
 }
 
+static bool is_part(const struct hlo_shape *part, const struct hlo_shape *whole)
+{
+    bool fits = part->type == whole->type && part->rank == whole->rank && part->type != HLO_TUPLE;
+
+    for (uint32_t d = 0; fits && d < whole->rank; d++)
+        fits = part->dims[d] > 0 && whole->dims[d] % part->dims[d] == 0;
+    return fits;
+}
+
 hlo_id evidence_find(const struct evidence_index *x, const struct hlo_frames *frames,
-                     const char *op_name, const struct hlo_frame *chain, uint32_t count)
+                     const char *op_name, const struct hlo_frame *chain, uint32_t count,
+                     const struct hlo_shape *part)
 {
     struct hlo_frame own[HLO_FRAMES_MOST];
     const char *primitive = evidence_primitive(op_name);
@@ -297,6 +309,7 @@ hlo_id evidence_find(const struct evidence_index *x, const struct hlo_frames *fr
         bool is_there = frames_alike && own[0].column == chain[0].column;
         uint32_t score = frames_alike * 32 + 16 * is_there +
                          (opcode == wanted ? 10 : (uint32_t)evidence_weight(opcode));
+        score = 2 * score + (part && is_part(part, hlo_shape(x->m, x->rows[k].id)));
         if (frames_alike && score > most) {
             most = score;
             best = x->rows[k].id;

@@ -90,8 +90,7 @@ hlo_id moves_fusion_of(const struct hlo_module *m, hlo_id id)
                                                                                      : HLO_NONE;
 }
 
-/* It, or the part of a fusion, of this opcode; HLO_NONE: there is none. */
-static hlo_id inner_of(const struct hlo_module *m, hlo_id id, enum hlo_opcode opcode)
+hlo_id moves_inner(const struct hlo_module *m, hlo_id id, enum hlo_opcode opcode)
 {
     const struct hlo_instruction *i = hlo_at(m, id);
 
@@ -103,6 +102,12 @@ static hlo_id inner_of(const struct hlo_module *m, hlo_id id, enum hlo_opcode op
             return c->first + k;
     }
     return HLO_NONE;
+}
+
+bool moves_adds(const struct hlo_module *m, hlo_id id)
+{
+    return !hlo_at(m, id)->called_count ||
+           hlo_at(m, m->computations[hlo_called(m, id, 0)].root)->opcode == HLO_OP_ADD;
 }
 
 hlo_id moves_operand(const struct hlo_module *m, hlo_id id, uint32_t n)
@@ -182,7 +187,7 @@ hlo_id moves_kept(const struct hlo_module *m, hlo_id id)
         if (hlo_at(m, root)->opcode != HLO_OP_TUPLE || number >= hlo_at(m, root)->operand_count)
             continue;
         hlo_id row =
-            inner_of(m, moves_up(m, hlo_operand(m, root, number)), HLO_OP_DYNAMIC_UPDATE_SLICE);
+            moves_inner(m, moves_up(m, hlo_operand(m, root, number)), HLO_OP_DYNAMIC_UPDATE_SLICE);
         if (row != HLO_NONE)
             return out_of(m, moves_operand(m, row, 1), &number);
     }
@@ -252,4 +257,29 @@ bool moves_spreads_last(const struct hlo_module *m, hlo_id id, hlo_id user)
             return true;
     }
     return false;
+}
+
+static bool is_elementwise(const struct hlo_module *m, hlo_id id)
+{
+    return hlo_op_info[hlo_at(m, id)->opcode].flags & HLO_OP_IS_ELEMENTWISE;
+}
+
+bool moves_plain(const struct hlo_module *m, hlo_id id)
+{
+    if (hlo_at(m, id)->opcode != HLO_OP_FUSION || !hlo_at(m, id)->called_count)
+        return is_elementwise(m, id);
+    const struct hlo_computation *c = &m->computations[hlo_called(m, id, 0)];
+    for (uint32_t k = 0; k < c->count; k++) {
+        switch (hlo_at(m, c->first + k)->opcode) {
+        case HLO_OP_PARAMETER:
+        case HLO_OP_CONSTANT:
+        case HLO_OP_BROADCAST:
+        case HLO_OP_CONCATENATE: /* of the pieces of an all-to-all */
+            break;
+        default:
+            if (!moves_only(m, c->first + k) && !is_elementwise(m, c->first + k))
+                return false;
+        }
+    }
+    return true;
 }

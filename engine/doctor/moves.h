@@ -15,6 +15,8 @@ bool moves_only(const struct hlo_module *m, hlo_id id);
 bool moves_fusion(const struct hlo_module *m, hlo_id id, bool slices);
 /* Whether it is of this opcode, or a fusion of which a part is. */
 bool moves_holds(const struct hlo_module *m, hlo_id id, enum hlo_opcode opcode);
+/* Elementwise work, or a fusion of that and of moves. */
+bool moves_plain(const struct hlo_module *m, hlo_id id);
 /* What it moves, or itself. */
 hlo_id moves_up(const struct hlo_module *m, hlo_id id);
 /* The same, and from what a fusion or a loop's body is given to what it is given outside. */
@@ -34,6 +36,10 @@ bool moves_by_partition(const struct hlo_module *m, hlo_id id, int depth, uint32
 hlo_id moves_kept(const struct hlo_module *m, hlo_id id);
 /* Whether `user`, or a part of that fusion, repeats `id` along other dims than the last. */
 bool moves_spreads_last(const struct hlo_module *m, hlo_id id, hlo_id user);
+/* It, or the part of a fusion, of this opcode; HLO_NONE: there is none. */
+hlo_id moves_inner(const struct hlo_module *m, hlo_id id, enum hlo_opcode opcode);
+/* Whether what it calls is an addition; taken so where it calls nothing. */
+bool moves_adds(const struct hlo_module *m, hlo_id id);
 /* The fusion that an instruction stands in; HLO_NONE. */
 hlo_id moves_fusion_of(const struct hlo_module *m, hlo_id id);
 

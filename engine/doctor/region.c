@@ -75,6 +75,10 @@ void region_find(const struct hlo_module *m, hlo_id from, enum region_reach reac
 {
     bool far = reach == REGION_FAR;
     uint32_t steps = far ? FAR_STEPS : NEAR_STEPS;
+    hlo_id root = m->computations[m->entry].root;
+
+    if (hlo_at(m, root)->opcode != HLO_OP_TUPLE)
+        root = HLO_NONE;
 
     g->count = 0;
     g->most = far ? REGION_MOST : NEAR_MOST;
@@ -84,6 +88,8 @@ void region_find(const struct hlo_module *m, hlo_id from, enum region_reach reac
             hlo_id id = g->id[k];
             const struct hlo_instruction *i = hlo_at(m, id);
             if (k && !far && !passes_through(m, id))
+                continue;
+            if (id == root) /* the results have nothing else in common */
                 continue;
             for (uint32_t n = 0; n < i->operand_count && n < NEAR_MOST; n++)
                 region_add(g, hlo_operand(m, id, n));

@@ -505,7 +505,7 @@ static hlo_id served(const struct replan *x, const struct evidence_index *lines,
     struct hlo_frame own[HLO_FRAMES_MOST];
     const struct hlo_module *m = x->p.m;
 
-    if (f->cause == DOCTOR_OUTPUT) {
+    if (f->cause == DOCTOR_OUTPUT && !f->has_line) {
         uint32_t result = evidence_result(x->d->m, f->id);
         for (uint32_t k = 0; k < x->wish_count; k++) {
             if (x->wishes[k].kind == WISH_RESULT &&
@@ -517,8 +517,9 @@ static hlo_id served(const struct replan *x, const struct evidence_index *lines,
     uint32_t count = hlo_frames_of(x->d->frames, f->speaker, own);
     if (!count)
         return HLO_NONE;
+    const struct hlo_shape *part = f->op == HLO_NONE ? NULL : hlo_shape(x->d->m, f->op);
     hlo_id id = evidence_find(lines, x->d->before_frames, hlo_meta(x->d->m, f->speaker)->op_name,
-                              own, count);
+                              own, count, part);
     return id == HLO_NONE ? HLO_NONE : x->of_file[id];
 }
 
@@ -559,6 +560,7 @@ static int plan_together(struct replan *x, struct err *e)
     x->d->together =
         (struct doctor_together){.changes = t.changes + x->walk_count,
                                  .offered = t.offered + x->walk_count,
+                                 .untried = t.untried,
                                  .now_ms = now.ms + x->walked_ms,
                                  .ms = then.ms,
                                  .bytes = then.bytes,

@@ -49,14 +49,16 @@ static void give_back(struct held *held, const struct offer *o, uint32_t by)
     }
 }
 
-/* Kept where the step is shorter than `most_ms`. */
-static int solve_held(struct together *t, const struct held *held, double most_ms, bool *is_kept,
-                      struct err *e)
+enum outcome { UNTRIED, LONGER, SHORTER };
+
+/* Kept where the step is shorter than `most_ms`; UNTRIED: there is no plan. */
+static int solve_held(struct together *t, const struct held *held, double most_ms,
+                      enum outcome *out, struct err *e)
 {
     struct relaxed_plan plan;
     int rc = relaxed_set_pins(t->r, NULL, 0, e);
 
-    *is_kept = false;
+    *out = UNTRIED;
     for (uint32_t k = 0; k < t->wish_count && !rc; k++)
         rc = relaxed_hold(t->r, t->wishes[k].id, held[k].by ? &held[k].to : &t->wishes[k].asked, 1,
                           e);
@@ -64,8 +66,8 @@ static int solve_held(struct together *t, const struct held *held, double most_m
         rc = relaxed_solve(t->r, 0, &plan, e);
     if (rc)
         return rc == ERR_MEMORY ? rc : 0;
-    *is_kept = plan.cost.step_ms < most_ms;
-    if (!*is_kept) {
+    *out = plan.cost.step_ms < most_ms ? SHORTER : LONGER;
+    if (*out == LONGER) {
         relaxed_plan_release(&plan);
         return 0;
     }
@@ -83,19 +85,17 @@ static int take_best_first(struct together *t, struct held *held, const struct o
     int rc = 0;
 
     for (uint32_t k = 0; k < count && !rc; k++) {
-        bool is_kept = false;
-        uint32_t changes = take(held, &offers[k], k + 1);
-        if (!changes)
+        enum outcome outcome = UNTRIED;
+        if (!take(held, &offers[k], k + 1))
             continue;
-        if (solves > 1 && (solves >= t->solves || stop_asked(t->stop))) {
-            give_back(held, &offers[k], k + 1);
-            break;
+        t->offered++;
+        if (solves == 1 || (solves < t->solves && !stop_asked(t->stop))) {
+            solves++;
+            rc = solve_held(t, held, t->has_plan ? t->plan.cost.step_ms : t->step_ms, &outcome, e);
         }
-        solves++;
-        rc = solve_held(t, held, t->has_plan ? t->plan.cost.step_ms : t->step_ms, &is_kept, e);
-        if (is_kept)
-            t->changes += changes;
-        else
+        t->changes += outcome == SHORTER;
+        t->untried += outcome == UNTRIED;
+        if (outcome != SHORTER)
             give_back(held, &offers[k], k + 1);
     }
     return rc;
@@ -104,23 +104,24 @@ static int take_best_first(struct together *t, struct held *held, const struct o
 int together_solve(struct together *t, struct offer *offers, uint32_t count, struct err *e)
 {
     struct held *held = mem_try((size_t)t->wish_count + 1, sizeof *held);
-    bool is_kept;
+    enum outcome all = UNTRIED;
 
     t->has_plan = false;
-    t->changes = t->offered = 0;
+    t->changes = t->offered = t->untried = 0;
     if (!held)
         return err_no_memory(e, "for changes together");
     if (count)
         qsort(offers, count, sizeof *offers, compare_offers);
     for (uint32_t k = 0; k < count; k++)
-        t->offered += take(held, &offers[k], k + 1);
+        t->offered += take(held, &offers[k], k + 1) > 0;
     double best_ms = count ? t->step_ms - offers[0].saves_ms : t->step_ms;
-    int rc = t->offered ? solve_held(t, held, best_ms + 1e-9 * t->step_ms, &is_kept, e) : 0;
-    if (rc || !t->offered || is_kept) {
+    int rc = t->offered ? solve_held(t, held, best_ms + 1e-9 * t->step_ms, &all, e) : 0;
+    if (rc || !t->offered || all == SHORTER) {
         t->changes = t->offered;
         goto out;
     }
     memset(held, 0, t->wish_count * sizeof *held);
+    t->offered = 0;
     rc = take_best_first(t, held, offers, count, e);
 out:
     free(held);

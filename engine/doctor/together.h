@@ -32,7 +32,9 @@ struct together {
 
     struct relaxed_plan plan; /* the best; the caller's */
     bool has_plan;
-    uint32_t changes, offered; /* shardings that become others in the plan, and that were to */
+    /* Offers of which a sharding is in the plan; those that change what none before them has
+     * changed; of these, those that no plan was made with: changes + untried <= offered. */
+    uint32_t changes, offered, untried;
 };
 
 /* The plan with all offers, where no single one saves more; else offers are taken in, the best

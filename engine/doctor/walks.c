@@ -10,15 +10,6 @@
 #include "hlo/module/hlo.h"
 #include "hlo/module/shape.h"
 
-static double parts_of(const struct cluster_mesh *mesh, label over)
-{
-    double parts = 1;
-
-    for (uint32_t a = 0; a < mesh->axes; a++)
-        parts *= over >> a & 1 ? mesh->axis[a].size : 1;
-    return parts;
-}
-
 /* What the partitioner does in place of a way in steps: gather the value whole, one dim after the
  * other from the last, and cut it again. By the prices of the plan; 0 where parts of a sum are on
  * the way. */
@@ -38,7 +29,7 @@ static void price_whole(const struct problem *p, const struct relaxed_reshard *f
         label over = status_dim(first->from, mesh->axes, d);
         if (!over)
             continue;
-        left /= parts_of(mesh, over);
+        left /= p->labels.parts[over];
         double bytes = (double)s->bytes / left;
         out->whole_ms += first->times * collective_ms(mesh, COLLECTIVE_ALL_GATHER, over, bytes);
         out->whole_count++;

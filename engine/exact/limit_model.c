@@ -48,25 +48,6 @@ static uint64_t key_of(const struct limit_model *l, const struct memory_range *r
                     (c->dim_base[r->value + 1] - c->dim_base[r->value]) * sizeof *c->class_of, h);
 }
 
-static bool find_group(struct limit_model *l, const uint32_t *nodes, uint32_t count, uint32_t *out)
-{
-    for (*out = 0; *out < l->group_count; ++*out) {
-        const struct group *g = &l->groups[*out];
-        if (g->count == count && !memcmp(g->nodes, nodes, count * sizeof *nodes))
-            return true;
-    }
-    struct solver_table f;
-    if (!mem_grow(&l->groups, &l->group_room, l->group_count, 1) ||
-        solver_table_new(&l->s, nodes, count, &f))
-        return false;
-    struct group *g = &l->groups[l->group_count++];
-    g->count = count;
-    memcpy(g->nodes, nodes, count * sizeof *nodes);
-    g->size = f.size;
-    g->table = l->s.table_count;
-    return solver_push_table(&l->s, &f) == 0;
-}
-
 /* Bytes of range `r` for every choice of the group's nodes. */
 static void fill_values(struct limit_model *l, const struct memory_range *r, const struct group *g,
                         double *values)
@@ -86,8 +67,39 @@ static void fill_values(struct limit_model *l, const struct memory_range *r, con
 struct keys {
     uint64_t *items; /* of units */
     size_t room;
-    struct slots slots;
+    struct slots slots, groups; /* groups: by their nodes */
 };
+
+static bool add_group(struct limit_model *l, const uint32_t *nodes, uint32_t count)
+{
+    struct solver_table f;
+
+    if (!mem_grow(&l->groups, &l->group_room, l->group_count, 1) ||
+        solver_table_new(&l->s, nodes, count, &f))
+        return false;
+    struct group *g = &l->groups[l->group_count++];
+    g->count = count;
+    memcpy(g->nodes, nodes, count * sizeof *nodes);
+    g->size = f.size;
+    g->table = l->s.table_count;
+    return solver_push_table(&l->s, &f) == 0;
+}
+
+/* The group of these nodes, made where there is none. */
+static bool find_group(struct limit_model *l, const uint32_t *nodes, uint32_t count,
+                       struct slots *slots, uint32_t *out)
+{
+    uint64_t hash = mem_hash(nodes, count * sizeof *nodes, count);
+    struct slot_walk at;
+
+    for (*out = slots_first(slots, hash, &at); *out != SLOTS_END; *out = slots_next(slots, &at)) {
+        const struct group *g = &l->groups[*out];
+        if (g->count == count && !memcmp(g->nodes, nodes, count * sizeof *nodes))
+            return true;
+    }
+    *out = l->group_count;
+    return add_group(l, nodes, count) && slots_add(slots, hash, *out);
+}
 
 static int add_unit(struct limit_model *l, const struct memory_range *r, struct keys *keys,
                     uint64_t key, struct err *e)
@@ -99,7 +111,7 @@ static int add_unit(struct limit_model *l, const struct memory_range *r, struct 
             e, ERR_LIMIT,
             "a value that can be split in more than %d ways is too much for a memory limit",
             UNIT_NODES_MOST);
-    if (!find_group(l, nodes, count, &group) ||
+    if (!find_group(l, nodes, count, &keys->groups, &group) ||
         !mem_grow(&l->units, &l->unit_room, l->unit_count, 1) ||
         !mem_grow(&keys->items, &keys->room, l->unit_count, 1) ||
         !mem_grow(&l->values, &l->value_room, l->value_count, l->groups[group].size) ||
@@ -135,6 +147,7 @@ static int make_units(struct limit_model *l, struct err *e)
 out:
     free(keys.items);
     slots_release(&keys.slots);
+    slots_release(&keys.groups);
     return rc;
 }
 

@@ -53,7 +53,7 @@ static void add_value(struct writer *w, const struct stage_module *x, const stru
     static const char *const whole[] = {
         [STAGE_EACH] = "each", [STAGE_SUM] = "sum", [STAGE_JOIN] = "join"};
     const struct hlo_shape *s = hlo_value_shape(w->m, v->value);
-    const struct classes *c = &w->h->problem->classes;
+    enum stage_place place = is_output ? STAGE_HANDED_ON : STAGE_READ;
     cJSON *o = cJSON_CreateObject(), *dims, *spec;
 
     cJSON_AddStringToObject(o, "value", name_of(w, v->value));
@@ -67,8 +67,8 @@ static void add_value(struct writer *w, const struct stage_module *x, const stru
         if (v->is_part && d == v->dim)
             size /= w->h->micro_batches;
         cJSON_AddItemToArray(dims, cJSON_CreateNumber((double)size));
-        cJSON_AddItemToArray(spec, axes_of(&w->modules.mesh[x->stage],
-                                           w->modules.over[x->stage][class_dim(c, v->value, d)]));
+        label over = stage_modules_split(&w->modules, x->stage, v->value, d, place);
+        cJSON_AddItemToArray(spec, axes_of(&w->modules.mesh[x->stage], over));
     }
     if (v->is_part)
         cJSON_AddNumberToObject(o, "batch_dim", v->dim);

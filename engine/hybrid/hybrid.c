@@ -269,6 +269,20 @@ static int take_uniform(struct hybrid_run *s, const struct hybrid_tables *t,
     return show_best(s);
 }
 
+static int solve_slot(struct hybrid_run *s, const struct hybrid_tables *t, uint32_t slot,
+                      const struct uniform_options *o, struct hybrid_try *out)
+{
+    struct uniform_plan u = {.step_ms = s->best_ms};
+    int rc = uniform_best(&t->in, slot, o, &u, s->e);
+
+    if (rc || u.step_ms >= s->best_ms)
+        return rc;
+    rc = take_uniform(s, t, &u, out->micro_batches, t->rows.options.zero);
+    out->step_ms = u.step_ms;
+    out->length_ms = s->h->length_ms;
+    return rc;
+}
+
 static int solve_uniform(struct hybrid_run *s, uint32_t m, uint8_t zero)
 {
     struct hybrid *h = s->h;
@@ -287,18 +301,14 @@ static int solve_uniform(struct hybrid_run *s, uint32_t m, uint8_t zero)
 
     *out = (struct hybrid_try){.micro_batches = m, .step_ms = INFINITY, .length_ms = INFINITY};
     for (uint32_t slot = 0; slot < HYBRID_SLOTS_MOST && !rc && !is_stopped(h); slot++) {
-        struct uniform_plan u = {.step_ms = s->best_ms};
         struct hybrid_tables t;
         rc = hybrid_tables_new(s, m, zero, (uint64_t)1 << slot, &t);
         if (rc)
             return rc;
         possible |= t.possible;
         h->points += (uint32_t)t.in.point_count;
-        if (t.possible && slot < t.in.slots && uniform_best(&t.in, slot, &uniform, &u)) {
-            rc = take_uniform(s, &t, &u, m, zero);
-            out->step_ms = u.step_ms;
-            out->length_ms = h->length_ms;
-        }
+        if (t.possible && slot < t.in.slots)
+            rc = solve_slot(s, &t, slot, &uniform, out);
         bool last = slot + 1 >= t.in.slots;
         hybrid_tables_release(&t);
         if (last)

@@ -55,7 +55,7 @@ struct solver {
     uint32_t set_most;
 };
 
-/* Goes on with what there is; the caller is told. */
+/* What has begun ends with what there is, and the solver with ERR_MEMORY. */
 static bool has_memory(struct solver *x, bool got_it)
 {
     x->no_memory |= !got_it;

@@ -166,7 +166,7 @@ static void write_limit(const struct hybrid *h, struct str *out)
     if (h->is_certified)
         str_format(out, " %s strict plan between these cuts is below %s, %.1f %% less.",
                    h->is_said ? "Its file says that no" : "No", units_ms(a, h->bound_ms),
-                   100 * (1 - h->bound_ms / step));
+                   100 * fmax(0, 1 - h->bound_ms / step));
     str_add(out, "\n\n");
 }
 

@@ -172,34 +172,72 @@ static uint32_t number_link(struct hybrid_instance *in, struct slots *known,
     return (uint32_t)in->links++;
 }
 
+/* The devices of a slot are of one kind of server, so where in its server device m stands decides
+ * the link between two slots there. */
+struct link_finder {
+    struct hybrid_instance *in;
+    struct pipe_links links;
+    struct slots known;
+    uint32_t *seen; /* [places in a server][slots][slots] numbers of links; UINT32_MAX: not yet */
+};
+
+/* UINT32_MAX: no memory. */
+static uint32_t link_at(struct link_finder *f, uint32_t place, uint32_t m, uint32_t s, uint32_t t)
+{
+    const struct hybrid_slot *slot = f->in->slot;
+    uint32_t *seen = &f->seen[((size_t)place * f->in->slots + s) * f->in->slots + t];
+
+    if (*seen != UINT32_MAX)
+        return *seen;
+    struct pipe_link l = pipe_links_between(&f->links, m - slot[s].devices, m, m + slot[t].devices);
+    *seen = number_link(f->in, &f->known, &l);
+    return *seen;
+}
+
+static bool find_links_at(struct link_finder *f, uint32_t place, uint32_t m)
+{
+    const struct hybrid_instance *in = f->in;
+    uint32_t n = 0;
+
+    for (uint32_t s = 0; s < in->slots; s++) {
+        uint32_t before = in->slot[s].devices;
+        if (before > m || !hybrid_can_begin(in, m - before, s))
+            continue;
+        for (uint32_t t = 0; t < in->slots && n != UINT32_MAX; t++) {
+            if (!hybrid_can_begin(in, m, t))
+                continue;
+            n = link_at(f, place, m, s, t);
+            in->link_at[((size_t)m * in->slots + s) * in->slots + t] = n;
+        }
+    }
+    return n != UINT32_MAX;
+}
+
+/* O(devices x slots^2 + places in a server x slots^2 x devices of a stage). */
 static int find_links(struct hybrid_instance *in, const struct cluster *c, struct err *e)
 {
     static const struct pipe_link none;
-    struct slots known = {0};
-    struct pipe_links links;
-    int rc = pipe_links_new(&links, c, e);
+    struct link_finder f = {.in = in};
+    uint32_t most = 0;
+    int rc = pipe_links_new(&f.links, c, e);
 
     if (rc)
         return rc;
-    bool ok = number_link(in, &known, &none) == 0;
-    for (uint32_t m = 1; m < in->devices && ok; m++) {
-        for (uint32_t s = 0; s < in->slots; s++) {
-            uint32_t before = in->slot[s].devices;
-            if (before > m || !hybrid_can_begin(in, m - before, s))
-                continue;
-            for (uint32_t t = 0; t < in->slots && ok; t++) {
-                if (!hybrid_can_begin(in, m, t))
-                    continue;
-                struct pipe_link l =
-                    pipe_links_between(&links, m - before, m, m + in->slot[t].devices);
-                uint32_t n = number_link(in, &known, &l);
-                in->link_at[((size_t)m * in->slots + s) * in->slots + t] = n;
-                ok = n != UINT32_MAX;
-            }
-        }
+    for (uint32_t g = 0; g < c->groups; g++)
+        most = c->group[g].devices > most ? c->group[g].devices : most;
+    size_t size = (size_t)most * in->slots * in->slots;
+    f.seen = mem_try(size, sizeof *f.seen);
+    bool ok = f.seen && number_link(in, &f.known, &none) == 0;
+    if (ok)
+        memset(f.seen, 0xff, size * sizeof *f.seen);
+    for (uint32_t m = 1, place = 1; m < in->devices && ok; m++, place++) {
+        if (cluster_server_of(c, m) != cluster_server_of(c, m - 1))
+            place = 0;
+        ok = find_links_at(&f, place, m);
     }
-    slots_release(&known);
-    pipe_links_release(&links);
+    free(f.seen);
+    slots_release(&f.known);
+    pipe_links_release(&f.links);
     return ok ? 0 : err_no_memory(e, MEMORY_FOR);
 }
 

@@ -2,7 +2,7 @@
  * stage over all devices, a pipeline one whose stages split the batch alone.
  *
  * Priced as hybrid plans are, which is not to the last digit what their own kind says: gradients go
- * in one message, the update is seven passes over a variable (stage_table.h). */
+ * in one message. */
 #ifndef AUTOMAP_ENGINE_HYBRID_HYBRID_OLDER_H
 #define AUTOMAP_ENGINE_HYBRID_HYBRID_OLDER_H
 

@@ -1,5 +1,6 @@
 #include "engine/hybrid/relaxed_stages.h"
 
+#include "engine/cluster/collectives.h"
 #include "engine/cluster/mesh.h"
 #include "engine/cost/overlap.h"
 #include "engine/cost/step_tables.h"
@@ -10,6 +11,7 @@
 #include "engine/hybrid/interleave.h"
 #include "engine/hybrid/sections.h"
 #include "engine/hybrid/stage_costs.h"
+#include "engine/hybrid/stage_rows.h"
 #include "engine/hybrid/stage_table.h"
 #include "engine/pipeline/formula.h"
 #include "engine/pipeline/pipe_instance.h"
@@ -44,6 +46,7 @@ struct kind {
     struct problem *q; /* it, on the shape */
     struct plan plan;
     double *strict_ms, *relaxed_ms; /* [instructions] one execution in the passes */
+    double *computes_ms;            /* [instructions] how much more of that is computation */
     double *once_ms;   /* [instructions] collectives once a step that strict ones lack */
     hlo_id *reader;    /* [instructions] HLO_NONE: none */
     uint8_t *is_op;    /* [instructions] */
@@ -210,6 +213,8 @@ static int price_operations(struct kind *k)
         stage_costs_operation(&costs, n, ms);
         k->strict_ms[id] = ms[COST_IN_PASS] / u->ops[n].times;
         k->relaxed_ms[id] = times > 0 ? plan_compute_ms(&k->plan, id) / times : 0;
+        k->computes_ms[id] =
+            k->relaxed_ms[id] - (ms[COST_IN_PASS] - ms[COST_COLLECTIVE]) / u->ops[n].times;
     }
     stage_costs_release(&costs);
     find_readers(k);
@@ -313,28 +318,53 @@ static bool fits(const struct hybrid_stage *stage, const struct hybrid_point *p)
     return stage->memory_bytes + more <= stage->limit_bytes;
 }
 
-static void price_stage(const struct kind *k, struct hybrid_stage *stage)
+/* How much more shows of `once` ms more of reductions, where the passes before them compute so much
+ * more, ms. */
+static int shown_ms(const struct kind *k, const struct hybrid_stage *stage, double once,
+                    const double computes[static SECTION_PASSES], double *out)
+{
+    struct row_sum f;
+    int rc = rows_price(&k->tables, k->shape, k->on, stage->section, stage->end_section, &f, k->e);
+
+    if (rc)
+        return rc;
+    bool again = stage->point.recompute;
+    double sums = collective_lines_ms(&f.rates.reduce, f.figure[ROW_SUMS]);
+    double before = f.figure[ROW_BACKWARD_BALANCE] + (again ? f.figure[ROW_FORWARD_BALANCE] : 0);
+    double more = computes[SECTION_BACKWARD] + (again ? computes[SECTION_FORWARD] : 0);
+    const struct overlap *o = &f.rates.overlap;
+    *out = stage_tables_reduce_ms(o, sums + once, 0, before + overlap_balance(o, more, 0)) -
+           stage_tables_reduce_ms(o, sums, 0, before);
+    return 0;
+}
+
+static int price_stage(const struct kind *k, struct hybrid_stage *stage)
 {
     const struct sections *s = &k->h->sections;
-    double more[SECTION_PASSES] = {0}, once = 0;
+    double more[SECTION_PASSES] = {0}, computes[SECTION_PASSES] = {0}, once = 0, shown;
     struct hybrid_point *p = &stage->relaxed;
 
     for (uint32_t i = s->op_base[stage->section]; i < s->op_base[stage->end_section]; i++) {
         const struct unroll_op *op = &k->h->order.steps.ops[s->op[i]];
         double ms = (k->relaxed_ms[op->id] - k->strict_ms[op->id]) * op->times;
         more[s->pass[s->op[i]]] += ms;
+        computes[s->pass[s->op[i]]] += k->computes_ms[op->id] * op->times;
         once += k->once_ms[op->id] * op->times;
-        if (k->h->options.whole_layers && s->is_left_out[s->op[i]])
-            more[SECTION_BACKWARD] += ms;
+        if (!k->h->options.whole_layers || !s->is_left_out[s->op[i]])
+            continue;
+        more[SECTION_BACKWARD] += ms;
+        computes[SECTION_BACKWARD] += k->computes_ms[op->id] * op->times;
     }
+    int rc = shown_ms(k, stage, once, computes, &shown);
+    if (rc)
+        return rc;
     if (stage->point.recompute)
         more[SECTION_BACKWARD] += more[SECTION_FORWARD];
     struct kept kept = kept_of(k, stage);
     *p = stage->point;
     p->forward_ms += more[SECTION_FORWARD];
     p->both_ms += more[SECTION_FORWARD] + more[SECTION_BACKWARD];
-    p->reduce_ms +=
-        (1 - overlap_on(&k->shape->cluster.group[0], k->h->options.overlap).hidden) * once;
+    p->reduce_ms += shown;
     p->stash_bytes = fmax(0, stage->point.stash_bytes + kept.whole_bytes);
     if (!fits(stage, p)) {
         p->both_ms += kept.again_ms;
@@ -345,6 +375,7 @@ static void price_stage(const struct kind *k, struct hybrid_stage *stage)
                   (p->reduce_ms - stage->point.reduce_ms);
     if (was_fitting && (!(gain > 0) || !fits(stage, p)))
         *p = stage->point;
+    return 0;
 }
 
 /* ---- kinds of stages ---- */
@@ -381,6 +412,7 @@ static int relax_kind(struct kind *k, uint32_t n, uint8_t *is_done, label *aside
     memset(k->once_ms, 0, count * sizeof *k->once_ms);
     memset(k->strict_ms, 0, count * sizeof *k->strict_ms);
     memset(k->relaxed_ms, 0, count * sizeof *k->relaxed_ms);
+    memset(k->computes_ms, 0, count * sizeof *k->computes_ms);
     memset(k->summed, 0xff, ((size_t)k->h->problem->m->value_count + 1) * sizeof *k->summed);
     memset(k->gather_ms, 0, ((size_t)k->h->problem->m->value_count + 1) * sizeof *k->gather_ms);
     spread_labels(k->h, n, k->on);
@@ -396,7 +428,7 @@ static int relax_kind(struct kind *k, uint32_t n, uint8_t *is_done, label *aside
         if ((rc && !stays) || is_done[m] || !is_like(k, n, m, aside))
             continue;
         if (is_solved)
-            price_stage(k, &k->h->stage[m]);
+            rc = price_stage(k, &k->h->stage[m]);
         is_done[m] = 1;
     }
     if (is_solved)
@@ -439,10 +471,12 @@ static int relax_all(struct kind *k)
     k->once_ms = mem_try(count, sizeof *k->once_ms);
     k->strict_ms = mem_try(count, sizeof *k->strict_ms);
     k->relaxed_ms = mem_try(count, sizeof *k->relaxed_ms);
+    k->computes_ms = mem_try(count, sizeof *k->computes_ms);
     k->gather_ms = mem_try((size_t)k->h->problem->m->value_count + 1, sizeof *k->gather_ms);
     k->summed = mem_try((size_t)k->h->problem->m->value_count + 1, sizeof *k->summed);
     if (!is_done || !aside || !k->is_op || !k->reader || !k->once_ms || !k->gather_ms ||
-        !k->summed || !k->shape || !k->q || !k->on || !k->strict_ms || !k->relaxed_ms)
+        !k->summed || !k->shape || !k->q || !k->on || !k->strict_ms || !k->relaxed_ms ||
+        !k->computes_ms)
         rc = err_no_memory(k->e, MEMORY_FOR);
     for (uint32_t n = 0; n < k->h->stages; n++) {
         bool is_one = k->h->stage[n].end_device - k->h->stage[n].device == 1;
@@ -461,6 +495,7 @@ static int relax_all(struct kind *k)
     free(k->once_ms);
     free(k->strict_ms);
     free(k->relaxed_ms);
+    free(k->computes_ms);
     free(k->gather_ms);
     free(k->summed);
     return rc;
@@ -474,6 +509,8 @@ int hybrid_relax(struct hybrid *h, struct err *e)
                      .tables = {.sections = &h->sections,
                                 .options = {.batch = h->options.batch,
                                             .micro_batches = h->micro_batches,
+                                            .zero = h->zero,
+                                            .overlap = h->options.overlap,
                                             .whole_layers = h->options.whole_layers}},
                      .e = e};
 

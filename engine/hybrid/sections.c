@@ -7,6 +7,7 @@
 #include "engine/decide/classes.h"
 #include "engine/hybrid/left_out.h"
 #include "engine/hybrid/section_cuts.h"
+#include "engine/pipeline/reads.h"
 #include "engine/pipeline/tabulate.h"
 #include "engine/pipeline/unroll.h"
 #include "engine/problem/problem.h"
@@ -31,6 +32,7 @@ struct maker {
     const uint32_t *asked; /* [asked_count] cuts besides those found */
     uint32_t asked_count;
     uint64_t *needs; /* [values][words] sections whose backward pass needs a value */
+    uint8_t *unread; /* [values] pipe_unread: the first section's */
     uint32_t words;
     size_t local_room, spread_room, pool_room, pool_count;
 };
@@ -138,6 +140,20 @@ static int compare_passes(struct maker *k)
     return left_out_new(k->s, &k->s->is_left_out, k->e);
 }
 
+/* Sets the sections in which operation `n` is made again; false: it is priced where it stands. */
+static bool is_remade(const struct maker *k, uint32_t n, uint64_t *in)
+{
+    const struct reads_list *r = reads_of(&k->o->reads, n);
+    bool elsewhere = false;
+
+    for (uint32_t p = 0; r && p < r->count; p++) {
+        uint32_t section = k->section_of[k->o->reads.position[r->first + p]];
+        in[section / 64] |= (uint64_t)1 << section % 64;
+        elsewhere |= section != section_of_op(k, n);
+    }
+    return elsewhere;
+}
+
 /* ---- classes ---- */
 
 struct touch {
@@ -184,6 +200,13 @@ static int share_classes(struct maker *k)
             touch_value(k, &t, k->u->operands[op->operands + m], section);
         for (uint32_t v = op->values; v < op->values + op->value_count; v++)
             touch_value(k, &t, v, section);
+    }
+    for (uint32_t v = 0; v < k->u->value_count; v++) {
+        struct section_value value = {v, SECTION_VARIABLE};
+        class_id list[SECTION_CLASSES_MOST];
+        uint32_t count = k->unread[v] ? sections_value_classes(s, &value, list) : 0;
+        for (uint32_t r = 0; r < count; r++)
+            touch(&t, list[r], 0);
     }
     for (class_id n = 0; n < c->count; n++)
         if (t.is_shared[n] && c->info[n].reason == CLASS_ALLOWED)
@@ -281,12 +304,21 @@ static int add_value(struct maker *k, struct lists *l, uint32_t v, uint64_t *bit
     if (role == HLO_ROLE_VARIABLE || role == HLO_ROLE_OTHER_STATE) {
         for (uint32_t n = k->o->user_base[v]; n < k->o->user_base[v + 1]; n++)
             set_bit(bits, section_of_op(k, k->o->users[n]));
+        if (k->unread[v])
+            set_bit(bits, 0);
         return add_use(k, l, v, SECTION_VARIABLE, bits);
     }
     if (role == HLO_ROLE_INPUT)
         return add_use(k, l, v, SECTION_KEPT, needs_of(k, v));
     if (value->op == UNROLL_NONE)
         return 0;
+    if (v == k->u->ops[value->op].values && is_remade(k, value->op, bits)) {
+        k->s->is_remade[value->op] = 1;
+        rc = add_use(k, l, v, SECTION_REMADE, bits);
+    }
+    memset(bits, 0, k->words * sizeof *bits);
+    if (rc)
+        return rc;
     uint32_t made = section_of_op(k, value->op), last = made;
     if (k->u->ops[value->op].is_backward) {
         set_bit(bits, made);
@@ -314,7 +346,8 @@ static int list_values(struct maker *k)
     int rc = 0;
 
     s->value_base = mem_try((size_t)s->count + 1, sizeof *s->value_base);
-    if (!bits || !l.at || !s->value_base)
+    s->is_remade = mem_try(k->u->op_count, 1);
+    if (!bits || !l.at || !s->value_base || !s->is_remade)
         rc = err_no_memory(k->e, MEMORY_FOR);
     for (uint32_t v = 0; v < k->u->value_count && !rc; v++)
         rc = add_value(k, &l, v, bits);
@@ -333,65 +366,6 @@ static int list_values(struct maker *k)
 }
 
 /* ---- kinds ---- */
-
-uint32_t sections_pattern(const struct sections *s, uint32_t n, class_id *list, uint64_t hash[2])
-{
-    const struct problem *p = s->problem;
-    const struct step_tables *t = &p->step_tables;
-    const struct classes *c = &p->classes;
-    const struct unroll_op *op = &s->order->steps.ops[n];
-    hlo_id id = op->id;
-    uint32_t leaves = class_leaf_count(c, id), count = 0;
-    double head[] = {p->costs.instruction[id].flops,
-                     p->costs.instruction[id].bytes,
-                     op->times,
-                     p->measured_ms ? p->measured_ms[id] : -1,
-                     hlo_at(c->m, id)->opcode,
-                     s->pass[n],
-                     c->runs_whole[id],
-                     p->attention.work[id],
-                     attention_is_backward(&p->attention, id)};
-
-    for (int h = 0; h < 2; h++)
-        hash[h] = mem_hash(head, sizeof head, (uint64_t)h * 0x5851f42d4c957f2du + 1);
-    for (uint32_t leaf = 0; leaf < leaves; leaf++) {
-        hlo_value v = hlo_factors_value(c->m, id, leaf);
-        uint32_t key[] = {c->m->shapes[c->m->value_shape[v]].bare,
-                          p->traffic.weight[c->leaf_base[id] + leaf], p->training.waits[v],
-                          c->is_gathered[c->leaf_base[id] + leaf]};
-        for (int h = 0; h < 2; h++)
-            hash[h] = mem_hash(key, sizeof key, hash[h]);
-    }
-    for (uint32_t v = op->values; v < op->values + op->value_count; v++)
-        for (int h = 0; h < 2; h++)
-            hash[h] = mem_hash(&s->gradient[v], 1, hash[h]);
-    for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1]; k++) {
-        const struct class_factor *f = &c->factors[k];
-        uint32_t at = 0;
-        bool splits = f->class != CLASS_NONE && c->info[f->class].reason == CLASS_ALLOWED;
-        while (splits && at < count && list[at] != f->class)
-            at++;
-        if (splits && at == count) {
-            if (count == TERM_CLASSES_MOST)
-                return UINT32_MAX;
-            list[count++] = f->class;
-        }
-        const struct class_info *info = splits ? &c->info[f->class] : NULL;
-        bool joined = t->joined && t->joined->part[k] == SUM_JOINED;
-        int64_t key[] = {f->kind | joined << 8,
-                         splits ? (int64_t)at : -1,
-                         splits ? info->least : 0,
-                         splits ? info->divisor : 0,
-                         splits ? info->group_divisor : 0,
-                         f->class == s->order->steps.batch,
-                         f->size};
-        for (int h = 0; h < 2; h++) {
-            hash[h] = mem_hash(key, sizeof key, hash[h]);
-            hash[h] = mem_hash(c->leaf_dims + f->dims, leaves, hash[h]);
-        }
-    }
-    return count;
-}
 
 /* Names for the classes of one section: shared ones keep theirs, local ones in order of appearance.
  */
@@ -436,6 +410,12 @@ static int hash_value(struct maker *k, struct namer *n, const struct section_val
     int rc = 0;
 
     mix_name(n, head, sizeof head);
+    if (v->use == SECTION_REMADE) { /* what it costs */
+        class_id list[TERM_CLASSES_MOST];
+        uint64_t own[2];
+        sections_pattern(k->s, value->op, list, own);
+        mix_name(n, own, sizeof own);
+    }
     for (dim_id d = c->dim_base[value->value]; d < c->dim_base[value->value + 1] && !rc; d++) {
         class_id class = c->class_of[d];
         if (class != CLASS_NONE && c->info[class].reason == CLASS_ALLOWED)
@@ -444,10 +424,13 @@ static int hash_value(struct maker *k, struct namer *n, const struct section_val
             mix_name(n, &value->has_batch, 1);
     }
     if (v->use == SECTION_VARIABLE) {
-        const struct training_variable *t = &k->p->training.variables[value->param];
-        for (uint32_t r = 0; r < t->reduced_count && !rc; r++)
-            if (c->info[t->reduced[r]].reason == CLASS_ALLOWED)
-                rc = name_class(k, n, t->reduced[r]);
+        class_id list[SECTION_CLASSES_MOST];
+        uint32_t count = sections_value_classes(k->s, v, list);
+        uint64_t update[2];
+        for (uint32_t r = 0; r < count && !rc; r++)
+            rc = name_class(k, n, list[r]);
+        sections_update_pattern(k->s, v->value, list, count, update);
+        mix_name(n, update, sizeof update);
     }
     return rc;
 }
@@ -490,6 +473,7 @@ static int hash_section(struct maker *k, struct namer *n, uint32_t section)
                            hlo_name(k->p->m, k->u->ops[s->op[m]].id), TERM_CLASSES_MOST);
         mix_name(n, own, sizeof own);
         mix_name(n, &s->is_left_out[s->op[m]], 1);
+        mix_name(n, &s->is_remade[s->op[m]], 1);
         for (uint32_t c = 0; c < count && !rc; c++)
             rc = name_class(k, n, list[c]);
     }
@@ -546,9 +530,10 @@ int sections_new(const struct order *order, const uint32_t *cuts, uint32_t count
     if (rc)
         return rc;
     k.section_of = mem_try(order->count, sizeof *k.section_of);
+    k.unread = pipe_unread(order);
     s.state_bytes = pipe_variable_state(s.problem);
-    if (!k.section_of || !s.state_bytes)
-        rc = err_no_memory(e, MEMORY_FOR);
+    rc = k.section_of && k.unread && s.state_bytes ? variable_updates_new(s.problem, &s.updates, e)
+                                                   : err_no_memory(e, MEMORY_FOR);
     int (*const parts[])(struct maker *) = {cut_order,      find_gradients, list_operations,
                                             compare_passes, share_classes,  find_needs,
                                             list_values,    find_kinds};
@@ -556,6 +541,7 @@ int sections_new(const struct order *order, const uint32_t *cuts, uint32_t count
         rc = parts[n](&k);
     free(k.section_of);
     free(k.needs);
+    free(k.unread);
     if (rc)
         sections_release(&s);
     else
@@ -569,6 +555,7 @@ void sections_release(struct sections *s)
     free(s->position);
     free(s->pass);
     free(s->is_left_out);
+    free(s->is_remade);
     free(s->gradient);
     free(s->op_base);
     free(s->op);
@@ -577,6 +564,7 @@ void sections_release(struct sections *s)
     free(s->spread);
     free(s->spread_pool);
     free(s->state_bytes);
+    variable_updates_release(&s->updates);
     free(s->is_shared);
     free(s->shared);
     free(s->local_base);

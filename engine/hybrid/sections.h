@@ -11,20 +11,23 @@
  * one by one, with local classes renamed.
  *
  * A variable or a kept value that two sections use counts once in each stage that has one of them:
- * it is `spread`. All others belong to one section. All dims of a spread value are of shared
- * classes.
+ * it is `spread`. So is a free operation (pipeline/reads.h) that is read in several sections: each
+ * stage with one of them makes it, once. All others belong to one section. All dims of a spread
+ * value are of shared classes.
  *
  * Built once per model; nothing here depends on a mesh or the number of micro-batches. */
 #ifndef AUTOMAP_ENGINE_HYBRID_SECTIONS_H
 #define AUTOMAP_ENGINE_HYBRID_SECTIONS_H
 
+#include "engine/cost/step_tables.h"
 #include "engine/decide/classes.h"
 #include "engine/hybrid/hybrid_instance.h"
 #include "engine/pipeline/order.h"
+#include "engine/pipeline/variable_updates.h"
 #include "engine/problem/problem.h"
 #include "hlo/support/err.h"
 
-enum { SECTIONS_PLAIN = 32 };
+enum { SECTIONS_PLAIN = 32, SECTION_CLASSES_MOST = 2 * TERM_CLASSES_MOST };
 
 /* When an operation runs. */
 enum section_pass {
@@ -36,11 +39,13 @@ enum section_pass {
 
 /* What a value is to a section. */
 enum section_use {
-    SECTION_VARIABLE, /* parameters: its gradient, state and update too */
+    SECTION_VARIABLE, /* parameters: its gradient, state and update too; one that no pass reads is
+                         the first section's */
     SECTION_KEPT,     /* made forward, read backward: once per micro-batch in flight */
     SECTION_FIXED,    /* the same of what no batch differs in: once */
     SECTION_WORKING,  /* of the backward pass */
     SECTION_INPUT,    /* arrives over the cut before the section and is read in it or behind */
+    SECTION_REMADE,   /* the first result of a free operation: what making it costs */
     SECTION_USES
 };
 
@@ -51,7 +56,7 @@ struct section_value {
 
 struct section_spread {
     uint32_t value;
-    uint8_t use;                      /* VARIABLE, KEPT, FIXED, INPUT */
+    uint8_t use;                      /* VARIABLE, KEPT, FIXED, INPUT, REMADE */
     uint32_t sections, section_count; /* ascending, into spread_pool */
 };
 
@@ -61,6 +66,7 @@ struct sections {
     uint32_t count;
     uint32_t *position;   /* [count + 1] of the forward order */
     uint8_t *pass;        /* [ops] enum section_pass */
+    uint8_t *is_remade;   /* [ops] priced as SECTION_REMADE, not where it stands */
     uint8_t *is_left_out; /* [ops] forward ones of a layer that the module recomputes and that its
                              backward pass does not repeat: see stage_options.whole_layers */
     uint8_t *gradient; /* [values] order_gradients; a sum that leaves the passes is a variable's */
@@ -70,10 +76,11 @@ struct sections {
     struct section_spread *spread;
     uint32_t spread_count;
     uint32_t *spread_pool;
-    struct order_cuts cuts; /* of the order: [positions + 1] */
-    double *state_bytes;    /* [roles.param_count] optimizer state of a variable */
-    uint8_t *is_shared;     /* [classes] */
-    class_id *shared;       /* [shared_count] those that can be split, the batch first */
+    struct order_cuts cuts;          /* of the order: [positions + 1] */
+    double *state_bytes;             /* [roles.param_count] optimizer state of a variable */
+    struct variable_updates updates; /* of a variable */
+    uint8_t *is_shared;              /* [classes] */
+    class_id *shared;                /* [shared_count] those that can be split, the batch first */
     uint32_t shared_count;
     uint32_t *local_base; /* [count + 1] into local */
     class_id *local;      /* local classes that can be split, of equal kinds in the same order */
@@ -91,6 +98,14 @@ void sections_release(struct sections *s);
 
 /* "encoder/layer_003", "layers[17]"; "" where no operation of the section has a layer. */
 void sections_layer(const struct sections *s, uint32_t section, char *out, size_t room);
+/* The classes that can be split among a value's dims, and of a variable those that its gradient is
+ * summed over, each once; a variable's update is split as these are. Returns how many. */
+uint32_t sections_value_classes(const struct sections *s, const struct section_value *v,
+                                class_id list[static SECTION_CLASSES_MOST]);
+/* A hash of all that the update of a variable (a value of order->steps) depends on over the labels
+ * of such a list, its classes by their place in it. */
+void sections_update_pattern(const struct sections *s, uint32_t value, const class_id *list,
+                             uint32_t count, uint64_t hash[2]);
 /* A hash of all an operation's cost depends on, with its classes renamed in order of appearance:
  * list[..] are those that can be split; returns how many (at most TERM_CLASSES_MOST; UINT32_MAX:
  * more). */

@@ -12,6 +12,7 @@
 #include "engine/hybrid/stage_table.h"
 #include "engine/pipeline/order.h"
 #include "engine/pipeline/unroll.h"
+#include "engine/pipeline/variable_updates.h"
 #include "engine/problem/problem.h"
 #include "hlo/meaning/roles.h"
 #include "hlo/module/hlo.h"
@@ -26,7 +27,7 @@ static const char MEMORY_FOR[] = "for the costs of stages";
 
 struct pattern {
     uint64_t hash[2];
-    size_t at; /* into costs_of: [entries][COSTS] */
+    size_t at, size; /* into costs_of: [entries][COSTS], or [entries] of an update */
 };
 
 /* ---- terms ---- */
@@ -154,6 +155,29 @@ void stage_costs_operation(const struct stage_costs *k, uint32_t n, double out[s
     out[COST_IN_PASS] += out[COST_COLLECTIVE];
 }
 
+/* The figures of this hash; *is_new: so many, to be filled. NULL: no memory. */
+static double *find_pattern(struct stage_costs *k, const uint64_t hash[2], size_t size,
+                            bool *is_new)
+{
+    struct slot_walk at;
+
+    *is_new = false;
+    for (uint32_t i = slots_first(&k->slots, hash[0], &at); i != SLOTS_END;
+         i = slots_next(&k->slots, &at)) {
+        const struct pattern *p = &k->patterns[i];
+        if (p->hash[0] == hash[0] && p->hash[1] == hash[1] && p->size == size)
+            return k->costs_of + p->at;
+    }
+    if (!mem_grow(&k->patterns, &k->pattern_room, k->pattern_count, 1) ||
+        !mem_grow(&k->costs_of, &k->cost_room, k->cost_count, size) ||
+        !slots_add(&k->slots, hash[0], (uint32_t)k->pattern_count))
+        return NULL;
+    *is_new = true;
+    k->patterns[k->pattern_count++] = (struct pattern){{hash[0], hash[1]}, k->cost_count, size};
+    k->cost_count += size;
+    return k->costs_of + k->cost_count - size;
+}
+
 /* Costs of operation n by entry; worked out for the first of those alike. NULL:
  * no memory. */
 static const double *operation_costs(struct stage_costs *k, uint32_t n, const class_id *list,
@@ -161,19 +185,11 @@ static const double *operation_costs(struct stage_costs *k, uint32_t n, const cl
 {
     uint32_t entries = integer_power(count + 1, k->labels.axes);
 
-    struct slot_walk at;
+    bool is_new;
+    double *out = find_pattern(k, hash, (size_t)entries * COSTS, &is_new);
 
-    for (uint32_t i = slots_first(&k->slots, hash[0], &at); i != SLOTS_END;
-         i = slots_next(&k->slots, &at)) {
-        const struct pattern *p = &k->patterns[i];
-        if (p->hash[0] == hash[0] && p->hash[1] == hash[1])
-            return k->costs_of + p->at;
-    }
-    if (!mem_grow(&k->patterns, &k->pattern_room, k->pattern_count, 1) ||
-        !mem_grow(&k->costs_of, &k->cost_room, k->cost_count, (size_t)entries * COSTS) ||
-        !slots_add(&k->slots, hash[0], (uint32_t)k->pattern_count))
-        return NULL;
-    double *out = k->costs_of + k->cost_count;
+    if (!out || !is_new)
+        return out;
     for (uint32_t e = 0; e < entries; e++) {
         out[e * COSTS + COST_IN_PASS] = INFINITY;
         out[e * COSTS + COST_COLLECTIVE] = out[e * COSTS + COST_AT_END] = 0;
@@ -181,8 +197,6 @@ static const double *operation_costs(struct stage_costs *k, uint32_t n, const cl
             stage_costs_operation(k, n, out + (size_t)e * COSTS);
     }
     clear(k, list, count);
-    k->patterns[k->pattern_count++] = (struct pattern){{hash[0], hash[1]}, k->cost_count};
-    k->cost_count += (size_t)entries * COSTS;
     return out;
 }
 
@@ -190,6 +204,9 @@ bool bill_add_operation(struct stage_costs *k, size_t first, uint32_t n)
 {
     class_id list[TERM_CLASSES_MOST];
     uint64_t hash[2];
+
+    if (k->s->is_remade[n])
+        return true;
     uint32_t count = sections_pattern(k->s, n, list, hash);
     const double *costs = operation_costs(k, n, list, count, hash);
     struct bill *t = costs ? find_bill(k, first, list, count) : NULL;
@@ -204,17 +221,6 @@ bool bill_add_operation(struct stage_costs *k, size_t first, uint32_t n)
 }
 
 /* ---- values ---- */
-
-static void add_class(const struct stage_costs *k, class_id class, class_id *list, uint32_t *count)
-{
-    if (class == CLASS_NONE || k->p->classes.info[class].reason != CLASS_ALLOWED)
-        return;
-    for (uint32_t n = 0; n < *count; n++)
-        if (list[n] == class)
-            return;
-    if (*count < BILL_CLASSES_MOST)
-        list[(*count)++] = class;
-}
 
 static double local_bytes(const struct stage_costs *k, const struct unroll_value *v)
 {
@@ -238,13 +244,31 @@ static void add_beside(const struct stage_costs *k, double ms, uint32_t figure, 
     to[balance] += k->overlap.is_bounded ? overlap_balance(&k->overlap, 0, ms) : 0;
 }
 
+/* What storing part of a variable in pieces adds to the passes, as the strict model prices it. */
+static void add_storing(const struct stage_costs *k, uint32_t param, double part, double *to)
+{
+    struct storage_cost s = step_tables_storage(&k->tables, param, k->on);
+    double waits = k->o->micro_batches - 1, M = waits + 1;
+
+    for (uint32_t n = 0; n < s.count; n++) {
+        double ms = part * s.items[n].count * s.items[n].ms; /* of a step */
+        if (s.items[n].kind == COLLECTIVE_REDUCE_SCATTER) {  /* M - 1 scatters */
+            add_beside(k, ms / M, ROW_BACKWARD, ROW_BACKWARD_BALANCE, ROW_BACKWARD_HIDDEN, to);
+            continue;
+        }
+        ms /= 2 * M - 1; /* 2 M - 1 gathers in place of the update's one */
+        add_beside(k, ms, ROW_FORWARD, ROW_FORWARD_BALANCE, ROW_FORWARD_HIDDEN, to);
+        add_beside(k, waits / M * ms, ROW_BACKWARD, ROW_BACKWARD_BALANCE, ROW_BACKWARD_HIDDEN, to);
+    }
+}
+
 static void price_variable(const struct stage_costs *k, const struct unroll_value *v, double *to)
 {
     const struct problem *p = k->p;
     const struct hlo_param_role *r = &p->roles.params[v->param];
     double whole = (double)hlo_value_shape(p->m, r->value)->bytes;
     double local = local_bytes(k, v), part = whole > 0 ? v->bytes / whole : 0;
-    double share = v->bytes > 0 ? local / v->bytes : 0, waits = k->o->micro_batches - 1;
+    double share = v->bytes > 0 ? local / v->bytes : 0;
     uint8_t zero = k->o->zero;
     label over = training_axes(&p->training, v->param, k->on);
     double piece = training_piece(&p->training, &k->labels, k->on, r->value, over);
@@ -262,27 +286,64 @@ static void price_variable(const struct stage_costs *k, const struct unroll_valu
     to[ROW_FIXED] += local * (zero >= 3 ? piece : 1) + gradient * (zero >= 2 ? piece : 1) +
                      state * (zero >= 1 ? piece : 1);
     to[ROW_SUMS] += 2 * gather * gradient;
-    to[ROW_ONCE] += (2 * local + gradient + 2 * state) / cluster_bandwidth(&k->tables.device) * 1e3;
-    double M = waits + 1;
-    if (zero >= 2 && piece < 1)
-        add_beside(k, waits / M * gather * gradient, ROW_BACKWARD, ROW_BACKWARD_BALANCE,
-                   ROW_BACKWARD_HIDDEN, to);
-    if (zero >= 3 && piece < 1) { /* 2 M - 1 gathers in place of the update's one */
-        add_beside(k, gather * local, ROW_FORWARD, ROW_FORWARD_BALANCE, ROW_FORWARD_HIDDEN, to);
-        add_beside(k, waits / M * gather * local, ROW_BACKWARD, ROW_BACKWARD_BALANCE,
-                   ROW_BACKWARD_HIDDEN, to);
-    }
+    if (zero >= 2)
+        add_storing(k, v->param, part, to);
 }
 
-/* What a value adds under the labels of k->on. */
-void stage_costs_value(const struct stage_costs *k, const struct section_value *v, double *to)
+/* The module's own instructions that update a variable, split as it is: what else they meet is
+ * whole. From ZeRO 1 on a piece. */
+static double update_ms(const struct stage_costs *k, const struct unroll_value *v,
+                        const class_id *list, uint32_t count)
+{
+    const struct variable_updates *u = &k->s->updates;
+    double whole = (double)hlo_value_shape(k->p->m, k->p->roles.params[v->param].value)->bytes;
+    double ms = 0;
+
+    if (k->p->roles.params[v->param].role != HLO_ROLE_VARIABLE || whole <= 0)
+        return 0;
+    for (uint32_t n = 0; n < count; n++)
+        k->alone[list[n]] = k->on[list[n]];
+    for (uint32_t n = u->base[v->param]; n < u->base[v->param + 1]; n++) {
+        struct instruction_cost c = step_tables_instruction(&k->tables, u->op[n], k->alone);
+        ms += c.compute_ms + c.communication_ms;
+    }
+    for (uint32_t n = 0; n < count; n++)
+        k->alone[list[n]] = 0;
+    return ms * v->bytes / whole;
+}
+
+/* The same by entry; worked out for the first of those alike. NULL: no memory. */
+static const double *update_costs(struct stage_costs *k, uint32_t value, const class_id *list,
+                                  uint32_t count)
+{
+    const struct unroll_value *v = &k->s->order->steps.values[value];
+    uint32_t entries = integer_power(count + 1, k->labels.axes);
+    uint64_t hash[2];
+    bool is_new;
+
+    sections_update_pattern(k->s, value, list, count, hash);
+    double *out = find_pattern(k, hash, entries, &is_new);
+    for (uint32_t e = 0; out && is_new && e < entries; e++)
+        out[e] = set_entry(k, list, count, e) ? update_ms(k, v, list, count) : INFINITY;
+    clear(k, list, count);
+    return out;
+}
+
+/* What a value adds under the labels of k->on, but for a variable's update. */
+static void price_value(const struct stage_costs *k, const struct section_value *v, double *to)
 {
     static const uint8_t figure_of[SECTION_USES] = {[SECTION_KEPT] = ROW_KEPT,
                                                     [SECTION_FIXED] = ROW_FIXED,
                                                     [SECTION_WORKING] = ROW_WORKING,
                                                     [SECTION_INPUT] = ROW_INPUT};
     const struct unroll_value *value = &k->s->order->steps.values[v->value];
+    double ms[COSTS];
 
+    if (v->use == SECTION_REMADE) {
+        stage_costs_operation(k, value->op, ms);
+        stage_costs_add(k, value->op, ms, to);
+        return;
+    }
     if (v->use == SECTION_VARIABLE)
         price_variable(k, value, to);
     else if (v->use == SECTION_WORKING)
@@ -291,27 +352,33 @@ void stage_costs_value(const struct stage_costs *k, const struct section_value *
         to[figure_of[v->use]] += local_bytes(k, value);
 }
 
+void stage_costs_value(const struct stage_costs *k, const struct section_value *v, double *to)
+{
+    class_id list[BILL_CLASSES_MOST];
+
+    price_value(k, v, to);
+    if (v->use == SECTION_VARIABLE) {
+        uint32_t count = sections_value_classes(k->s, v, list);
+        to[ROW_ONCE] += update_ms(k, &k->s->order->steps.values[v->value], list, count);
+    }
+}
+
 bool bill_add_value(struct stage_costs *k, size_t first, const struct section_value *v)
 {
-    const struct classes *c = &k->p->classes;
-    const struct unroll_value *value = &k->s->order->steps.values[v->value];
     class_id list[BILL_CLASSES_MOST];
-    uint32_t count = 0;
+    uint32_t count = sections_value_classes(k->s, v, list);
+    bool is_variable = v->use == SECTION_VARIABLE;
+    const double *updates = is_variable ? update_costs(k, v->value, list, count) : NULL;
+    struct bill *t = updates || !is_variable ? find_bill(k, first, list, count) : NULL;
 
-    for (dim_id d = c->dim_base[value->value]; d < c->dim_base[value->value + 1]; d++)
-        add_class(k, c->class_of[d], list, &count);
-    if (v->use == SECTION_VARIABLE) {
-        const struct training_variable *t = &k->p->training.variables[value->param];
-        for (uint32_t r = 0; r < t->reduced_count; r++)
-            add_class(k, t->reduced[r], list, &count);
-    }
-    struct bill *t = find_bill(k, first, list, count);
     if (!t)
         return false;
     for (uint32_t e = 0; e < t->entries; e++) {
         double *to = k->figures + t->table + (size_t)e * ROW_FIGURES;
-        if (set_entry(k, list, count, e))
-            stage_costs_value(k, v, to);
+        if (set_entry(k, list, count, e)) {
+            price_value(k, v, to);
+            to[ROW_ONCE] += updates ? updates[e] : 0;
+        }
     }
     clear(k, list, count);
     return true;
@@ -360,9 +427,10 @@ int stage_costs_new(const struct stage_tables *t, const struct stage_shape *shap
                                        .measured_ms = p->measured_ms,
                                        .training = &p->training,
                                        .joined = p->step_tables.joined,
-                                       .batching = {.micro_batches = o->micro_batches}};
+                                       .batching = {o->micro_batches, o->zero, 0}};
     out->on = mem_try(p->classes.count, sizeof *out->on);
-    if (out->on)
+    out->alone = mem_try(p->classes.count, sizeof *out->alone);
+    if (out->on && out->alone)
         return 0;
     stage_costs_release(out);
     return err_no_memory(e, MEMORY_FOR);
@@ -372,6 +440,7 @@ void stage_costs_release(struct stage_costs *k)
 {
     labels_release(&k->labels);
     free(k->on);
+    free(k->alone);
     free(k->bills);
     free(k->pool);
     free(k->figures);

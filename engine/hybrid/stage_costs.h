@@ -15,7 +15,7 @@
 #include "hlo/support/err.h"
 #include "hlo/support/slots.h"
 
-enum { BILL_CLASSES_MOST = 2 * TERM_CLASSES_MOST };
+enum { BILL_CLASSES_MOST = SECTION_CLASSES_MOST };
 
 /* Figures as a function of who owns each axis, of a few classes: entry = sum
  * over axes x of owner(x) (count + 1)^x, owner 0 nobody (step_tables.h). */
@@ -36,13 +36,14 @@ struct stage_costs {
     struct labels labels;
     struct step_tables tables;
     struct overlap overlap;
-    label *on; /* [classes] */
+    label *on;    /* [classes] */
+    label *alone; /* [classes] scratch, all whole between uses: those of one variable */
     /* bills */
     struct bill *bills;
     class_id *pool;
     double *figures;
     size_t bill_count, bill_room, pool_count, pool_room, figure_count, figure_room;
-    /* costs of operations that cost alike */
+    /* costs of operations, and of updates, that cost alike */
     struct pattern *patterns;
     struct slots slots; /* of patterns, by hash */
     double *costs_of;

@@ -1,6 +1,7 @@
 #include "engine/hybrid/stage_modules.h"
 
 #include "engine/cluster/cluster.h"
+#include "engine/cluster/collectives.h"
 #include "engine/cluster/mesh.h"
 #include "engine/cost/step_tables.h"
 #include "engine/decide/classes.h"
@@ -8,6 +9,7 @@
 #include "engine/hybrid/sections.h"
 #include "engine/hybrid/stage_costs.h"
 #include "engine/hybrid/stage_parts.h"
+#include "engine/hybrid/stage_pieces.h"
 #include "engine/hybrid/stage_table.h"
 #include "engine/plan/plan.h"
 #include "engine/plan/sharding.h"
@@ -38,8 +40,9 @@ struct builder {
     const struct hybrid *h;
     const struct hlo_module *m;
     struct err *e;
-    bool *is_kept; /* [instructions] of the module that is being made */
-    bool *is_read; /* [values] it reads from outside */
+    bool *is_kept;     /* [instructions] of the module that is being made */
+    bool *is_read;     /* [values] it reads from outside */
+    bool *is_gathered; /* [values] variables that it reads in pieces and gathers */
     size_t module_room;
     struct stage_costs costs; /* of its stage */
 };
@@ -51,6 +54,17 @@ void stage_modules_name(const struct hlo_module *m, hlo_value v, struct str *out
     str_add(out, hlo_name(m, id));
     if (m->leaf_base[id + 1] - m->leaf_base[id] > 1)
         str_format(out, ".leaf%u", hlo_value_leaf(m, v));
+}
+
+label stage_modules_split(const struct stage_modules *s, uint32_t stage, hlo_value v, uint32_t dim,
+                          enum stage_place place)
+{
+    static const uint8_t where[] = {
+        [STAGE_READ] = PIECE_INPUT, [STAGE_MADE] = PIECE_INSIDE, [STAGE_HANDED_ON] = PIECE_OUTPUT};
+    const struct stage_pieces *p = &s->pieces[stage];
+    label over = s->over[stage][class_dim(&s->plan->problem->classes, v, dim)];
+
+    return p->where[v] & where[place] && p->dim[v] == dim ? (label)(over | p->over[v]) : over;
 }
 
 /* ---- what a module holds ---- */
@@ -153,6 +167,29 @@ static int list_values(struct builder *b, struct stage_module *x)
 
 /* ---- its collectives ---- */
 
+/* What is made, or read, in pieces and then whole. */
+static int list_gathers(struct builder *b, struct stage_module *x, size_t *room)
+{
+    const struct stage_pieces *p = &b->out->pieces[x->stage];
+
+    for (hlo_value v = 0; v < b->m->value_count; v++) {
+        bool is_made = p->where[v] & PIECE_INSIDE && !(p->where[v] & PIECE_OUTPUT) &&
+                       b->parts.use[v] &&
+                       stage_parts_makes(&b->parts, b->m->value_instruction[v], x->stage, x->pass);
+        if (!is_made && !b->is_gathered[v])
+            continue;
+        if (!mem_grow(&x->collective, room, x->collectives, 1))
+            return err_no_memory(b->e, MEMORY_FOR);
+        struct stage_collective *c = &x->collective[x->collectives++];
+        *c = (struct stage_collective){v, COLLECTIVE_ALL_GATHER, p->over[v], 1, 0};
+        c->bytes = (double)hlo_value_shape(b->m, v)->bytes;
+        const label *over = b->out->over[x->stage] + b->parts.classes->dim_base[v];
+        for (uint32_t d = 0; d < hlo_value_shape(b->m, v)->rank; d++)
+            c->bytes /= over[d] ? b->out->mesh[x->stage].span[over[d]].devices : 1;
+    }
+    return 0;
+}
+
 static int list_collectives(struct builder *b, struct stage_module *x)
 {
     const struct hlo_module *m = b->m;
@@ -172,7 +209,7 @@ static int list_collectives(struct builder *b, struct stage_module *x)
                 x->collective[x->collectives++] = (struct stage_collective){
                     v, list[k].kind, list[k].over, list[k].count, list[k].bytes};
     }
-    return 0;
+    return list_gathers(b, x, &room);
 }
 
 /* ---- its text ---- */
@@ -185,12 +222,15 @@ struct writer {
     struct str text;
 };
 
-static void add_sharding(struct writer *w, hlo_value v)
+static void add_sharding(struct writer *w, hlo_value v, enum stage_place place)
 {
     const struct stage_modules *s = w->b->out;
+    uint32_t rank = hlo_value_shape(w->b->m, v)->rank;
+    label over[HLO_RANK_MAX];
 
-    sharding_write(&s->mesh[w->x->stage], s->over[w->x->stage] + w->b->parts.classes->dim_base[v],
-                   hlo_value_shape(w->b->m, v)->rank, SHARDING_V2, &w->text);
+    for (uint32_t d = 0; d < rank; d++)
+        over[d] = stage_modules_split(s, w->x->stage, v, d, place);
+    sharding_write(&s->mesh[w->x->stage], over, rank, SHARDING_V2, &w->text);
 }
 
 static const char *sharding_of(void *context, hlo_id id)
@@ -204,12 +244,15 @@ static const char *sharding_of(void *context, hlo_id id)
         return NULL;
     str_clear(&w->text);
     if (hlo_shape(w->to, id)->type != HLO_TUPLE) {
-        add_sharding(w, w->of[id]);
+        add_sharding(w, w->of[id], i->opcode == HLO_OP_PARAMETER ? STAGE_READ : STAGE_MADE);
         return w->text.failed ? NULL : w->text.text;
     }
     for (uint32_t n = 0; n < count; n++) {
         str_add(&w->text, n ? ", " : "{");
-        add_sharding(w, is_root ? w->x->output[n].value : w->of[id] + n);
+        if (is_root)
+            add_sharding(w, w->x->output[n].value, STAGE_HANDED_ON);
+        else
+            add_sharding(w, w->of[id] + n, STAGE_MADE);
     }
     str_add(&w->text, count ? "}" : "{replicated}");
     return w->text.failed ? NULL : w->text.text;
@@ -251,6 +294,7 @@ static int extract(struct builder *b, struct stage_module *x)
                             .is_kept = b->is_kept,
                             .input = list,
                             .inputs = x->inputs,
+                            .is_copied = b->is_gathered,
                             .output = list + x->inputs,
                             .outputs = x->outputs,
                             .is_free = b->parts.classes->is_free,
@@ -307,6 +351,7 @@ static int add_module(struct builder *b, uint32_t stage, enum stage_pass pass)
         return err_no_memory(b->e, MEMORY_FOR);
     struct stage_module *x = &s->module[s->count++];
     *x = (struct stage_module){.stage = stage, .pass = pass};
+    stage_pieces_gathered(&s->pieces[stage], &b->parts, b->is_kept, b->is_gathered);
     int rc = list_values(b, x);
     rc = rc ? rc : check_evenness(b, x);
     rc = rc ? rc : list_collectives(b, x);
@@ -329,6 +374,7 @@ static int open_stage(struct builder *b, uint32_t n)
         snprintf(mesh, sizeof mesh, "%u", s->size[0]);
     int rc = cluster_of_devices(&c, s->end_device - s->device, b->e);
     rc = rc ? rc : mesh_parse(&b->out->mesh[n], &c, mesh, b->e);
+    rc = rc ? rc : stage_pieces_new(&b->parts, &b->out->mesh[n], n, &b->out->pieces[n], b->e);
     return rc ? rc : free_values_new(&plan, &b->out->over[n], NULL, b->e);
 }
 
@@ -408,7 +454,9 @@ int stage_modules_new(const struct hybrid *h, struct stage_modules *out, struct 
     b.is_read = mem_try(m->value_count, sizeof *b.is_read);
     out->mesh = mem_try(h->stages, sizeof *out->mesh);
     out->over = mem_try(h->stages, sizeof *out->over);
-    if (!b.is_kept || !b.is_read || !out->mesh || !out->over)
+    out->pieces = mem_try(h->stages, sizeof *out->pieces);
+    b.is_gathered = mem_try(m->value_count, sizeof *b.is_gathered);
+    if (!b.is_kept || !b.is_read || !b.is_gathered || !out->mesh || !out->over || !out->pieces)
         rc = err_no_memory(e, MEMORY_FOR);
     for (uint32_t n = 0; n < h->stages && !rc; n++)
         rc = open_stage(&b, n);
@@ -416,6 +464,7 @@ int stage_modules_new(const struct hybrid *h, struct stage_modules *out, struct 
     rc = rc ? rc : add_modules(&b);
     free(b.is_kept);
     free(b.is_read);
+    free(b.is_gathered);
     stage_parts_release(&b.parts);
     if (rc)
         stage_modules_release(out);
@@ -432,6 +481,9 @@ void stage_modules_release(struct stage_modules *s)
     }
     for (uint32_t n = 0; s->over && n < s->plan->stages; n++)
         free(s->over[n]);
+    for (uint32_t n = 0; s->pieces && n < s->plan->stages; n++)
+        stage_pieces_release(&s->pieces[n]);
+    free(s->pieces);
     free(s->over);
     free(s->mesh);
     free(s->module);

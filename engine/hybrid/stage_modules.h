@@ -18,7 +18,9 @@
  * Shapes inside forward and backward passes are those of a micro-batch: every dim of the batch's
  * class is so many times shorter (hlo/meaning/extract.h). Gradients are reduced over the replicas
  * in the backward module, in each micro-batch, where the plan counts them once: GSPMD has no
- * partial sums to hand on. */
+ * partial sums to hand on. So ZeRO (stage_pieces.h) is: of a gradient each replica keeps its piece
+ * of the sum, new variables are gathered behind their update, and at level 3 in the passes instead.
+ */
 #ifndef AUTOMAP_ENGINE_HYBRID_STAGE_MODULES_H
 #define AUTOMAP_ENGINE_HYBRID_STAGE_MODULES_H
 
@@ -87,15 +89,24 @@ struct stage_result {
     uint32_t argument; /* HLO_NONE: made */
 };
 
+struct stage_pieces;
+
 struct stage_modules {
     const struct hybrid *plan;
     struct stage_module *module; /* those that have something to do, in order of pass and stage */
     uint32_t count;
     struct stage_result *result;
     uint32_t results;
-    struct cluster_mesh *mesh; /* [stages] */
-    label **over;              /* [stages][dims] how every value is split there, free ones too */
+    struct cluster_mesh *mesh;   /* [stages] */
+    label **over;                /* [stages][dims] how every value is split there, free ones too */
+    struct stage_pieces *pieces; /* [stages] and what of it is held in pieces, by ZeRO level */
 };
+
+/* Where a module has a value: among what it reads, where it is made, among what it hands on. */
+enum stage_place { STAGE_READ, STAGE_MADE, STAGE_HANDED_ON };
+/* The axes that dim `dim` of a value is split over there. */
+label stage_modules_split(const struct stage_modules *m, uint32_t stage, hlo_value v, uint32_t dim,
+                          enum stage_place place);
 
 /* `h` must outlive it. ERR_INFEASIBLE names the obstacle: loops, statistics of a batch, sizes that
  * a split does not divide. O(stages x instructions). */

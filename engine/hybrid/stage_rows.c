@@ -373,6 +373,8 @@ int rows_price(const struct stage_tables *t, const struct stage_shape *shape, co
         double before = figure[ROW_KEPT];
         for (uint32_t n = s->op_base[m]; n < s->op_base[m + 1]; n++) {
             double ms[COSTS];
+            if (s->is_remade[s->op[n]])
+                continue;
             stage_costs_operation(&k, s->op[n], ms);
             stage_costs_add(&k, s->op[n], ms, figure);
             out->collective[s->pass[s->op[n]]] += ms[COST_COLLECTIVE];

@@ -230,9 +230,7 @@ static double gather_ms(const struct row_rates *r, double bytes)
     return collective_lines_ms(&r->arrive, r->gather * bytes);
 }
 
-/* What shows of the sums of gradients and of ties: a fixed part, or of the sums what the last
- * backward pass leaves, whose balance is given; ties wait for gradients of other stages. */
-static double reduce_ms(const struct overlap *o, double sums, double ties, double balance)
+double stage_tables_reduce_ms(const struct overlap *o, double sums, double ties, double balance)
 {
     if (!o->is_bounded)
         return (1 - o->hidden) * (sums + ties);
@@ -262,13 +260,14 @@ static void complete_row(const struct maker *k, const double *f, double working,
     out[0] = (struct hybrid_point){
         .forward_ms = f[ROW_FORWARD] + arrive + forward_excess,
         .both_ms = f[ROW_BOTH] + arrive + return_ms + forward_excess + backward_excess,
-        .reduce_ms = reduce_ms(&r->overlap, sums, ties, backward) + f[ROW_ONCE],
+        .reduce_ms = stage_tables_reduce_ms(&r->overlap, sums, ties, backward) + f[ROW_ONCE],
         .fixed_bytes = f[ROW_FIXED] + 2 * working,
         .stash_bytes = f[ROW_KEPT],
     };
     out[1] = out[0];
     out[1].both_ms += f[ROW_FORWARD] + forward_excess;
-    out[1].reduce_ms = reduce_ms(&r->overlap, sums, ties, forward + backward) + f[ROW_ONCE];
+    out[1].reduce_ms =
+        stage_tables_reduce_ms(&r->overlap, sums, ties, forward + backward) + f[ROW_ONCE];
     out[1].fixed_bytes += section_kept;
     out[1].stash_bytes = f[ROW_INPUT];
     out[1].recompute = true;

@@ -13,11 +13,12 @@
  *
  *     F, B     compute of one micro-batch (step_tables.h at the shape's labels), reductions that
  *              delay something, and gathering what arrives over a cut (bytes / dp, over the axes
- *              that do not split the batch)
+ *              that do not split the batch); of ZeRO 2 and 3 scatters and gathers of variables
  *     R        (1 - overlap) x reducing the gradients over the axes that split the batch, in one
  *              message, and ties over the network; of OVERLAP_AUTO what the computation of the
- *              last backward pass leaves (cost/overlap.h), and ties whole; the update, 7 passes of
- *              fp32 Adam over local data; and what does not depend on the batch
+ *              last backward pass leaves (cost/overlap.h), and ties whole; the update, by the
+ *              module's own instructions on local data, of ZeRO 1 on a piece of it; and what
+ *              does not depend on the batch
  *     fixed    variables, gradients, optimizer state by ZeRO level; values equal for all batches;
  *              twice the largest value of the backward pass
  *     stash    values made forward and read backward, by local size; with recomputation each
@@ -33,6 +34,7 @@
 
 #include "engine/cluster/cluster.h"
 #include "engine/cluster/mesh.h"
+#include "engine/cost/overlap.h"
 #include "engine/decide/labels.h"
 #include "engine/hybrid/hybrid_instance.h"
 #include "engine/hybrid/hybrid_pins.h"
@@ -110,6 +112,9 @@ int stage_tables_price(const struct sections *s, const struct stage_options *o,
                        struct hybrid_instance *in, uint32_t slot, const uint32_t *size,
                        const label *on, uint32_t i, uint32_t j, struct hybrid_point out[static 2],
                        double collective_ms[static 2], struct err *e) MUST_CHECK;
+/* What shows of reductions of gradients and of ties: a fixed part, or of the reductions what the
+ * last backward pass leaves, whose balance (overlap.h) is given; ties wait for other stages. ms. */
+double stage_tables_reduce_ms(const struct overlap *o, double sums, double ties, double balance);
 /* A slot cut into axes (second 0: one). ERR_INPUT: no such axes. */
 int stage_shape_new(const struct cluster *c, const struct hybrid_instance *in, uint32_t slot,
                     uint32_t first, uint32_t second, struct stage_shape *out,

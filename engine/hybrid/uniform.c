@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 
+static const char MEMORY_FOR[] = "for uniform plans";
 static const double NEAR = 1.35; /* of the best step: rows that are interleaved as well */
 enum { CHUNKS_MOST = 16 };
 
@@ -105,9 +106,9 @@ double uniform_memory(const struct hybrid_instance *in, const struct uniform_pla
     return fixed + interleave_in_flight(&x, s) * stash;
 }
 
-/* Cuts into `count` chunks whose longest is shortest. False: some chunk is not possible. */
-static bool cut_evenly(const struct hybrid_instance *in, uint32_t slot, uint32_t only,
-                       uint32_t groups, uint32_t count, uint32_t *cut)
+/* Cuts into `count` chunks whose longest is shortest. Not *found: some chunk is not possible. */
+static int cut_evenly(const struct hybrid_instance *in, uint32_t slot, uint32_t only,
+                      uint32_t groups, uint32_t count, uint32_t *cut, bool *found, struct err *e)
 {
     uint32_t n = in->sections + 1, index;
     double *best = mem_try((size_t)(count + 1) * n, sizeof *best);
@@ -132,19 +133,19 @@ static bool cut_evenly(const struct hybrid_instance *in, uint32_t slot, uint32_t
                 }
             }
     }
-    ok = ok && best[(size_t)count * n + in->sections] < INFINITY;
-    for (uint32_t c = count, j = in->sections; ok; j = from[c * n + j], c--) {
+    *found = ok && best[(size_t)count * n + in->sections] < INFINITY;
+    for (uint32_t c = count, j = in->sections; *found; j = from[c * n + j], c--) {
         cut[c] = j;
         if (!c)
             break;
     }
     free(best);
     free(from);
-    return ok;
+    return ok ? 0 : err_no_memory(e, MEMORY_FOR);
 }
 
-static void interleave(const struct hybrid_instance *in, uint32_t slot, uint32_t only,
-                       uint32_t groups, uint32_t chunks, struct uniform_plan *best)
+static int interleave(const struct hybrid_instance *in, uint32_t slot, uint32_t only,
+                      uint32_t groups, uint32_t chunks, struct uniform_plan *best, struct err *e)
 {
     struct uniform_plan u = {.chunks = chunks, .schedule = PIPE_1F1B};
     struct hybrid_plan *p = &u.plan;
@@ -152,8 +153,10 @@ static void interleave(const struct hybrid_instance *in, uint32_t slot, uint32_t
     struct interleave x = {groups, chunks, in->options.micro_batches, chunk, transfer, NULL};
 
     p->stages = groups * chunks;
-    if (!cut_evenly(in, slot, only, groups, p->stages, p->cut))
-        return;
+    bool found;
+    int rc = cut_evenly(in, slot, only, groups, p->stages, p->cut, &found, e);
+    if (rc || !found)
+        return rc;
     for (uint32_t c = 0; c < p->stages; c++) {
         p->slot[c] = slot;
         p->device[c] = c % groups * in->slot[slot].devices;
@@ -165,10 +168,13 @@ static void interleave(const struct hybrid_instance *in, uint32_t slot, uint32_t
         transfer[c] = uniform_transfer(in, p, groups, c);
     for (uint32_t s = 0; s < groups; s++)
         if (uniform_memory(in, &u, s) > in->slot[slot].limit_bytes)
-            return;
+            return 0;
     u.step_ms = interleave_makespan(&x);
+    if (u.step_ms == INFINITY)
+        return err_no_memory(e, MEMORY_FOR);
     if (u.step_ms < best->step_ms)
         *best = u;
+    return 0;
 }
 
 /* Least forward and backward time of all sections on one slot, over all cuts. */
@@ -205,8 +211,9 @@ double uniform_interleaved_bound(const struct hybrid_instance *in, const struct 
 /* ---- one slot ---- */
 
 /* The plain plans of one row; the shortest of them goes to *own, also where it is not taken. */
-static void solve_row(const struct hybrid_instance *in, uint32_t slot, uint32_t only,
-                      const struct uniform_options *o, struct uniform_plan *best, double *own)
+static int solve_row(const struct hybrid_instance *in, uint32_t slot, uint32_t only,
+                     const struct uniform_options *o, struct uniform_plan *best, double *own,
+                     struct err *e)
 {
     struct hybrid_instance with = *in; /* the schedule alone differs */
     struct uniform_plan aside = {.step_ms = best->step_ms};
@@ -219,38 +226,44 @@ static void solve_row(const struct hybrid_instance *in, uint32_t slot, uint32_t 
                                          .known_ms = known,
                                          .stop = o->stop};
         struct hybrid_exact_result r;
-        struct err e;
         if (o->schedule >= 0 ? k != o->schedule : k == PIPE_GPIPE)
             continue;
         with.options.schedule = (enum pipe_schedule_kind)k;
-        if (!hybrid_exact_solve(&with, &x, &r, &e) && r.found && !r.plan.device[0])
+        int rc = hybrid_exact_solve(&with, &x, &r, e);
+        if (rc)
+            return rc;
+        if (r.found && !r.plan.device[0])
             descend_uniform(in, only, o->schedule, &r.plan,
                             o->chunks > 1 || o->only_interleaved ? &aside : best, own);
     }
+    return 0;
 }
 
-bool uniform_best(const struct hybrid_instance *in, uint32_t slot, const struct uniform_options *o,
-                  struct uniform_plan *out)
+int uniform_best(const struct hybrid_instance *in, uint32_t slot, const struct uniform_options *o,
+                 struct uniform_plan *out, struct err *e)
 {
     uint32_t d = in->slot[slot].devices, groups = in->devices / d, m = in->options.micro_batches;
     uint32_t rows = hybrid_front_of(in, slot, 0, 1)->count;
     bool interleaves = o->interleaves && o->chunks != 1 && groups > 1 && m % groups == 0 &&
                        !in->options.half_duplex; /* its links move both ways at once */
-    double before = out->step_ms;
+    int rc = 0;
 
     if (in->devices % d || groups > in->sections || groups > HYBRID_STAGES_MOST ||
-        (o->stages && groups != o->stages))
-        return false;
+        (o->stages && groups != o->stages) || (o->only_interleaved && !interleaves))
+        return 0;
     for (uint32_t only = 0; only < rows && !stop_asked(o->stop); only++) {
         double row_ms = INFINITY;
-        if (o->only_interleaved && !interleaves)
-            return false;
-        solve_row(in, slot, only, o, out, &row_ms);
+        rc = solve_row(in, slot, only, o, out, &row_ms, e);
+        if (rc)
+            return rc;
         for (uint32_t v = 2; v <= CHUNKS_MOST && interleaves && groups * v <= in->sections &&
                              groups * v <= HYBRID_STAGES_MOST;
              v++)
-            if ((!o->chunks || v == o->chunks) && (row_ms < NEAR * out->step_ms || o->chunks))
-                interleave(in, slot, only, groups, v, out);
+            if ((!o->chunks || v == o->chunks) && (row_ms < NEAR * out->step_ms || o->chunks)) {
+                rc = interleave(in, slot, only, groups, v, out, e);
+                if (rc)
+                    return rc;
+            }
     }
-    return out->step_ms < before;
+    return 0;
 }

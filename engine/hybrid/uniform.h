@@ -11,6 +11,7 @@
 #include "engine/hybrid/hybrid_instance.h"
 #include "engine/pipeline/formula.h"
 #include "engine/pipeline/pipe_instance.h"
+#include "hlo/support/err.h"
 
 #include <stdatomic.h>
 
@@ -30,9 +31,10 @@ struct uniform_options {
     const atomic_bool *stop;
 };
 
-/* The best uniform plan on one slot that is shorter than out->step_ms; false: none. */
-bool uniform_best(const struct hybrid_instance *in, uint32_t slot, const struct uniform_options *o,
-                  struct uniform_plan *out);
+/* Where the best uniform plan on one slot is shorter than out->step_ms, it goes to *out.
+ * ERR_MEMORY. */
+int uniform_best(const struct hybrid_instance *in, uint32_t slot, const struct uniform_options *o,
+                 struct uniform_plan *out, struct err *e) MUST_CHECK;
 
 /* No interleaved plan on these rows (ideal ones) is shorter, whatever its chunks: M micro-batches
  * of the least work that all sections take on groups of the same devices, shared out evenly over

@@ -84,15 +84,20 @@ static double bytes_of(const struct hlo_module *m, hlo_id id)
     return bytes;
 }
 
-static void count_kernel(const struct hlo_module *m, hlo_id id, double bytes,
+static void count_kernel(const struct hlo_module *m, hlo_id id, double times,
                          struct kernel_targets *out)
 {
     size_t size;
     const char *name = hlo_attr_string(m, id, HLO_ATTR_CUSTOM_CALL_TARGET, &size);
     const struct hlo_kernel *rule = hlo_kernel_of(m, id);
+    double flops = rule && rule->flops > 0 ? rule->flops * times : 0;
+    double bytes = bytes_of(m, id) * times;
     bool unknown = kernel_is_unknown(m, id);
     uint32_t k = 0;
 
+    out->work.flops += flops;
+    out->work.bytes += rule || unknown ? bytes : 0;
+    out->work.unknown += unknown;
     if (!name)
         return;
     while (k < out->count &&
@@ -109,7 +114,8 @@ static void count_kernel(const struct hlo_module *m, hlo_id id, double bytes,
         t->first = id;
     t->count++;
     t->unknown += unknown;
-    t->share += bytes;
+    t->bytes += bytes;
+    t->flops += flops;
     t->rule = rule ? rule->rule : t->rule;
 }
 
@@ -123,14 +129,14 @@ void kernel_targets(const struct hlo_module *m, const struct hlo_costs *costs,
         double times = costs->times[id] > 0 ? costs->times[id] : 1;
         if (hlo_at(m, id)->opcode == HLO_OP_CUSTOM_CALL) {
             total += bytes_of(m, id) * times;
-            count_kernel(m, id, bytes_of(m, id) * times, out);
+            count_kernel(m, id, times, out);
         } else if (costs->instruction[id].bytes > 0 &&
                    !hlo_cost_is_of_callees(hlo_at(m, id)->opcode)) {
             total += costs->instruction[id].bytes * costs->times[id];
         }
     }
     for (uint32_t k = 0; k < out->count; k++)
-        out->list[k].share = total > 0 ? out->list[k].share / total : 0;
+        out->list[k].share = total > 0 ? out->list[k].bytes / total : 0;
 }
 
 const struct kernel_target *kernel_largest_unknown(const struct kernel_targets *t)

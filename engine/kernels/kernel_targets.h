@@ -14,13 +14,23 @@ struct kernel_target {
     size_t size;
     hlo_id first; /* the first unknown one, else the first */
     uint32_t count, unknown;
-    double share;     /* of the bytes that all instructions read and write in a step */
-    const char *rule; /* who says what it does; NULL: nobody, or it is known without a rule */
+    double flops, bytes; /* of a step: those of its rules; read and written, at least what operands
+                            and results come to */
+    double share;        /* of the bytes that all instructions read and write in a step */
+    const char *rule;    /* who says what it does; NULL: nobody, or it is known without a rule */
+};
+
+/* Of all calls that compute, whatever their target, in a step: those with a rule, and the unknown,
+ * which have bytes and no FLOP. */
+struct kernel_work {
+    double flops, bytes;
+    uint32_t unknown;
 };
 
 struct kernel_targets {
-    struct kernel_target list[KERNEL_TARGETS_MOST]; /* in the order of the module */
+    struct kernel_target list[KERNEL_TARGETS_MOST]; /* the first, in the order of the module */
     uint32_t count;
+    struct kernel_work work;
 };
 
 /* `m` with its kernels (kernel_rules_apply), `costs` of it. O(instructions + calls x targets). */

@@ -29,7 +29,7 @@
 
 enum {
     KIND_SEARCH_STATE = 3,
-    FORMAT = 8,            /* with every change of a walk */
+    FORMAT = 9,            /* with every change of a walk */
     BYTES_PER_S = 2000000, /* written on average, at most */
     BYTES_MOST = 1 << 30
 };

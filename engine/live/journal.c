@@ -328,8 +328,6 @@ static bool take_record(struct journal_log *l, const char *payload, uint64_t sum
     struct journal_record r = {.kind = payload[0], .sum = sum};
     int at = 0;
 
-    if (!mem_grow(&l->records, &l->record_room, l->record_count, 1))
-        return false;
     if (sscanf(payload + 1, " %" SCNu64 "%n", &r.step, &at) != 1)
         return false;
     const char *rest = payload + 1 + at;
@@ -342,7 +340,7 @@ static bool take_record(struct journal_log *l, const char *payload, uint64_t sum
         (l->record_count && r.step < l->records[l->record_count - 1].step))
         return false;
     r.command = (size_t)(rest - l->text);
-    l->records[l->record_count++] = r;
+    l->records[l->record_count++] = r; /* there is room */
     return true;
 }
 
@@ -351,7 +349,7 @@ static bool take_line(struct journal_log *l, char *payload, uint64_t sum, uint32
     if (number == 0)
         return !strcmp(payload, "automap.journal/1");
     if (!strncmp(payload, "arg ", 4)) {
-        if (l->arg_count > 4096 || !mem_grow(&l->args, &l->arg_room, (size_t)l->arg_count, 1))
+        if (l->arg_count > 4096)
             return false;
         l->args[l->arg_count++] = payload + 4;
         return true;
@@ -376,6 +374,11 @@ int journal_read(const char *path, struct journal_log *out, struct err *e)
              *after;
         if (!end || end - line < SUM_DIGITS + 1 || memchr(line, 0, (size_t)(end - line)))
             break;
+        if (!mem_grow(&out->records, &out->record_room, out->record_count, 1) ||
+            !mem_grow(&out->args, &out->arg_room, (size_t)out->arg_count, 1)) {
+            rc = err_no_memory(e, "for the journal");
+            goto out;
+        }
         *end = '\0';
         uint64_t sum = strtoull(line, &after, 16);
         char *payload = line + SUM_DIGITS + 1;

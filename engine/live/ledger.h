@@ -28,6 +28,7 @@ struct ledger_row {
     char text[96];         /* "pin @3=1", cut */
     class_id about;        /* the class of a pin or backtrack; CLASS_NONE: not of one */
     uint32_t pins;         /* in force */
+    uint8_t decides;       /* enum game_kind: what the optimum is over */
     const struct problem *problem;
     struct live_problem *edited;   /* holds `problem`; NULL: the session's original */
     struct live_plan *optimum;     /* under its pins and options; NULL: none was found */

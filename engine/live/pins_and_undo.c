@@ -250,6 +250,7 @@ static void fill_row(const struct search_state *c, const struct act *a, struct l
     row->about = a->about;
     memcpy(row->text, a->text, sizeof row->text);
     row->pins = a->pin_count;
+    row->decides = (uint8_t)a->options.game.kind;
     row->edited = live_problem_share(a->edited);
     row->problem = a->edited ? &a->edited->problem : c->base;
     if (a->optimum && !ledger_figures_of(row->problem, a->optimum->on, &row->figures, &e))

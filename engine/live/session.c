@@ -6,11 +6,11 @@
 #include "engine/live/search_state_internal.h"
 #include "engine/live/series.h"
 #include "engine/live/snapshot.h"
-#include "engine/live/thread.h"
 #include "engine/problem/problem.h"
 #include "hlo/support/clock.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/thread.h"
 
 #include <errno.h>
 #include <fcntl.h>

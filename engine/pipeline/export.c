@@ -7,6 +7,7 @@
 #include "engine/pipeline/pipeline_file.h"
 #include "engine/pipeline/reads.h"
 #include "engine/pipeline/simulation.h"
+#include "engine/pipeline/tabulate.h"
 #include "engine/pipeline/unroll.h"
 #include "engine/text/units.h"
 #include "hlo/meaning/roles.h"
@@ -82,27 +83,29 @@ static int write_trace(const struct pipeline *l, const struct pipeline_plan *p, 
 
 /* ---- JAX ---- */
 
-/* Parameters that points [i, j) read; of a stacked one the slices, in ascending order of use. */
+/* Parameters that points [i, j) read, and that nothing reads at the first; of a stacked one the
+ * slices, in ascending order of use. */
 static void add_parameters(const struct pipeline *l, uint32_t i, uint32_t j, struct str *out)
 {
     const struct order *o = &l->order;
     const struct hlo_roles *roles = &l->problem->roles;
     uint32_t *reads = mem_try((size_t)roles->param_count + 1, sizeof *reads),
              *slices = mem_try((size_t)roles->param_count + 1, sizeof *slices);
+    uint8_t *unread = pipe_unread(o);
 
-    for (uint32_t v = 0; reads && slices && v < o->steps.value_count; v++) {
+    for (uint32_t v = 0; reads && slices && unread && v < o->steps.value_count; v++) {
         const struct unroll_value *value = &o->steps.values[v];
         if (value->op != UNROLL_NONE || value->param == UNROLL_NONE ||
             roles->params[value->param].role != HLO_ROLE_VARIABLE)
             continue;
-        bool here = false;
+        bool here = unread[v] && !i;
         for (uint32_t n = o->user_base[v]; n < o->user_base[v + 1]; n++)
             here |= o->position[o->users[n]] >= i && o->position[o->users[n]] < j;
         bool is_slice = value->value != roles->params[value->param].value;
         reads[value->param] += here;
         slices[value->param] += here && is_slice;
     }
-    if (!reads || !slices)
+    if (!reads || !slices || !unread)
         out->failed = true;
     for (uint32_t k = 0; !out->failed && k < roles->param_count; k++) {
         if (!reads[k])
@@ -116,6 +119,7 @@ static void add_parameters(const struct pipeline *l, uint32_t i, uint32_t j, str
     }
     free(reads);
     free(slices);
+    free(unread);
 }
 
 static void add_stage(const struct pipeline *l, const struct pipeline_plan *p, uint32_t s,

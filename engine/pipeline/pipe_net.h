@@ -14,7 +14,8 @@ enum { PIPE_NET_CURVE_MOST = 64 };
 struct pipe_net_point {
     uint64_t environments; /* problems learned from */
     double loss;
-    double gap; /* of its own decisions to the best, mean: problems that it had not learned from */
+    double gap; /* of its own decisions to the best, mean: problems that it had not learned from;
+                   NAN: the best was known of none */
 };
 struct pipe_net {
     struct rl_scorer scorer; /* of the listwise recipe */

@@ -437,6 +437,11 @@ static int standardise_inputs(struct school *c)
     return RL_OK;
 }
 
+double pretrain_mean_gap(double sum, uint64_t count)
+{
+    return count ? sum / (double)count : NAN;
+}
+
 static int learn_round(struct school *c, const struct pretrain_options *o, uint64_t before)
 {
     uint64_t updates = UPDATES * (c->taken - before) / BATCH;
@@ -456,7 +461,7 @@ static int learn_round(struct school *c, const struct pretrain_options *o, uint6
     c->progress.updates += updates;
     c->progress.states = c->taken;
     c->progress.loss = c->net.loss = updates ? sum / (double)updates : 0;
-    c->progress.gap = c->taken > before ? c->gap / (double)(c->taken - before) : 0;
+    c->progress.gap = pretrain_mean_gap(c->gap, c->taken - before);
     return RL_OK;
 }
 

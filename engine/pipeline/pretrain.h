@@ -38,9 +38,12 @@ struct pretrain_progress {
     uint64_t environments, states, updates;
     double loss; /* mean of the last round */
     double gap;  /* of its own decisions to the best, mean of the last round: problems it had not
-                    learned from */
+                    learned from; NAN: the best was known of none */
     bool resumed;
 };
+
+/* The gap over so many; NAN over none. */
+double pretrain_mean_gap(double sum, uint64_t count);
 
 /* `tell` (may be NULL) is called on rank 0 after every round. ERR_INFEASIBLE: it was stopped; `out`
  * then holds nothing, nor does it on ranks other than 0. */

@@ -311,7 +311,7 @@ static void note_flat(struct flat_school *c, const struct pretrain_options *o)
     p->states = counts.decisions;
     p->updates = counts.updates;
     p->loss = c->updates ? c->loss / (double)c->updates : 0;
-    p->gap = c->problems ? c->gap / (double)c->problems : 0;
+    p->gap = pretrain_mean_gap(c->gap, c->problems);
     if ((p->environments % every && p->environments != o->environments) ||
         c->net.points == PIPE_NET_CURVE_MOST)
         return;

@@ -6,6 +6,7 @@
 #include "engine/pipeline/again.h"
 #include "engine/pipeline/reads.h"
 #include "engine/pipeline/unroll.h"
+#include "engine/pipeline/variable_updates.h"
 #include "engine/problem/problem.h"
 #include "hlo/meaning/roles.h"
 #include "hlo/module/hlo.h"
@@ -23,7 +24,9 @@ struct maker {
     struct err *e;
     double samples; /* of a micro-batch, over the batch of the file */
     double *state;  /* [roles.param_count] bytes of optimizer state of each variable */
-    uint32_t *spot; /* scratch: positions of the uses of one variable */
+    struct variable_updates updates;
+    uint8_t *unread; /* [values] pipe_unread */
+    uint32_t *spot;  /* scratch: positions of the uses of one variable */
     size_t spot_room;
     struct tied *tied; /* variables used far apart */
     size_t tied_count, tied_room;
@@ -142,15 +145,49 @@ double *pipe_variable_state(const struct problem *p)
     return state;
 }
 
-/* Ascending distinct positions of the operations that read `value`, into spot. */
+static bool is_held(const struct unroll_value *v, const struct hlo_roles *roles)
+{
+    uint8_t role = v->op == UNROLL_NONE && v->param != UNROLL_NONE ? roles->params[v->param].role
+                                                                   : HLO_ROLE_COUNT;
+
+    return role == HLO_ROLE_VARIABLE || role == HLO_ROLE_OTHER_STATE;
+}
+
+uint8_t *pipe_unread(const struct order *o)
+{
+    const struct unrolled *u = &o->steps;
+    const struct hlo_roles *roles = &u->problem->roles;
+    uint8_t *out = mem_try(u->value_count, 1),
+            *is_read = mem_try((size_t)roles->param_count + 1, 1);
+    bool ok = out && is_read;
+
+    for (uint32_t v = 0; v < u->value_count && ok; v++)
+        if (is_held(&u->values[v], roles) && o->user_base[v + 1] > o->user_base[v])
+            is_read[u->values[v].param] = 1;
+    for (uint32_t v = 0; v < u->value_count && ok; v++) {
+        const struct unroll_value *value = &u->values[v];
+        out[v] = is_held(value, roles) && !is_read[value->param] &&
+                 value->value == roles->params[value->param].value;
+    }
+    free(is_read);
+    if (ok)
+        return out;
+    free(out);
+    return NULL;
+}
+
+/* Ascending distinct positions of the operations that read `value`, into spot: of what no pass
+ * reads the first. */
 static int find_uses(struct maker *k, uint32_t value, uint32_t *count)
 {
     const struct order *o = k->o;
     uint32_t uses = o->user_base[value + 1] - o->user_base[value];
 
     *count = 0;
-    if (!mem_grow(&k->spot, &k->spot_room, 0, uses))
+    if (!mem_grow(&k->spot, &k->spot_room, 0, uses + 1))
         return err_no_memory(k->e, MEMORY_FOR);
+    if (k->unread[value])
+        k->spot[(*count)++] = 0;
     for (uint32_t n = 0; n < uses; n++) {
         uint32_t at = o->position[o->users[o->user_base[value] + n]], place = *count;
         while (place && k->spot[place - 1] > at)
@@ -233,9 +270,9 @@ static int add_variable(struct maker *k, uint32_t value, double forward_ms)
     k->in->parameter_bytes[at] += t.parameter;
     k->in->state_bytes[at] += t.state;
     k->in->variables[at] += trained;
-    double moved = trained ? 2 * v->bytes + t.gradient + 2 * state : 0;
-    for (uint32_t type = 0; type < k->in->types; type++) {
-        double ms = moved / cluster_bandwidth(&k->p->cluster.type[k->in->cluster_type[type]]) * 1e3;
+    for (uint32_t type = 0; type < k->in->types && trained; type++) {
+        const struct cluster_device *d = &k->p->cluster.type[k->in->cluster_type[type]];
+        double ms = part * variable_updates_ms(&k->updates, k->p, v->param, d);
         k->in->update_ms[type][at] += ms;
         t.update = fmax(t.update, ms);
     }
@@ -285,21 +322,19 @@ static int add_ties(struct maker *k)
 static int add_variables(struct maker *k)
 {
     double forward_ms = time_between(k, 0, k->o->count);
-    int rc = 0;
+    int rc = variable_updates_new(k->p, &k->updates, k->e);
 
-    k->state = pipe_variable_state(k->p);
-    k->once = mem_try((size_t)k->o->count + 2, sizeof *k->once);
-    if (!k->once || !k->state)
-        return err_no_memory(k->e, MEMORY_FOR);
     if (rc)
         return rc;
+    k->state = pipe_variable_state(k->p);
+    k->unread = pipe_unread(k->o);
+    k->once = mem_try((size_t)k->o->count + 2, sizeof *k->once);
+    if (!k->once || !k->state || !k->unread)
+        return err_no_memory(k->e, MEMORY_FOR);
     for (uint32_t v = 0; v < k->u->value_count; v++) {
-        const struct unroll_value *value = &k->u->values[v];
-        if (value->op != UNROLL_NONE || value->param == UNROLL_NONE)
+        if (!is_held(&k->u->values[v], &k->p->roles))
             continue;
-        uint8_t role = k->p->roles.params[value->param].role;
-        if (role == HLO_ROLE_VARIABLE || role == HLO_ROLE_OTHER_STATE)
-            rc = add_variable(k, v, forward_ms);
+        rc = add_variable(k, v, forward_ms);
         if (rc)
             return rc;
     }
@@ -452,7 +487,9 @@ int pipe_tabulate(const struct order *o, const struct pipe_options *options,
         goto out;
     rc = pipe_instance_finish(out, e);
 out:
+    variable_updates_release(&k.updates);
     free(k.state);
+    free(k.unread);
     free(k.spot);
     free(k.tied);
     free(k.use_pool);

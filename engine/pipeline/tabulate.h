@@ -7,8 +7,8 @@
  * Compute: the roofline of each instruction (or its measured time) at the samples of the busiest of
  * r replicas, each one device unsplit. Work with a batch dim is proportional to the samples; work
  * without one counts in full, and so do launches. So a micro-batch of half the size takes more than
- * half the time. Update: parameters read and written, gradients read, state read and written, over
- * memory bandwidth.
+ * half the time. Update: the module's own instructions that make a variable's new value and state
+ * (variable_updates.h).
  *
  * Memory of a point (cost/fusion.h says what is stored at all):
  *   state      parameters, their gradients, their optimizer state, as large as the file has them
@@ -38,6 +38,11 @@ int pipe_tabulate(const struct order *o, const struct pipe_options *options,
 /* [roles.param_count] bytes of optimizer state of each variable; what names no variable is shared
  * out by size. The caller frees it; NULL out of memory. */
 double *pipe_variable_state(const struct problem *p);
+
+/* [steps.value_count] 1: a variable or other state of which no pass reads anything, not even a
+ * slice. It is the first stage's, with its update. The caller frees it; NULL out of memory.
+ * O(values). */
+uint8_t *pipe_unread(const struct order *o);
 
 /* Which cuts a solver may choose from. */
 enum pipe_cut_kind {

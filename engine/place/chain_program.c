@@ -98,8 +98,10 @@ static bool allocate_run(struct run *r)
     r->room = mem_try((size_t)r->measures * r->states, sizeof(double));
     r->capacity = mem_try((size_t)r->measures * r->states, sizeof(double));
     r->sum = mem_try((size_t)r->f->count * r->sums, sizeof(double));
+    r->unit = mem_try((m + 1) * r->sums, sizeof(double));
     r->ranked = mem_try(r->f->count, sizeof *r->ranked);
-    r->inside = mem_try((size_t)r->n->nets + 1, sizeof *r->inside);
+    r->net = mem_try((size_t)r->n->nets + 1, sizeof *r->net);
+    r->cuts_net = mem_try((size_t)r->n->nets / 64 + 1, sizeof *r->cuts_net);
     r->allowed = mem_try(m + 1, 1);
     r->usable = mem_try(r->states, 1);
     r->used[0] = mem_try((size_t)r->types * r->states, sizeof **r->used);
@@ -108,8 +110,8 @@ static bool allocate_run(struct run *r)
         for (uint32_t d = 0; d < r->states; d++)
             r->used[t][d] = (uint16_t)(d / r->stride[t] % (r->count[t] + 1));
     }
-    return r->used[0] && r->room && r->capacity && r->sum && r->ranked && r->inside && r->allowed &&
-           r->usable;
+    return r->used[0] && r->room && r->capacity && r->sum && r->unit && r->ranked && r->net &&
+           r->cuts_net && r->allowed && r->usable;
 }
 
 static void release_run(struct run *r)
@@ -117,8 +119,10 @@ static void release_run(struct run *r)
     free(r->room);
     free(r->capacity);
     free(r->sum);
+    free(r->unit);
     free(r->ranked);
-    free(r->inside);
+    free(r->net);
+    free(r->cuts_net);
     free(r->allowed);
     free(r->usable);
     free(r->used[0]);
@@ -150,6 +154,20 @@ int run_compare_ranked(const void *a, const void *b)
                               : (x->ideal > y->ideal) - (x->ideal < y->ideal);
 }
 
+static void fill_units(struct run *r)
+{
+    for (uint32_t p = 0; p < r->n->positions; p++) {
+        double *unit = r->unit + (size_t)p * r->sums;
+        for (uint32_t m = 0; m < r->measures; m++) {
+            for (uint32_t t = 0; t < r->types; t++)
+                unit[m * r->types + t] = run_measure_time(r, m, t, p);
+        }
+        unit[run_bytes_at(r)] = r->n->bytes[p];
+        for (uint32_t t = 0; t < r->types; t++)
+            unit[run_bytes_at(r) + 1 + t] = !(r->allowed[p] >> t & 1);
+    }
+}
+
 /* In ascending order of positions, or along a chain, so that a larger set never has a smaller sum.
  */
 static void fill_sums(struct run *r)
@@ -165,13 +183,9 @@ static void fill_sums(struct run *r)
             uint64_t bits = set[k] & ~(below == set ? 0 : below[k]);
             for (; bits; bits &= bits - 1) {
                 uint32_t p = k * 64 + (uint32_t)__builtin_ctzll(bits);
-                for (uint32_t m = 0; m < r->measures; m++) {
-                    for (uint32_t t = 0; t < r->types; t++)
-                        s[m * r->types + t] += run_measure_time(r, m, t, p);
-                }
-                s[run_bytes_at(r)] += r->n->bytes[p];
-                for (uint32_t t = 0; t < r->types; t++)
-                    s[run_bytes_at(r) + 1 + t] += !(r->allowed[p] >> t & 1);
+                const double *unit = r->unit + (size_t)p * r->sums;
+                for (uint32_t c = 0; c < r->sums; c++)
+                    s[c] += unit[c];
             }
         }
         for (uint32_t m = 0; m < r->measures; m++)
@@ -193,8 +207,13 @@ static void count_pins(struct run *r, const uint64_t *set)
         for (; bits; bits &= bits - 1) {
             uint32_t p = k * 64 + (uint32_t)__builtin_ctzll(bits);
             uint32_t more = place_has(set, p) ? 1 : UINT32_MAX;
-            for (uint32_t i = n->net_at[p]; i < n->net_at[p + 1]; i++)
-                r->inside[n->net[i]] += more;
+            for (uint32_t i = n->net_at[p]; i < n->net_at[p + 1]; i++) {
+                uint32_t h = n->net[i];
+                struct run_net *net = &r->net[h];
+                net->inside += more;
+                uint64_t bit = (uint64_t)1 << (h % 64), *word = &r->cuts_net[h / 64];
+                *word = net->inside && net->inside != net->pins ? *word | bit : *word & ~bit;
+            }
         }
     }
     r->before = set;
@@ -203,17 +222,18 @@ static void count_pins(struct run *r, const uint64_t *set)
 static void sum_cuts(struct run *r, const uint64_t *set)
 {
     const struct place_nets *n = r->n;
+    double in[2] = {0, 0}, out[2] = {0, 0};
 
-    memset(r->in, 0, sizeof r->in);
-    memset(r->out, 0, sizeof r->out);
-    for (uint32_t h = 0; h < n->nets; h++) {
-        if (!r->inside[h] || r->inside[h] == run_pins_of(n, h))
-            continue;
-        if (place_has(set, n->pin[n->pin_at[h]]))
-            r->out[n->pass[h]] += n->near_ms[h];
-        else
-            r->in[n->pass[h]] += n->near_ms[h];
+    for (uint32_t k = 0; k <= n->nets / 64; k++) {
+        for (uint64_t bits = r->cuts_net[k]; bits; bits &= bits - 1) {
+            uint32_t h = k * 64 + (uint32_t)__builtin_ctzll(bits);
+            bool made = place_has(set, r->net[h].maker);
+            in[n->pass[h]] += made ? 0 : r->net[h].ms;
+            out[n->pass[h]] += made ? r->net[h].ms : 0;
+        }
     }
+    memcpy(r->in, in, sizeof in);
+    memcpy(r->out, out, sizeof out);
     uint32_t pass = r->q->pass;
     r->cut_ms[0] =
         r->measures == 1 ? r->in[0] + r->in[1] + r->out[0] + r->out[1] : r->in[pass] + r->out[pass];
@@ -289,7 +309,7 @@ static bool new_row(struct run *r, uint32_t ideal, double work)
         !mem_grow(&r->best, &r->best_room, row * r->states, r->states) ||
         !mem_grow(&r->choice, &r->choice_room, row * r->states, r->states) ||
         !mem_grow(&r->mask, &r->mask_room, row, 1) || !mem_grow(&r->work, &r->work_room, row, 1) ||
-        !mem_grow(&r->cut_at, &r->at_room, row, 2))
+        !mem_grow(&r->cut_at, &r->at_room, 2 * row, 3))
         return false;
     r->ideal[row] = ideal;
     r->work[row] = work;
@@ -318,11 +338,29 @@ static void leave_devices_empty(struct run *r)
     }
 }
 
+/* The nets of one pass that the ideal at hand cuts, for the row of it. */
+static bool keep_cuts(struct run *r, const uint64_t *set, uint32_t pass)
+{
+    const struct place_nets *n = r->n;
+
+    for (uint32_t k = 0; k <= n->nets / 64; k++) {
+        for (uint64_t bits = r->cuts_net[k]; bits; bits &= bits - 1) {
+            uint32_t h = k * 64 + (uint32_t)__builtin_ctzll(bits);
+            if (n->pass[h] != pass)
+                continue;
+            if (!mem_grow(&r->cut, &r->cut_room, r->cuts, 1))
+                return false;
+            uint32_t made = place_has(set, r->net[h].maker);
+            r->cut[r->cuts++] = (struct run_cut){h, r->net[h].inside << 1 | made};
+        }
+    }
+    return true;
+}
+
 /* The row stays when some state of it is alive: the nets it cuts are kept for those above. */
 static bool keep_row(struct run *r, const uint64_t *set)
 {
     const double *best = r->best + (size_t)r->rows * r->states;
-    const struct place_nets *n = r->n;
     bool any = false;
 
     r->mask[r->rows] = r->states > 64 ? UINT64_MAX : 0;
@@ -334,16 +372,12 @@ static bool keep_row(struct run *r, const uint64_t *set)
     }
     if (!any)
         return true;
-    r->cut_at[r->rows] = r->cuts;
-    for (uint32_t h = 0; h < n->nets; h++) {
-        if (!r->inside[h] || r->inside[h] == run_pins_of(n, h))
-            continue;
-        if (!mem_grow(&r->cut, &r->cut_room, r->cuts, 1))
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        r->cut_at[2 * (size_t)r->rows + pass] = r->cuts;
+        if (!keep_cuts(r, set, pass))
             return false;
-        uint32_t made = place_has(set, n->pin[n->pin_at[h]]);
-        r->cut[r->cuts++] = (struct run_cut){h, r->inside[h] << 1 | made};
     }
-    r->cut_at[++r->rows] = r->cuts;
+    r->cut_at[2 * (size_t)++r->rows] = r->cuts;
     return true;
 }
 
@@ -555,6 +589,10 @@ int place_program(const struct place_prepared *p, const struct place_family *f,
     rc = open_run(&r, e);
     if (rc)
         goto out;
+    for (uint32_t h = 0; h < r.n->nets; h++)
+        r.net[h] =
+            (struct run_net){r.n->near_ms[h], 0, run_pins_of(r.n, h), r.n->pin[r.n->pin_at[h]]};
+    fill_units(&r);
     fill_sums(&r);
     fill_bounds(&r);
     rc = walk_ideals(&r, e);

@@ -29,6 +29,7 @@ struct seeking {
     uint64_t pairs;
     uint64_t *looks; /* left, of the whole search */
     uint32_t part;   /* of them one question may use: 1 / part */
+    bool is_first;   /* the first order is asked: without a plan, whatever that takes */
     bool exact;      /* best is the optimum of p, or there is none */
     bool banded;     /* proven by the ideals of a band */
     bool in_tree;    /* proven by a tree of cuts */
@@ -49,7 +50,7 @@ static int ask_family(void *context, struct place_question *q, struct place_chai
     const struct asked *k = context;
     struct seeking *s = k->s;
 
-    q->pairs = 1 + *s->looks / s->part;
+    q->pairs = s->is_first && !isfinite(s->value_ms) ? 0 : 1 + *s->looks / s->part;
     q->stop = s->a->stop;
     int rc = place_program(s->p, k->f, q, out, &s->effort, e);
     s->pairs += s->effort.pairs;
@@ -134,6 +135,7 @@ static int try_orders(struct seeking *s, uint32_t *order, struct err *e)
     for (uint32_t i = 0; i < orders && !rc; i++) {
         struct place_family *f;
         const struct place_chain *before = s->best;
+        s->is_first = !i;
         rc = s->a->as_published ? published_order(s->p, one, e)
                                 : place_depth_first(s->p, i ? s->a->seed * 1000 + i : 0, one, e);
         if (rc)
@@ -146,6 +148,7 @@ static int try_orders(struct seeking *s, uint32_t *order, struct err *e)
             memcpy(order, one, s->p->nets->positions * sizeof *one);
         place_family_free(f);
     }
+    s->is_first = false;
     free(one);
     return rc;
 }
@@ -572,7 +575,7 @@ static int place_alike(const struct place_graph *g, const struct place_asking *a
     h.far_ms = NULL;
     h.per_server = 0;
     quiet.better = NULL;
-    quiet.looks /= 6;
+    quiet.looks = quiet.looks / 6 + (quiet.looks % 6 != 0); /* 0 would be the default */
     *out = NULL;
     rc = place_flat(&h, &quiet, out, e);
     if (rc)

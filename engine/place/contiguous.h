@@ -23,7 +23,9 @@ struct place_asking {
     bool dpl_only;     /* no certificate is looked for */
     bool as_published; /* one order, that of the published code (place_last_ready) */
     struct place_limits limits;
-    uint64_t looks;   /* pairs considered in all, half of what is left at a time; 0: 4 * 10^9 */
+    /* Pairs considered in all, half of what is left at a time; 0: 4 * 10^9. However few they are,
+     * one order is looked through to its end for a first plan: O(positions^2) pairs. */
+    uint64_t looks;
     double target_ms; /* > 0: the fewest accelerators that reach this, instead of the best plan */
     /* Called with every better plan, NULL: nobody. It may copy the plan; it may not keep it. */
     void (*better)(void *context, const struct placement *p);

@@ -6,37 +6,32 @@
 #include "engine/place/operator_graph.h"
 
 #include <math.h>
-#include <string.h>
 
 /* ---- pairs ---- */
 
-/* What I \ J moves, from what I would move alone and the nets J cuts. */
-static void move_between(const struct run *r, uint32_t j, double in[2], double out[2])
+/* What I \ J moves of one pass, from what I would move alone and the nets J cuts. A net that I does
+ * not cut has the rest of it in I \ J; one of which I holds as much as J has nothing there, and its
+ * producer is in both or in neither. */
+static void move_between(const struct run *r, uint32_t j, uint32_t pass, double in[2],
+                         double out[2])
 {
-    const struct place_nets *n = r->n;
+    const size_t row = 2 * (size_t)j + pass;
+    double fetched = r->in[pass], sent = r->out[pass];
 
-    memcpy(in, r->in, sizeof r->in);
-    memcpy(out, r->out, sizeof r->out);
-    for (size_t k = r->cut_at[j]; k < r->cut_at[j + 1]; k++) {
+    for (size_t k = r->cut_at[row]; k < r->cut_at[row + 1]; k++) {
         const struct run_cut *c = &r->cut[k];
-        uint32_t h = c->net, now = r->inside[h], pass = n->pass[h], then = c->inside >> 1;
-        bool made_in_j = c->inside & 1;
-        double w = n->near_ms[h];
-        if (now == run_pins_of(n, h)) { /* I does not cut it: the rest of it is in I \ J */
-            if (made_in_j)
-                in[pass] += w;
-            else
-                out[pass] += w;
-        } else if (now == then) { /* nothing of it is in I \ J */
-            if (place_has(r->before, n->pin[n->pin_at[h]]))
-                out[pass] -= w;
-            else
-                in[pass] -= w;
-        } else if (made_in_j) {
-            out[pass] -= w;
-            in[pass] += w;
+        const struct run_net *n = &r->net[c->net];
+        bool whole = n->inside == n->pins, same = n->inside == c->inside >> 1;
+        if (c->inside & 1) { /* made in J */
+            fetched += same ? 0 : n->ms;
+            sent -= whole ? 0 : n->ms;
+        } else {
+            fetched -= same ? n->ms : 0;
+            sent += whole ? n->ms : 0;
         }
     }
+    in[pass] = fetched;
+    out[pass] = sent;
 }
 
 struct stage_cost {
@@ -150,10 +145,11 @@ static void try_pair(struct run *r, uint32_t ideal, uint32_t j)
             (!r->q->rules->replicate && !improves(r, j, t, 1, compute[0])))
             continue;
         if (!moved && !is_host) {
-            move_between(r, j, in, out);
+            move_between(r, j, 0, in, out);
+            move_between(r, j, 1, in, out);
             moved = true;
             r->effort->pairs++;
-            r->effort->looks += (r->cut_at[j + 1] - r->cut_at[j]) / 4;
+            r->effort->looks += (r->cut_at[2 * (size_t)j + 2] - r->cut_at[2 * (size_t)j]) / 4;
         }
         struct stage_cost c = cost_of(r, compute, is_host ? zero : in, is_host ? zero : out);
         if (is_host) /* work and transfers are the same there, whatever overlaps */
@@ -210,7 +206,7 @@ void run_try_pairs(struct run *r, uint32_t rank)
         if (!(r->mask[j] & want))
             continue;
         r->effort->looks++;
-        if (is_below(r, j, set))
+        if (r->f->is_chain || is_below(r, j, set))
             try_pair(r, ideal, j);
     }
     r->effort->looks += (r->rows - first) / 8;

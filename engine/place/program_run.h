@@ -28,6 +28,13 @@ struct run_cut {
     uint32_t net, inside;
 };
 
+/* A net beside the ideal at hand, in one place for those that ask for each of many. */
+struct run_net {
+    double ms;
+    uint32_t inside, pins;
+    uint32_t maker; /* the position of its producer */
+};
+
 struct run {
     const struct place_prepared *p;
     const struct place_nets *n;
@@ -40,6 +47,7 @@ struct run {
     double window;           /* base work a stage may have */
     double *room, *capacity; /* [measure * states + d]: base work of devices left, used */
     double *sum;             /* [ideal * sums + ...], see below */
+    double *unit;            /* [position * sums + ...]: what one position adds to them */
     uint32_t sums;
     struct run_ranked *ranked;
     /* rows: the ideals that are alive, in order */
@@ -50,13 +58,14 @@ struct run {
     struct run_choice *choice;
     uint64_t *mask; /* alive states, where there are at most 64; else all ones */
     double *work;   /* of the yardstick, ascending */
-    size_t *cut_at;
+    size_t *cut_at; /* [2 * row + pass]: nets whose producer is of that pass, then of the other */
     struct run_cut *cut;
     size_t ideal_room, set_room, pins_room, best_room, choice_room, mask_room, work_room, at_room,
         cut_room;
     size_t cuts;
     /* the ideal at hand */
-    uint32_t *inside; /* by net */
+    struct run_net *net;
+    uint64_t *cuts_net; /* bit h: it cuts net h */
     const uint64_t *before;
     double rate[2][PLACE_TYPES_MAX]; /* by measure: work of the yardstick done in one ms, at most */
     double cut_ms[2];                /* by measure: of all nets it cuts */

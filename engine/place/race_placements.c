@@ -1,7 +1,5 @@
 #include "engine/place/race_placements.h"
 
-#include "engine/place/look.h"
-#include "engine/place/nets.h"
 #include "engine/place/operator_graph.h"
 #include "engine/place/placement.h"
 #include "engine/place/solve.h"
@@ -15,35 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int is_chain(const struct place_graph *g, const struct place_job *job,
-                    const struct placement *p, bool *out, struct err *e)
-{
-    struct place_rules rules = job->rules;
-    struct place_look *l;
-
-    rules.replicate = false; /* copies are of contiguous plans */
-    *out = p->contiguous;
-    if (p->contiguous)
-        return 0;
-    if (place_look_new(g, &rules, p, &l, e))
-        return e->code;
-    *out = place_look_is_chain(l, NULL);
-    place_look_free(l);
-    return 0;
-}
-
 /* What its plan is, once it has one. */
 static int judge_lane(const struct place_graph *g, const struct place_job *job,
                       struct place_lane *l, struct err *e)
 {
-    bool chain = true;
-
     if (!l->p)
         return 0;
-    if (!job->latency && is_chain(g, job, l->p, &chain, e))
+    if (place_answers(g, job, l->p, &l->answers, e))
         return e->code;
-    l->p->contiguous = chain && !job->latency;
-    l->answers = !l->p->faults && (job->any_sets || job->latency || chain);
     if (!l->tally.priced)
         place_tally_plan(&l->tally, l->p->value_ms);
     place_tally_end(&l->tally);

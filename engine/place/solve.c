@@ -4,15 +4,18 @@
 #include "engine/place/baselines.h"
 #include "engine/place/branch.h"
 #include "engine/place/latency.h"
+#include "engine/place/look.h"
 #include "engine/place/operator_graph.h"
 #include "engine/place/place_learner.h"
 #include "engine/place/placement.h"
 #include "engine/place/scotch.h"
 #include "hlo/support/clock.h"
 #include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 #include "hlo/support/stop.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef int solver(const struct place_graph *, const struct place_job *, struct placement **,
@@ -351,69 +354,162 @@ int place_solve(const struct place_graph *g, const struct place_job *job, const 
     return err_set(e, ERR_USAGE, "there is no algorithm \"%s\"", algorithm);
 }
 
+/* Copies are of contiguous plans, so a plan that is not known to be one has none. */
+static int find_chain(const struct place_graph *g, const struct place_job *job, struct placement *p,
+                      struct err *e)
+{
+    struct place_rules rules = job->rules;
+    struct place_look *l;
+
+    rules.replicate = false;
+    if (place_look_new(g, &rules, p, &l, e))
+        return e->code;
+    p->contiguous = place_look_is_chain(l, p->stage);
+    place_look_free(l);
+    return 0;
+}
+
+int place_answers(const struct place_graph *g, const struct place_job *job, struct placement *p,
+                  bool *answers, struct err *e)
+{
+    if (job->latency)
+        p->contiguous = false;
+    else if (!p->contiguous && find_chain(g, job, p, e))
+        return e->code;
+    *answers = !p->faults && (job->any_sets || job->latency || p->contiguous);
+    return 0;
+}
+
 /* ---- what would do ---- */
 
-enum { NEEDS_LOOKS = 20 * 1000 * 1000 }; /* of one question of many */
+/* Of one question of many; the first, which says whether anything fits at all, may look longer. */
+enum { NEEDS_LOOKS = 20 * 1000 * 1000, NEEDS_IDEALS = 200 * 1000, NEEDS_STEPS = 4 * 1000 * 1000 };
 
-/* A contiguous plan of g with other devices; the most one accelerator holds in it. */
-static int try_devices(const struct place_graph *g, const struct place_job *job, double memory,
-                       uint32_t count, bool *fits, double *most, struct err *e)
+struct other_devices {
+    double memory;  /* of each accelerator; < 0: as it is */
+    uint32_t count; /* of the first kind */
+    uint64_t looks; /* 0: NEEDS_LOOKS */
+    bool fits, by_exact;
+    double most; /* an accelerator holds in the plan found */
+};
+
+/* Devices are numbered type after type: those behind the first kind move. The caller frees it. */
+static uint32_t *fixed_moved(const struct place_graph *g, uint32_t count)
 {
-    struct place_graph h = *g; /* shares all arrays */
-    struct place_job quiet = *job;
-    struct placement *p;
-    struct err why = {0};
+    uint32_t *fixed = mem_try((size_t)g->nodes + 1, sizeof *fixed), was = g->type[0].count;
 
-    for (uint32_t t = 0; t + 1 < h.types; t++)
-        h.type[t].memory_bytes = memory >= 0 ? memory : h.type[t].memory_bytes;
-    h.type[0].count = count;
-    h.per_server = 0;
-    quiet.better = NULL;
-    quiet.target_ms = 0;
-    quiet.looks = NEEDS_LOOKS;
-    int rc = solve_dpl(&h, &quiet, &p, &why);
-    /* Where a whole search is not affordable once, it is not twenty times. */
-    if (rc == ERR_INFEASIBLE && !job->looks) {
-        why = (struct err){0};
-        rc = solve_contiguous(&h, &quiet, &p, &why);
+    for (uint32_t v = 0; fixed && v < g->nodes; v++) {
+        bool moves = g->fixed[v] != PLACE_NONE && g->fixed[v] >= was;
+        fixed[v] = moves ? g->fixed[v] - was + count : g->fixed[v];
     }
-    *fits = !rc;
-    *most = 0;
-    if (rc == ERR_INFEASIBLE)
-        return 0;
-    if (rc) {
-        *e = why;
-        return rc;
-    }
+    return fixed;
+}
+
+static double most_held(const struct place_graph *g, const struct placement *p)
+{
+    double most = 0;
+
     for (uint32_t d = 0; d < p->devices; d++) {
         double bytes = 0;
         for (uint32_t v = 0; v < g->nodes; v++)
             bytes += p->device[v] == d ? g->bytes[v] : 0;
-        *most = h.type[place_type_of(&h, d)].is_host ? *most : fmax(*most, bytes);
+        most = g->type[place_type_of(g, d)].is_host ? most : fmax(most, bytes);
     }
-    placement_free(p);
-    return 0;
+    return most;
+}
+
+/* A contiguous plan of g with other devices. */
+static int try_devices(const struct place_graph *g, const struct place_job *job,
+                       struct other_devices *o, struct err *e)
+{
+    struct place_graph h = *g; /* shares all arrays but fixed */
+    struct place_job quiet = *job;
+    struct placement *p = NULL;
+    struct err why = {0};
+
+    h.fixed = fixed_moved(g, o->count);
+    if (!h.fixed)
+        return err_no_memory(e, "for pins");
+    for (uint32_t t = 0; t + 1 < h.types; t++)
+        h.type[t].memory_bytes = o->memory >= 0 ? o->memory : h.type[t].memory_bytes;
+    h.type[0].count = o->count;
+    h.per_server = 0;
+    quiet.better = NULL;
+    quiet.target_ms = 0;
+    quiet.looks = o->looks ? o->looks : NEEDS_LOOKS;
+    quiet.limits = (struct place_limits){
+        .ideals = NEEDS_IDEALS, .steps = NEEDS_STEPS, .stop = job->limits.stop};
+    int rc = solve_dpl(&h, &quiet, &p, &why);
+    /* Where a whole search is not affordable once, it is not twenty times. */
+    o->by_exact = rc == ERR_INFEASIBLE && !job->looks;
+    if (o->by_exact) {
+        why = (struct err){0};
+        rc = solve_contiguous(&h, &quiet, &p, &why);
+    }
+    o->fits = !rc;
+    o->most = rc ? 0 : most_held(&h, p);
+    if (!rc)
+        placement_free(p);
+    free(h.fixed);
+    if (!rc || rc == ERR_INFEASIBLE)
+        return 0;
+    *e = why;
+    return rc;
 }
 
 static int least_memory(const struct place_graph *g, const struct place_job *job, double *out,
                         struct err *e)
 {
-    double high, low = 0, most;
-    bool fits;
-    int rc = try_devices(g, job, INFINITY, g->type[0].count, &fits, &high, e);
+    struct other_devices o = {.memory = INFINITY, .count = g->type[0].count};
+    double high, low = 0;
+    int rc = try_devices(g, job, &o, e);
 
     *out = INFINITY;
-    if (rc || !fits)
+    if (rc || !o.fits)
         return rc;
+    high = o.most;
     for (int i = 0; i < 40 && high - low > 1e-4 * high; i++) {
-        double middle = (low + high) / 2;
-        rc = try_devices(g, job, middle, g->type[0].count, &fits, &most, e);
+        o.memory = (low + high) / 2;
+        rc = try_devices(g, job, &o, e);
         if (rc)
             return rc;
-        if (fits)
-            high = most;
+        if (o.fits)
+            high = o.most;
         else
-            low = middle;
+            low = o.memory;
+    }
+    *out = high;
+    return 0;
+}
+
+/* 0: no number was found. */
+static int fewest_accelerators(const struct place_graph *g, const struct place_job *job,
+                               uint32_t *out, struct err *e)
+{
+    uint32_t most = PLACE_DEVICES_MAX - place_devices(g) + g->type[0].count;
+    uint32_t low = g->type[0].count, high = low;
+    struct other_devices o = {.memory = -1};
+
+    *out = 0;
+    while (!o.fits && high < most && high < 2 * (g->colors + 1)) {
+        low = high;
+        high = high ? 2 * high : 1;
+        o.count = high = high > most ? most : high;
+        int rc = try_devices(g, job, &o, e);
+        if (rc)
+            return rc;
+    }
+    if (!o.fits)
+        return 0;
+    while (high - low > 1) {
+        o.count = (low + high) / 2;
+        int rc = try_devices(g, job, &o, e);
+        if (rc)
+            return rc;
+        if (o.fits)
+            high = o.count;
+        else
+            low = o.count;
     }
     *out = high;
     return 0;
@@ -422,35 +518,17 @@ static int least_memory(const struct place_graph *g, const struct place_job *job
 int place_find_needs(const struct place_graph *g, const struct place_job *job,
                      struct place_needs *out, struct err *e)
 {
-    uint32_t most = PLACE_DEVICES_MAX - place_devices(g) + g->type[0].count;
-    uint32_t low = g->type[0].count, high = low;
-    double unused;
-    bool fits = false;
-    int rc = least_memory(g, job, &out->memory_bytes, e);
+    struct other_devices same = {
+        .memory = -1, .count = g->type[0].count, .looks = 10 * (uint64_t)NEEDS_LOOKS};
 
-    out->accelerators = 0;
-    if (rc)
-        return rc;
-    while (!fits && high < most && high < 2 * (g->colors + 1)) {
-        low = high;
-        high = high ? 2 * high : 1;
-        high = high > most ? most : high;
-        rc = try_devices(g, job, -1, high, &fits, &unused, e);
-        if (rc)
-            return rc;
-    }
-    if (rc || !fits)
-        return rc;
-    while (high - low > 1) {
-        uint32_t middle = (low + high) / 2;
-        rc = try_devices(g, job, -1, middle, &fits, &unused, e);
-        if (rc)
-            return rc;
-        if (fits)
-            high = middle;
-        else
-            low = middle;
-    }
-    out->accelerators = high;
-    return 0;
+    *out = (struct place_needs){0};
+    if (try_devices(g, job, &same, e))
+        return e->code;
+    out->fits = same.fits;
+    out->by_exact = same.by_exact;
+    if (out->fits)
+        return 0;
+    if (least_memory(g, job, &out->memory_bytes, e))
+        return e->code;
+    return fewest_accelerators(g, job, &out->accelerators, e);
 }

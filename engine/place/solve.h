@@ -42,11 +42,21 @@ extern const struct place_algorithm place_algorithms[]; /* ends with name NULL; 
 int place_solve(const struct place_graph *g, const struct place_job *job, const char *algorithm,
                 struct placement **out, struct err *e) MUST_CHECK;
 
+/* Does the plan answer the question: within memory, kinds and pins, and contiguous where that is
+ * asked? Opponents do not all look at everything. Sets `contiguous` and the stages of a plan of a
+ * stream whose devices are a chain. O(nodes + edges + devices^2). */
+int place_answers(const struct place_graph *g, const struct place_job *job, struct placement *p,
+                  bool *answers, struct err *e) MUST_CHECK;
+
 /* What would be enough where nothing fits, for contiguous plans, which answer the other questions
- * too: the least that a short search finds, or with job->looks the least along a few orders. */
+ * too: the least that a short search finds, or with job->looks the least along a few orders. That
+ * none was found says nothing about other plans. */
 struct place_needs {
-    double memory_bytes; /* of each accelerator, as many as there are; INFINITY: no memory helps */
-    uint32_t accelerators; /* of the first kind, with the memory there is; 0: no number helps */
+    bool fits;     /* another search finds a plan of the very question; then no number is filled */
+    bool by_exact; /* then: the exact search does; dpl does not */
+    double memory_bytes;   /* of each accelerator, as many as there are; INFINITY: with none a plan
+                              was found */
+    uint32_t accelerators; /* of the first kind, with the memory there is; 0: with none was one */
 };
 int place_find_needs(const struct place_graph *g, const struct place_job *job,
                      struct place_needs *out, struct err *e) MUST_CHECK;

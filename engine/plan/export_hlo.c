@@ -2,6 +2,7 @@
 
 #include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
+#include "engine/decide/partitioner.h"
 #include "engine/plan/export_differences.h"
 #include "engine/plan/export_hlo_internal.h"
 #include "engine/plan/export_loops.h"
@@ -153,6 +154,20 @@ static const char *operand_name(void *context, hlo_id id, uint32_t n)
     return w->name.failed ? NULL : w->name.text;
 }
 
+/* What the partitioner computes wrong in parts is written whole (resharding_want). */
+static void keep_whole(const struct plan *plan, label *over)
+{
+    const struct problem *p = plan->problem;
+
+    for (hlo_id id = 0; id < p->m->count && !plan->relaxed; id++) {
+        if (!partitioner_loses_parts(p->partitioner, p->m, id))
+            continue;
+        dim_id first = p->classes.dim_base[p->m->leaf_base[id]];
+        dim_id end = p->classes.dim_base[p->m->leaf_base[id + 1]];
+        memset(over + first, 0, (end - first) * sizeof *over);
+    }
+}
+
 /* Tuples that join control flows, and the entry's root, are as what they become. */
 static void set_goals(struct hlo_annotations *a)
 {
@@ -266,6 +281,7 @@ int hlo_annotations_new(const struct plan *plan, bool keeps_sums, struct hlo_ann
                            : err_no_memory(e, "to export the plan");
     if (rc)
         return rc;
+    keep_whole(plan, out->over);
     mark_computations(m, out->is_meant);
     rc = export_loops_new(m, &out->loops, e);
     if (rc)

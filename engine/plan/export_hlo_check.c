@@ -2,6 +2,7 @@
 #include "engine/cost/step_tables.h"
 #include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
+#include "engine/decide/partitioner.h"
 #include "engine/plan/export_hlo.h"
 #include "engine/plan/export_hlo_internal.h"
 #include "engine/plan/export_loops.h"
@@ -43,6 +44,16 @@ static int check_relaxed_value(struct checker *c, hlo_id id, hlo_value v, const 
     return 0;
 }
 
+/* What the partitioner computes wrong in parts is whole. */
+static int check_whole(struct checker *c, hlo_id id, uint32_t rank, const label *over)
+{
+    for (uint32_t d = 0; d < rank; d++) {
+        if (over[d])
+            return wrong_instruction(c, id, "is split");
+    }
+    return 0;
+}
+
 /* One value's sharding at `text`: its classes' labels, which must agree with those found before. */
 static int check_value(struct checker *c, hlo_id id, hlo_value v, const char **text,
                        const char *end)
@@ -57,6 +68,8 @@ static int check_value(struct checker *c, hlo_id id, hlo_value v, const char **t
     *text += size;
     if (c->plan->relaxed)
         return check_relaxed_value(c, id, v, over);
+    if (partitioner_loses_parts(p->partitioner, p->m, id))
+        return check_whole(c, id, rank, over);
     for (uint32_t d = 0; d < rank; d++) {
         class_id k = p->classes.class_of[class_dim(&p->classes, v, d)];
         if (k == CLASS_NONE)

@@ -87,11 +87,21 @@ static const char *const code[] = {
     "in found if m]\n"
     "\n"
     "\n"
+    "def _is_key(x):\n"
+    "    return hasattr(x, \"dtype\") and jax.dtypes.issubdtype(x.dtype, jax.dtypes.extended)\n"
+    "\n"
+    "\n"
+    "def _plain(x):\n"
+    "    \"\"\"A random key as the integers that it is, in the program; shapes alone.\"\"\"\n"
+    "    return jax.eval_shape(jax.random.key_data, jax.ShapeDtypeStruct(x.shape, x.dtype)) if "
+    "_is_key(x) else x\n"
+    "\n"
+    "\n"
     "def _compare(exported, lowered, main):\n"
     "    \"\"\"The step must be the program that was planned: arguments, results, each operation "
     "as it is printed.\"\"\"\n"
     "    want = [ir.RankedTensorType(t) for t in main.type.inputs]\n"
-    "    have = [exported.in_avals[i] for i in exported.module_kept_var_idx]\n"
+    "    have = [_plain(exported.in_avals[i]) for i in exported.module_kept_var_idx]\n"
     "    if len(have) != len(want):\n"
     "        raise ValueError(f\"this step keeps {len(have)} arrays of its arguments, the plan is "
     "for {len(want)}\")\n"
@@ -162,7 +172,8 @@ static const char *const code[] = {
     "mlir_module_serialized=_export._module_to_bytecode(module), nr_devices=count)\n",
     "    leaves = [P()] * len(exported.in_avals)\n",
     "    for n, spec in zip(exported.module_kept_var_idx, kept):\n",
-    "        leaves[n] = spec\n",
+    "        leaves[n] = P(*spec[:len(exported.in_avals[n].shape)])\n",
+    "    returned = [P(*s[:len(a.shape)]) for s, a in zip(returned, exported.out_avals)]\n",
     "    to = lambda specs: [NamedSharding(mesh, s) for s in specs]\n",
     "    inputs, _ = jax.tree_util.tree_unflatten(exported.in_tree, to(leaves))\n",
     "    outputs = jax.tree_util.tree_unflatten(exported.out_tree, to(returned))\n",
@@ -192,11 +203,13 @@ static const char *const code[] = {
     "as arguments 1e-6 off do.\"\"\"\n",
     "    noise = np.random.default_rng(0)\n",
     "    whole = jax.jit(lambda *a: step(*a))\n",
-    "    copies = lambda: jax.tree_util.tree_map(lambda x: np.array(x), args)\n",
-    "    off = lambda x: x * (1 + 1e-6 * noise.standard_normal(x.shape)).astype(x.dtype) if "
-    "x.dtype.kind == \"f\" else x\n",
+    "    copies = lambda: jax.tree_util.tree_map(lambda x: jax.random.clone(x) if _is_key(x) else "
+    "np.array(x), args)\n",
+    "    off = lambda x: x * (1 + 1e-6 * noise.standard_normal(x.shape)).astype(x.dtype) if not "
+    "_is_key(x) and x.dtype.kind == \"f\" else x\n",
     "    leaves = lambda results: [np.asarray(x, np.float64) for x in "
-    "jax.tree_util.tree_leaves(results) if np.dtype(x.dtype).kind in \"fiubV\"]\n",
+    "jax.tree_util.tree_leaves(results) if not _is_key(x) and np.dtype(x.dtype).kind in "
+    "\"fiubV\"]\n",
     "    results = zip(leaves(whole(*copies())), leaves(run(*run.place(*copies()))), "
     "leaves(whole(*jax.tree_util.tree_map(off, copies()))))\n",
     "    for n, (a, b, c) in enumerate(results):\n",

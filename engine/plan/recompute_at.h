@@ -7,6 +7,7 @@
 #include "engine/plan/plan.h"
 #include "engine/recompute/primal.h"
 #include "engine/recompute/recompute.h"
+#include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 
 struct plan_recompute {
@@ -20,6 +21,11 @@ struct plan_recompute {
     double engine_peak; /* the plan's peak by the memory model in that order, bytes */
     double module_peak; /* the same computed from what is kept, to compare with it */
 };
+
+static inline const struct hlo_module *recompute_module(const struct plan_recompute *r)
+{
+    return r->plan->problem->m;
+}
 
 /* A bound counts as tight when it is within this share of a step below the choice. */
 #define RECOMPUTE_ENOUGH 2e-4

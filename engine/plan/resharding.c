@@ -92,6 +92,14 @@ static bool cut_further(const struct resharding *r, hlo_id id, uint32_t n,
     return true;
 }
 
+/* XLA computes it wrong where it is split: whole operands, a whole result. */
+static bool stays_whole(const struct resharding *r, hlo_id id)
+{
+    const struct problem *p = r->plan->problem;
+
+    return !r->plan->relaxed && partitioner_loses_parts(p->partitioner, p->m, id);
+}
+
 /* Operand `v` as a strict plan splits it. */
 static void strict_labels(const struct resharding *r, hlo_value v, label over[static HLO_RANK_MAX])
 {
@@ -119,6 +127,10 @@ bool resharding_want(struct resharding *r, hlo_id id, uint32_t n, label want[sta
 
     if (v == HLO_NONE || !r->is_meant[hlo_at(p->m, id)->computation])
         return false;
+    if (stays_whole(r, id)) {
+        memset(want, 0, HLO_RANK_MAX * sizeof *want);
+        return true;
+    }
     if (p->classes.is_free[v] && partitioner_sums_everywhere(p->partitioner, p->m, id)) {
         free_values_wanted(r->plan, id, resharding_leaf(p->m, id, n), want);
         return cut_further(r, id, n, want);
@@ -191,7 +203,9 @@ static void held_labels(const struct resharding *r, hlo_id from, label over[stat
 /* What operand `n` is without a copy for this use alone. */
 static void found_labels(const struct resharding *r, hlo_id from, label over[static HLO_RANK_MAX])
 {
-    if (!r->plan->relaxed)
+    if (stays_whole(r, from))
+        memset(over, 0, HLO_RANK_MAX * sizeof *over);
+    else if (!r->plan->relaxed)
         strict_labels(r, r->plan->problem->m->leaf_base[from], over);
     else if (has_held_copy(r, from))
         held_labels(r, from, over);

@@ -9,6 +9,9 @@
  * HLO cannot express partial results: what a plan leaves partial is written as combined. Shardy can
  * express partial sums; there a copy combines them.
  *
+ * What the partitioner computes wrong in parts (partitioner_loses_parts) has whole operands and a
+ * whole result in strict plans too; each use cuts its part.
+ *
  * Free values need copies too, even in strict plans: one for each use that wants another split than
  * they are written with, except for elementwise uses. Otherwise XLA gathers the other operands of a
  * product, and folds the difference away where only reshapes lie between. And where uses differ, a

@@ -163,20 +163,13 @@ static uint32_t widest(const struct recompute *r, const struct looks *l)
     return best;
 }
 
-/* Within the limit and faster, or nearer to it. */
-static bool is_better(const struct recompute_choice *c, const struct recompute_choice *than)
-{
-    if (c->fits != than->fits)
-        return c->fits;
-    return c->fits ? c->ms < than->ms : c->peak < than->peak;
-}
-
-static int look_at(const struct recompute *r, double limit, double x, double enough_ms,
+static int look_at(struct recompute_looks *fronts, double limit, double x, double enough_ms,
                    struct looks *l, struct recompute_choice *best, double *moved, struct err *e)
 {
+    const struct recompute *r = recompute_looks_of(fronts);
     struct recompute_choice c = {0};
     uint32_t n = l->count++;
-    int rc = recompute_on_device(r, limit + x, enough_ms, &c, e);
+    int rc = recompute_on_device(fronts, limit + x, enough_ms, &c, e);
 
     if (rc)
         return rc;
@@ -188,7 +181,7 @@ static int look_at(const struct recompute *r, double limit, double x, double eno
     l->bound[n] = c.bound_ms;
     rc = send_away(r, &c, limit, e);
     *moved = c.host_bytes;
-    if (!rc && is_better(&c, best)) {
+    if (!rc && recompute_is_better(&c, best)) {
         struct recompute_choice worse = *best;
         c.bound_ms = best->bound_ms;
         *best = c;
@@ -208,16 +201,16 @@ static double most_bytes(const struct recompute *r, double limit)
 
 /* What no copy shows: arrays on their way take memory too, so that a little more goes than was
  * asked for; less is asked for then. */
-static int look_at_free(const struct recompute *r, double limit, double enough_ms, struct looks *l,
-                        double most, struct recompute_choice *best, struct err *e)
+static int look_at_free(struct recompute_looks *fronts, double limit, double enough_ms,
+                        struct looks *l, double most, struct recompute_choice *best, struct err *e)
 {
-    const struct recompute_host *h = &r->host;
+    const struct recompute_host *h = &recompute_looks_of(fronts)->host;
     double free_bytes = fmin(h->forward_ms, h->backward_ms) / h->passes * h->bytes_per_ms;
     double x = free_bytes, moved = 0;
     int rc = 0;
 
     for (int k = 0; k < AIMS_MOST && !rc && x > 0 && x < most; k++) {
-        rc = look_at(r, limit, x, enough_ms, l, best, &moved, e);
+        rc = look_at(fronts, limit, x, enough_ms, l, best, &moved, e);
         if (!(moved > free_bytes))
             break;
         x -= MORE * (moved - free_bytes);
@@ -225,24 +218,25 @@ static int look_at_free(const struct recompute *r, double limit, double enough_m
     return rc;
 }
 
-int recompute_offload(const struct recompute *r, double limit, double enough_ms,
+int recompute_offload(struct recompute_looks *fronts, double limit, double enough_ms,
                       struct recompute_choice *best, struct err *e)
 {
+    const struct recompute *r = recompute_looks_of(fronts);
     struct looks l = {.count = 1}; /* nothing on the host */
     double most = most_bytes(r, limit), moved;
 
     l.bound[0] = best->bound_ms;
     if (!(most > 0))
         return 0;
-    int rc = look_at_free(r, limit, enough_ms, &l, most, best, e);
+    int rc = look_at_free(fronts, limit, enough_ms, &l, most, best, e);
     if (!rc)
-        rc = look_at(r, limit, most, enough_ms, &l, best, &moved, e);
+        rc = look_at(fronts, limit, most, enough_ms, &l, best, &moved, e);
     while (!rc && l.count < LOOKS_MOST) {
         uint32_t n = widest(r, &l);
         if ((best->fits && bound_of(r, &l, n) >= best->ms - enough_ms) ||
             l.x[n] - l.x[n - 1] < NARROW * most)
             break;
-        rc = look_at(r, limit, (l.x[n - 1] + l.x[n]) / 2, enough_ms, &l, best, &moved, e);
+        rc = look_at(fronts, limit, (l.x[n - 1] + l.x[n]) / 2, enough_ms, &l, best, &moved, e);
     }
     best->bound_ms = fmin(l.bound[0], bound_of(r, &l, widest(r, &l)));
     return rc;

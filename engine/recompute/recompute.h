@@ -57,6 +57,8 @@ struct recompute_point {
     uint8_t *state; /* [nodes] enum recompute_state */
 };
 
+struct front;
+
 struct recompute {
     const struct primal_graph *graph;
     double *bytes, *piece_bytes;    /* [nodes] kept: of all trips of its loops */
@@ -66,6 +68,7 @@ struct recompute {
     double *reader_bytes;           /* [readers] */
     struct recompute_point *points; /* the front: from most kept, the fastest, to least */
     uint32_t count;
+    struct front *front;           /* the same, and what was worked out about its points */
     struct recompute_point module; /* as the module is written */
     double *base;              /* [positions] bytes of the entry's schedule without what is kept */
     uint32_t positions, start; /* start: position of the entry's first */
@@ -83,6 +86,10 @@ void recompute_release(struct recompute *r);
  * whatever is then needed and cannot be computed again. Fills `state` [nodes]. O(edges). */
 struct recompute_point recompute_point_of(const struct recompute *r, const uint8_t *keeps,
                                           uint8_t *state);
+bool recompute_is_kept(uint8_t state);
+/* What node `k` takes in that state, of all its layers: bytes kept, ms of a step. */
+double recompute_kept_bytes(const struct recompute *r, uint32_t k, uint8_t state);
+double recompute_state_ms(const struct recompute *r, uint32_t k, uint8_t state);
 /* Share of node `k`'s layers that are among the first `layers`. */
 double recompute_part(const struct recompute *r, uint32_t k, uint32_t layers);
 
@@ -104,7 +111,7 @@ struct recompute_choice {
  * is kept in pieces. A loop's last trip may go; its first fetch shows. The bound holds for all
  * choices of keeping, offloading and computing again. If the peak is at a position that some kept
  * values do not reach, builds the front again for that position, until the bound is within
- * `enough_ms`. */
+ * `enough_ms`. One thread at a time. */
 int recompute_within(const struct recompute *r, double limit, double enough_ms,
                      struct recompute_choice *out, struct err *e) MUST_CHECK;
 /* Peak of a step under a choice, of which rest, first and the two numbers of layers are read. < 0:

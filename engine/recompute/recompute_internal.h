@@ -3,16 +3,33 @@
 #ifndef AUTOMAP_ENGINE_RECOMPUTE_RECOMPUTE_INTERNAL_H
 #define AUTOMAP_ENGINE_RECOMPUTE_RECOMPUTE_INTERNAL_H
 
+#include "engine/recompute/primal.h"
 #include "engine/recompute/recompute.h"
 #include "hlo/support/err.h"
 
+/* Until when what is computed again may stay, its layer's turn of the backward pass. */
+uint32_t recompute_window_end(const struct primal_graph *g, const struct primal *n);
+/* Bytes of one layer's array of a node that is computed again, beside the base. That has it where
+ * the module computes it again itself, and, in a loop, where it slices it out of its stack. */
+double recompute_again_bytes(const struct recompute *r, uint32_t k);
+/* As recompute_peak; *at: where. */
+double recompute_peak_at(const struct recompute *r, const struct recompute_choice *c, uint32_t *at);
+
+/* Within the limit and faster, or nearer to it. */
+bool recompute_is_better(const struct recompute_choice *c, const struct recompute_choice *than);
+
+/* Fronts as positions of the schedule see them: they do not change with the limit, so one set
+ * serves all limits asked for. */
+struct recompute_looks;
+const struct recompute *recompute_looks_of(const struct recompute_looks *l);
+
 /* recompute_within without a host: everything that is kept stays on the device. */
-int recompute_on_device(const struct recompute *r, double limit, double enough_ms,
+int recompute_on_device(struct recompute_looks *l, double limit, double enough_ms,
                         struct recompute_choice *out, struct err *e) MUST_CHECK;
 
 /* The fastest choice that also moves kept values to host memory; *best is the one without, and
  * stays where it is as good. Its bound becomes that of both. */
-int recompute_offload(const struct recompute *r, double limit, double enough_ms,
+int recompute_offload(struct recompute_looks *l, double limit, double enough_ms,
                       struct recompute_choice *best, struct err *e) MUST_CHECK;
 
 #endif

@@ -55,7 +55,7 @@ static void forbid_states(struct relaxed *r, uint32_t node, uint32_t space, uint
     r->pinned.unary[node] = tables_forbid(&r->model.tables, r->pinned.unary[node], allowed);
 }
 
-/* All that read `v` read it so; what loops carry further, too. */
+/* All that read `v` and can be split read it so; what loops carry further, too. */
 static void pin_uses(struct relaxed *r, hlo_value v, const struct relaxed_pin *pin, int depth)
 {
     const struct model *m = &r->model;
@@ -69,6 +69,8 @@ static void pin_uses(struct relaxed *r, hlo_value v, const struct relaxed_pin *p
         uint32_t edge = r->out_edges[k], user = m->energy.edges[edge].b;
         if (m->edges[edge].value != v || m->nodes[user].kind == MODEL_SOURCE)
             continue; /* storage has pins of its own */
+        if (m->nodes[user].kind == MODEL_INSTRUCTION && r->p->classes.runs_whole[m->nodes[user].id])
+            continue; /* the partitioner gathers it */
         forbid_states(r, user, m->edges[edge].space, m->edges[edge].map_b, pin);
         if (m->nodes[user].kind == MODEL_JUNCTION && depth < LOOPS_DEEP_MOST)
             pin_uses(r, m->nodes[user].value, pin, depth + 1);

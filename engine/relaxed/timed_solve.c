@@ -13,9 +13,12 @@
 #include <math.h>
 #include <string.h>
 
-enum { REPAIR_ROUNDS = 60, COOLINGS = 48, TREE_MOST = 3000 };
-#define COOLING 0.92172 /* 1/50 after COOLINGS */
-#define ENOUGH 1e-9     /* gap that ends it */
+enum { REPAIR_ROUNDS = 60, COOLINGS = 48, TREE_MOST = 3000, BARRIER_STEP = 6 };
+#define LOW 3
+#define DOUBLINGS 3
+#define BARRIERS_END 0.9 /* of a search, which looks each sixteenth: they stand for the last */
+#define COOLING 0.92172  /* 1/50 after COOLINGS */
+#define ENOUGH 1e-9      /* gap that ends it */
 
 struct timed_search {
     struct energy *g;
@@ -25,6 +28,7 @@ struct timed_search {
     struct tree_search trees;
     struct timed_result *best;
     double *price, *sums, *bytes; /* [points + 1] of a search */
+    bool has_barriers;            /* some table has forbidden pairs */
 };
 
 static uint64_t work_of(const struct timed_search *s)
@@ -83,7 +87,8 @@ static int walk_trees(struct timed_search *s, uint64_t until, struct err *e)
     while (!is_over(s, until)) {
         tree_search_move(t, tree_search_size(t, most));
         t->work += 50;
-        int rc = peaks_most(&t->peaks) > s->m->limit ? 0 : offer_timed(s, t->x, t->energy, e);
+        bool fits = t->data == s->g->tables->data && peaks_most(&t->peaks) <= s->m->limit;
+        int rc = fits ? offer_timed(s, t->x, t->energy, e) : 0;
         if (rc)
             return rc;
     }
@@ -133,11 +138,23 @@ static bool repair(struct timed_search *s, uint64_t budget)
     return peaks_most(&t->peaks) <= s->m->limit;
 }
 
-/* A search of so much work from the labels it has, which fit: prices fade, the temperature falls.
- */
-static int search_from(struct timed_search *s, uint64_t budget, double heat, struct err *e)
+/* Barriers begin at LOW times what a node costs and double until they are as they are. */
+static int set_barriers(struct timed_search *s, double part, struct err *e)
+{
+    double share = fmax(s->ascent.bound, 1) / s->g->nodes;
+    double most =
+        part < BARRIERS_END ? LOW * share * exp2(DOUBLINGS * part / BARRIERS_END) : INFINITY;
+
+    return tree_search_lower(&s->trees, most, e);
+}
+
+/* A search of so much work from the labels it has, which fit: prices fade, the temperature falls,
+ * and with `low` barriers rise, once some labels are known that keep them. */
+static int search_from(struct timed_search *s, uint64_t budget, double heat, bool low,
+                       struct err *e)
 {
     struct tree_search *t = &s->trees;
+    bool lowers = low && s->best->x;
     uint64_t from = work_of(s), end = s->o->work;
     double temperature = heat * fmax(s->ascent.bound, 1) / s->g->nodes;
     int rc = offer_timed(s, t->x, t->energy, e);
@@ -152,6 +169,10 @@ static int search_from(struct timed_search *s, uint64_t budget, double heat, str
             temperature *= COOLING;
         if (scale != 1 || !k)
             set_priced(s, scale);
+        if (lowers && k % BARRIER_STEP == 0)
+            rc = set_barriers(s, part, e);
+        if (rc)
+            return rc;
         rc = walk_trees(s, until < end ? until : end, e);
     }
     return rc;
@@ -163,14 +184,15 @@ static void set_prices(struct timed_search *s, const double *price)
 }
 
 /* From the last rounding. */
-static int try_rounding(struct timed_search *s, uint64_t budget, double heat, struct err *e)
+static int try_rounding(struct timed_search *s, uint64_t budget, double heat, bool low,
+                        struct err *e)
 {
     tree_search_set(&s->trees, s->ascent.trws.x);
     set_prices(s, s->ascent.best_price);
     if (!repair(s, budget / 2))
         return 0;
     set_prices(s, s->ascent.best_price);
-    return search_from(s, budget, heat, e);
+    return search_from(s, budget, heat, low, e);
 }
 
 /* Steps of prices; roundings that fit are kept. */
@@ -203,7 +225,7 @@ static int begin_ascent(struct timed_search *s, uint64_t slice, struct err *e)
         if (rc)
             return rc;
         if (round % 3 == 2 || !s->best->x)
-            rc = try_rounding(s, slice, BRIEF_HEAT, e);
+            rc = try_rounding(s, slice, BRIEF_HEAT, s->has_barriers, e);
     }
     return rc;
 }
@@ -212,7 +234,7 @@ static int begin_ascent(struct timed_search *s, uint64_t slice, struct err *e)
 static int restart(struct timed_search *s, uint32_t round, uint64_t slice, struct err *e)
 {
     price_ascent_settle(&s->ascent, SCALES[round % KINDS], 20 + 10 * (round % 5));
-    int rc = try_rounding(s, 3 * slice, HEATS[round % KINDS], e);
+    int rc = try_rounding(s, 3 * slice, HEATS[round % KINDS], s->has_barriers, e);
     if (rc)
         return rc;
     if (!s->best->x)
@@ -224,7 +246,7 @@ static int from_best(struct timed_search *s, uint32_t round, uint64_t slice, str
 {
     tree_search_set(&s->trees, s->best->x);
     set_prices(s, s->ascent.best_price);
-    return search_from(s, 3 * slice, HEATS[round % KINDS], e);
+    return search_from(s, 3 * slice, HEATS[round % KINDS], s->has_barriers, e);
 }
 
 static int run_rounds(struct timed_search *s, struct err *e)
@@ -247,10 +269,20 @@ static void release_timed(struct timed_search *s)
     free(s->bytes);
 }
 
+static bool has_barriers(const struct energy *g, double forbidden)
+{
+    for (size_t k = 0; k < g->tables->used; k++) {
+        if (g->tables->data[k] >= forbidden)
+            return true;
+    }
+    return false;
+}
+
 int timed_solve(struct energy *g, const struct over_time *m, const struct timed_options *o,
                 struct timed_result *out, struct err *e)
 {
-    struct timed_search s = {.g = g, .m = m, .o = o, .best = out};
+    struct timed_search s = {
+        .g = g, .m = m, .o = o, .best = out, .has_barriers = has_barriers(g, o->forbidden)};
     size_t points = (size_t)m->points + 1;
     int rc;
 

@@ -85,6 +85,7 @@ int tree_search_new(const struct trws *graph, const struct over_time *m, const d
                                 .memory = m,
                                 .cost = cost,
                                 .label_first = label_first,
+                                .data = graph->g->tables->data,
                                 .limit = m->limit};
     rl_rng_seed(&out->rng, seed, 0);
     if (!allocate_scratch(out, own)) {
@@ -116,6 +117,7 @@ void tree_search_release(struct tree_search *s)
     }
     free(s->x);
     free(s->priced);
+    free(s->lowered);
     peaks_release(&s->peaks);
     memset(s, 0, sizeof *s);
 }
@@ -129,7 +131,7 @@ static uint32_t labels_of(const struct tree_search *s, uint32_t node)
 static const double *row_of(const struct tree_search *s, const struct trws_end *end,
                             uint32_t labels)
 {
-    return s->g->tables->data + end->turned + (size_t)s->x[end->other] * labels;
+    return s->data + end->turned + (size_t)s->x[end->other] * labels;
 }
 
 /* The energy of x from nothing: all terms are 0 or more, so a sum below 2^53 has not passed it. */
@@ -151,6 +153,27 @@ void tree_search_set(struct tree_search *s, const uint16_t *x)
     over_time_profile(s->memory, x, s->own->bytes);
     peaks_set(&s->peaks, s->own->bytes);
     s->work += s->graph->first[s->g->nodes] + s->memory->span_count + 3 * (size_t)s->peaks.leaves;
+}
+
+int tree_search_lower(struct tree_search *s, double most, struct err *e)
+{
+    const struct tables *t = s->g->tables;
+
+    if (!isfinite(most)) {
+        s->data = t->data;
+    } else {
+        if (!s->lowered)
+            s->lowered = mem_try(t->used + 1, sizeof *s->lowered);
+        if (!s->lowered)
+            return err_no_memory(e, "to search by trees");
+        for (size_t k = 0; k < t->used; k++)
+            s->lowered[k] = t->data[k] < most ? t->data[k] : most;
+        s->data = s->lowered;
+        s->work += t->used;
+    }
+    sum_energy(s);
+    s->work += s->graph->first[s->g->nodes];
+    return 0;
 }
 
 /* ---- a random tree ---- */
@@ -255,7 +278,7 @@ static uint32_t least_of(const double *a, const double *b, uint32_t n)
 static void choose_labels(struct tree_search *s)
 {
     struct tree_scratch *o = s->own;
-    const double *data = s->g->tables->data;
+    const double *data = s->data;
 
     for (size_t l = 0; l < o->labels; l++)
         o->best[l] = o->own[l] + o->extra[l];
@@ -287,8 +310,8 @@ static double worth_of_labels(const struct tree_search *s, const uint16_t *label
     for (uint32_t i = 1; i < o->count; i++) {
         const struct branch *b = &o->branches[i];
         sum += o->own[b->at + labels[i]];
-        sum += s->g->tables->data[s->graph->ends[b->link].table +
-                                  (size_t)labels[b->parent] * labels_of(s, b->node) + labels[i]];
+        sum += s->data[s->graph->ends[b->link].table +
+                       (size_t)labels[b->parent] * labels_of(s, b->node) + labels[i]];
     }
     return sum;
 }

@@ -27,11 +27,13 @@ struct tree_search {
     const double *cost;        /* [labels], of nodes one after the other */
     const size_t *label_first; /* [nodes + 1] */
     double *priced;            /* [labels] cost with the prices of memory */
+    const double *data;        /* of the tables, or lowered */
+    double *lowered;           /* NULL: not yet */
     double limit;              /* of this search: at least the peak of x */
     double temperature;
     struct rl_rng rng;
     uint16_t *x;     /* [nodes] */
-    double energy;   /* of x, without prices; exact for whole costs while below 2^53 */
+    double energy;   /* of x, without prices, by `data`; exact for whole costs while below 2^53 */
     bool is_rounded; /* a sum passed 2^53 since it was last summed up whole */
     struct peaks peaks;
     uint64_t work; /* cells of tables looked at */
@@ -46,6 +48,11 @@ void tree_search_release(struct tree_search *s);
 
 /* Labels to go on from. O(nodes + edges + spans + points). */
 void tree_search_set(struct tree_search *s, const uint16_t *x);
+
+/* No cell of a table counts for more than `most`: forbidden pairs are barriers that no tree crosses
+ * while other nodes stay, unless they cost no more than that for a time. INFINITY: as they are.
+ * O(cells + edges); ERR_MEMORY. */
+int tree_search_lower(struct tree_search *s, double most, struct err *e) MUST_CHECK;
 
 /* One move with a tree of at most `size` nodes. Takes what does not raise the priced energy and
  * keeps the peak within the limit. */

@@ -30,6 +30,7 @@ enum {
     LEAD_EPISODES_PER_HEAT = 10,
     TUNING_TRIES = 8,  /* of every group, in stage 2, before it ends without gain */
     TUNING_SHOWN = 16, /* episodes of stage 2 from one showing of the best plan to the next */
+    SHOWN_MOST = 4,    /* times in a row, until the network's own way is as good */
     KEPT_MOST = 8192   /* decisions played again under new pins: some 50 ms */
 };
 #define BACKTRACK_EPSILON 0.2
@@ -170,23 +171,6 @@ static void set_tuning(struct dqn *d, bool on)
     rl_agent_hold_epsilon(d->run.agent, -1);
 }
 
-/* Stage 1 is stable when so many episodes brought nothing better and exploration has come down to
- * its end; stage 2 goes on until every group was set back 8 times without gain. */
-static void choose_stage(struct search *s, struct dqn *d)
-{
-    bool stable = s->since_better >= s->options.stable_episodes && s->game.move_count &&
-                  rl_agent_epsilon(d->run.agent) <= s->options.rl.epsilon_end + 1e-9;
-
-    if (!d->tuning && stable) {
-        hold(s, d, s->best.on, s->best.score);
-        set_tuning(d, true);
-    } else if (d->tuning && d->without_gain > 2 * TUNING_TRIES * s->game.move_count) {
-        set_tuning(d, false);
-        s->since_better = 0;
-        s->rounds++;
-    }
-}
-
 static void open_game(struct search *s, struct dqn *d)
 {
     d->played_count = 0;
@@ -201,17 +185,34 @@ static float *two_observations(const struct game *g)
     return mem_try(2 * (size_t)game_observation_size(g), sizeof(float));
 }
 
-/* Self-imitation: the best plan as an episode from all open, which goes into replay, and as many
- * updates as its decisions are due. Stage 2 begins near the best plan, so without this the network
- * never sees the way there, and its own best actions lead elsewhere. It is no try: the plan is
- * known. Only with return_bound, which makes that one episode count. */
-static void show_best(struct search *s, struct dqn *d)
+/* The network's own way from all open, by its best actions alone; what it comes to. */
+static double play_greedy(struct search *s, struct dqn *d)
+{
+    struct game *g = &s->game;
+    float *seen = mem_try(game_observation_size(g), sizeof *seen), q[2];
+
+    if (!seen)
+        return -INFINITY;
+    game_reset(g);
+    while (!game_is_over(g)) {
+        uint64_t legal = game_legal(g);
+        game_observe(g, seen);
+        rl_agent_q(d->run.agent, seen, &legal, q);
+        game_play(g, rl_net_argmax(q, 2, &legal) == 1);
+    }
+    free(seen);
+    return g->conflict ? -INFINITY : game_score(g);
+}
+
+/* The best plan as an episode from all open, which goes into replay, and as many updates as its
+ * decisions are due. False: no memory, a reward that is not finite, or it diverges, as the next
+ * update says. */
+static bool show_once(struct search *s, struct dqn *d)
 {
     const struct rl_settings *rl = &s->options.rl;
     struct rl_agent *agent = d->run.agent;
     struct game *g = &s->game;
     struct rl_update last;
-    uint64_t decisions = g->decisions;
     float *now = two_observations(g), *next = now ? now + game_observation_size(g) : NULL;
     bool kept = now != NULL;
 
@@ -231,10 +232,42 @@ static void show_best(struct search *s, struct dqn *d)
     }
     kept = kept && rl_agent_train(agent, g->move_count / rl->train_every * rl->updates_per_train,
                                   &last) >= 0;
-    if (!kept) /* no memory, a reward that is not finite, or it diverges, as the next update says */
+    if (!kept)
         rl_agent_cut(agent);
     free(now);
-    g->decisions = decisions;
+    return kept;
+}
+
+/* Self-imitation: the best plan is shown until the network's own way from all open is as good.
+ * Stage 2 begins near the best plan, so without this the network never sees the way there, and its
+ * own best actions lead elsewhere. It is no try: the plan is known. Only with return_bound, which
+ * makes that one episode count. */
+static void show_best(struct search *s, struct dqn *d)
+{
+    uint64_t decisions = s->game.decisions;
+    bool goes_on = s->options.rl.return_bound;
+
+    for (int n = 0; n < SHOWN_MOST && goes_on; n++)
+        goes_on = show_once(s, d) && is_higher(d->held[0].score, play_greedy(s, d));
+    s->game.decisions = decisions;
+}
+
+/* Stage 1 is stable when so many episodes brought nothing better and exploration has come down to
+ * its end; stage 2 goes on until every group was set back 8 times without gain. */
+static void choose_stage(struct search *s, struct dqn *d)
+{
+    bool stable = s->since_better >= s->options.stable_episodes && s->game.move_count &&
+                  rl_agent_epsilon(d->run.agent) <= s->options.rl.epsilon_end + 1e-9;
+
+    if (!d->tuning && stable) {
+        hold(s, d, s->best.on, s->best.score);
+        set_tuning(d, true);
+    } else if (d->tuning && d->without_gain > 2 * TUNING_TRIES * s->game.move_count) {
+        show_best(s, d);
+        set_tuning(d, false);
+        s->since_better = 0;
+        s->rounds++;
+    }
 }
 
 /* ---- the game as the learner asks for it ---- */
@@ -247,7 +280,7 @@ static void env_reset(void *self, struct rl_rng *rng)
     if (!d->asked) {
         choose_stage(s, d);
         d->opening.count = 0;
-        if (d->tuning && s->options.rl.return_bound && d->without_gain % TUNING_SHOWN == 0)
+        if (d->tuning && d->without_gain % TUNING_SHOWN == 0)
             show_best(s, d);
         if (d->tuning)
             open_groups(s, d, rng);
@@ -492,19 +525,8 @@ double search_dqn_greedy(struct search *s, label *on)
     struct dqn *d = s->self;
     struct game *g = &s->game;
     uint64_t decisions = g->decisions;
-    float *seen = mem_try(game_observation_size(g), sizeof *seen), q[2];
+    double score = play_greedy(s, d);
 
-    if (!seen)
-        return -INFINITY;
-    game_reset(g);
-    while (!game_is_over(g)) {
-        uint64_t legal = game_legal(g);
-        game_observe(g, seen);
-        rl_agent_q(d->run.agent, seen, &legal, q);
-        game_play(g, rl_net_argmax(q, 2, &legal) == 1);
-    }
-    free(seen);
-    double score = g->conflict ? -INFINITY : game_score(g);
     if (on)
         memcpy(on, g->state.on, g->problem->classes.count * sizeof *on);
     game_reset_from(g, &d->opening);

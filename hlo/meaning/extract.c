@@ -482,6 +482,24 @@ static int cut_attrs(struct extractor *x, hlo_id id, bool is_free, uint64_t cut,
 
 /* ---- the entry ---- */
 
+/* What reads an input reads its copy: parameter and copy may be split in two ways. */
+static int add_copy_of_input(struct extractor *x, hlo_value v)
+{
+    char name[600];
+    hlo_id parameter = x->made[v];
+    struct hlo_draft d = {.computation = x->entry,
+                          .opcode = HLO_OP_COPY,
+                          .operands = &parameter,
+                          .operand_count = 1,
+                          .shape = hlo_builder_at(x->b, parameter)->shape,
+                          .name = name,
+                          .at = SIZE_MAX};
+
+    snprintf(name, sizeof name, "%.500s.whole", hlo_name(x->m, x->m->value_instruction[v]));
+    d.name_size = (uint32_t)strlen(name);
+    return add_draft(x, &d, v, &x->made[v]);
+}
+
 static int add_inputs(struct extractor *x)
 {
     const struct hlo_module *m = x->m;
@@ -506,6 +524,8 @@ static int add_inputs(struct extractor *x)
         rc = build_array(x, id, hlo_value_shape(m, v), x->part->is_free[v] ? 0 : cut_of(x, v),
                          &d.shape);
         rc = rc ? rc : add_draft(x, &d, v, &x->made[v]);
+        if (x->part->is_copied && x->part->is_copied[v])
+            rc = rc ? rc : add_copy_of_input(x, v);
     }
     return rc;
 }

@@ -16,6 +16,7 @@ struct hlo_part {
     const bool *is_kept;    /* [m->count] instructions of the entry, no parameters, no flows */
     const hlo_value *input; /* values that become parameters, in this order */
     uint32_t inputs;
+    const bool *is_copied; /* [m->value_count] inputs that are read by way of a copy; NULL: none */
     const hlo_value *output; /* leaves of the root tuple: made in the part */
     uint32_t outputs;
     const bool *is_free; /* [m->value_count] hlo_free_values */

@@ -31,19 +31,16 @@ struct covering {
 static bool set_flops(struct layering *l)
 {
     const struct hlo_roles_work *w = l->w;
-    struct hlo_costs costs;
-    struct err e;
-
+    const struct hlo_costs *costs = &w->costs;
     l->flops = mem_try(w->m->count, sizeof *l->flops);
-    if (!l->flops || hlo_costs_new(w->m, &costs, &e))
+    if (!l->flops)
         return false;
     for (hlo_id id = 0; id < w->m->count; id++) {
-        double flops = costs.instruction[id].flops * costs.times[id];
+        double flops = costs->instruction[id].flops * costs->times[id];
         bool counts = w->phase[id] == HLO_PHASE_FORWARD || w->phase[id] == HLO_PHASE_BACKWARD;
         if (counts && flops > 0 && !hlo_cost_is_of_callees(hlo_at(w->m, id)->opcode))
             l->flops[id] = flops;
     }
-    hlo_costs_release(&costs);
     return true;
 }
 

@@ -1,4 +1,5 @@
 #include "hlo/meaning/roles.h"
+#include "hlo/meaning/cost.h"
 #include "hlo/meaning/roles_internal.h"
 #include "hlo/meaning/scope.h"
 #include "hlo/module/graph.h"
@@ -7,6 +8,7 @@
 #include "hlo/module/shape.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/thread.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -320,6 +322,7 @@ static int work_init(struct hlo_roles_work *w, const struct hlo_module *m, struc
     for (uint32_t p = 0; p < entry->param_count; p++)
         w->param_count += hlo_shape(m, entry->params[p])->leaf_count;
     w->output_count = hlo_shape(m, entry->root)->leaf_count;
+    hlo_roles_beside_begin(w);
     int code = hlo_graph_new(m, &w->g, e);
     if (code)
         return code;
@@ -340,11 +343,12 @@ static int work_init(struct hlo_roles_work *w, const struct hlo_module *m, struc
     w->output_param = mem_try(w->output_count, sizeof *w->output_param);
     w->claims = mem_try(w->output_count, sizeof *w->claims);
     w->claim_of = mem_try(m->value_count, sizeof *w->claim_of);
+    w->is_new = mem_try(m->value_count, 1);
     if (!w->params || !w->phase || !w->layer || !w->paths || !w->is_fixed || !w->is_aliased ||
         !w->given_to || !w->is_read || !w->has_moments || !w->param_of || !w->is_free ||
-        !w->single || !w->outputs || !w->output_param || !w->claims || !w->claim_of ||
+        !w->single || !w->outputs || !w->output_param || !w->claims || !w->claim_of || !w->is_new ||
         !hlo_reach_init(&w->forward, &w->g) || !hlo_reach_init(&w->backward, &w->g) ||
-        !hlo_reach_init(&w->scratch, &w->g) || !hlo_scopes_init(&w->scopes, m))
+        !hlo_reach_init(&w->scratch, &w->g))
         return err_no_memory(e, MEMORY_FOR);
     memset(w->param_of, 0xff, m->value_count * sizeof *w->param_of);
     memset(w->given_to, 0xff, n * sizeof *w->given_to);
@@ -355,6 +359,7 @@ static int work_init(struct hlo_roles_work *w, const struct hlo_module *m, struc
 
 static void work_release(struct hlo_roles_work *w)
 {
+    beside_end(&w->beside);
     hlo_graph_release(&w->g);
     free(w->paths);
     free(w->is_fixed);
@@ -370,10 +375,12 @@ static void work_release(struct hlo_roles_work *w)
     free(w->claims);
     free(w->claim_pool);
     free(w->claim_of);
+    free(w->is_new);
     hlo_reach_release(&w->forward);
     hlo_reach_release(&w->backward);
     hlo_reach_release(&w->scratch);
     hlo_scopes_release(&w->scopes);
+    hlo_costs_release(&w->costs);
 }
 
 /* The instruction of the file's name, also when calls were inlined. */
@@ -464,6 +471,8 @@ static int understand(struct hlo_roles_work *w, const struct hlo_vars *vars,
         hlo_roles_decide(w, has_list);
         code = set_names(w, e);
     }
+    if (!code)
+        code = hlo_roles_beside_end(w, e);
     if (!code)
         code = hlo_roles_phases(w, e);
     if (!code)

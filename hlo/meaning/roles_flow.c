@@ -218,6 +218,15 @@ static uint32_t viewed_param(const struct hlo_roles_work *w, hlo_value v)
     return w->param_of[v];
 }
 
+/* A loss by weights that this step has trained is computed from these: what trains them is not part
+ * of the forward pass. */
+static bool is_no_new_weight(const void *context, hlo_value v)
+{
+    const struct hlo_roles_work *w = context;
+
+    return !w->is_new[v];
+}
+
 /* Whoever reads a weight first, reads it for the forward pass: backward uses need its result. So
  * the forward pass is what the loss and these first uses are computed from. */
 static int find_forward(struct hlo_roles_work *w, struct err *e)
@@ -246,7 +255,7 @@ static int find_forward(struct hlo_roles_work *w, struct err *e)
         }
     }
     free(is_used);
-    hlo_reach_back(&w->forward, &w->g, NULL, NULL);
+    hlo_reach_back(&w->forward, &w->g, is_no_new_weight, w);
     for (uint32_t p = 0; p < w->param_count; p++)
         w->is_read[p] = w->forward.has[w->params[p].value];
     return 0;

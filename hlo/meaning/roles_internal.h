@@ -3,12 +3,14 @@
 #ifndef AUTOMAP_HLO_MEANING_ROLES_INTERNAL_H
 #define AUTOMAP_HLO_MEANING_ROLES_INTERNAL_H
 
+#include "hlo/meaning/cost.h"
 #include "hlo/meaning/roles.h"
 #include "hlo/meaning/scope.h"
 #include "hlo/module/graph.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/thread.h"
 
 /* ---- roles_name.c: names as frameworks write them ---- */
 
@@ -55,13 +57,18 @@ struct hlo_roles_work {
     uint32_t claim_count;
     uint32_t *claim_pool; /* indices into params */
     uint32_t *claim_of;   /* [value_count] claim + 1 that the value contributes to */
+    bool *is_new;         /* [value_count] a weight after a loss of this step */
     hlo_value loss;
     const char *loss_source, *loss_by_person;
     uint8_t loss_confidence;
     struct hlo_reach forward;  /* what the loss is computed from */
     struct hlo_reach backward; /* what gradients are computed from */
     struct hlo_reach scratch;
-    struct hlo_scopes scopes;
+    struct hlo_scopes scopes; /* these two: after hlo_roles_beside_end */
+    struct hlo_costs costs;
+    struct beside beside;
+    int beside_code;
+    struct err beside_err;
     uint8_t *phase; /* [m->count] */
     const char *phase_source, *layer_source;
     uint16_t *layer; /* [m->count] */
@@ -105,6 +112,10 @@ void hlo_roles_decide(struct hlo_roles_work *w, bool has_list);
 /* roles_flow.c: outputs, forward pass, gradients. */
 int hlo_roles_flow(struct hlo_roles_work *w, struct err *e) MUST_CHECK;
 int hlo_roles_gradients(struct hlo_roles_work *w, struct err *e) MUST_CHECK;
+
+/* roles_beside.c: scopes and costs, perhaps in a thread of their own. */
+void hlo_roles_beside_begin(struct hlo_roles_work *w);
+int hlo_roles_beside_end(struct hlo_roles_work *w, struct err *e) MUST_CHECK;
 
 /* roles_phase.c */
 int hlo_roles_phases(struct hlo_roles_work *w, struct err *e) MUST_CHECK;

@@ -204,17 +204,18 @@ enum worth {
     WORTH_BEFORE = 4 /* not computed from what updates are made of: gradients, new weights */
 };
 
-enum { NEAR_MOST = 256 }; /* values looked at around an update */
+enum {
+    NEAR_MOST = 256, /* values looked at around an update */
+    TERMS_MOST = 16  /* of a sum that may be the loss */
+};
 
 struct loss_search {
     struct hlo_roles_work *w;
     bool *is_carried;      /* [param_count] some result may be its new value */
-    bool *is_new;          /* [value_count] a weight after a loss of this step */
     uint32_t *seen;        /* [claim_count] candidate + 1 that met this update */
     struct hlo_reach made; /* computed from products, convolutions or tables, as gradients are */
-    uint16_t *needed_by;   /* [value_count] candidates of `rivals`, which need products */
-    uint32_t rivals;
-    uint32_t updates; /* that change an array of floats */
+    uint16_t *needed_by;   /* [value_count] how many rivals, which need products, need it */
+    uint32_t updates;      /* that change an array of floats */
     struct candidate *list;
     uint32_t count;
     bool are_vectors; /* no result is a scalar: a loss each of several members, or examples */
@@ -226,7 +227,7 @@ static bool carries_derivative(const void *context, hlo_value v)
 {
     const struct loss_search *s = context;
 
-    return hlo_work_is_float(s->w, v) && !s->is_new[v];
+    return hlo_work_is_float(s->w, v) && !s->w->is_new[v];
 }
 
 bool hlo_work_is_heavy(uint16_t opcode)
@@ -296,19 +297,24 @@ static void collect_vectors(struct loss_search *s)
 }
 
 /* The claim's value is a weight after a loss of this step: some result that may be the loss needs
- * none of the products that make it. State that the forward pass carries, tanh(h W), is none:
- * results need its products. */
+ * the weight before, and none of the products that make the new one. State that the forward pass
+ * carries, tanh(h W), is none: what needs the state before needs its products. */
 static bool is_trained_value(struct loss_search *s, const struct hlo_claim *c)
 {
     struct hlo_roles_work *w = s->w;
     struct hlo_reach *r = &w->scratch;
+    uint32_t read_by = 0;
 
+    for (uint32_t k = 0; k < c->count; k++) {
+        uint32_t before = s->needed_by[w->params[w->claim_pool[c->first + k]].value];
+        read_by = before > read_by ? before : read_by;
+    }
     hlo_reach_clear(r);
     hlo_reach_add(r, c->value);
     for (uint32_t n = 0; n < r->count && n < NEAR_MOST; n++) {
         hlo_value v = r->queue[n];
         if (hlo_work_is_heavy(hlo_at(w->m, w->m->value_instruction[v])->opcode)) {
-            if (s->needed_by[v] < s->rivals)
+            if (s->needed_by[v] < read_by)
                 return true;
             continue;
         }
@@ -318,21 +324,42 @@ static bool is_trained_value(struct loss_search *s, const struct hlo_claim *c)
     return false;
 }
 
-/* How many candidates each value is needed by; penalties, which need no product, do not count. */
+/* One more rival that needs what `v` is made of; penalties, which need no product, do not count. */
+static void count_rival(struct loss_search *s, hlo_value v)
+{
+    struct hlo_roles_work *w = s->w;
+    bool is_heavy = false;
+
+    hlo_reach_clear(&w->scratch);
+    hlo_reach_add(&w->scratch, v);
+    hlo_reach_back(&w->scratch, &w->g, NULL, NULL);
+    for (uint32_t k = 0; k < w->scratch.count && !is_heavy; k++)
+        is_heavy = s->made.has[w->scratch.queue[k]];
+    for (uint32_t k = 0; k < w->scratch.count && is_heavy; k++)
+        s->needed_by[w->scratch.queue[k]]++;
+}
+
+/* How many rivals each value is needed by: candidates, and of a sum its terms, as those of two
+ * losses one after the other that a step hands out as one number. */
 static void count_needs(struct loss_search *s)
 {
     struct hlo_roles_work *w = s->w;
+    hlo_value terms[TERMS_MOST];
 
     for (uint32_t n = 0; n < s->count; n++) {
-        hlo_reach_clear(&w->scratch);
-        hlo_reach_add(&w->scratch, s->list[n].value);
-        hlo_reach_back(&w->scratch, &w->g, NULL, NULL);
-        bool is_heavy = false;
-        for (uint32_t k = 0; k < w->scratch.count && !is_heavy; k++)
-            is_heavy = s->made.has[w->scratch.queue[k]];
-        s->rivals += is_heavy;
-        for (uint32_t k = 0; k < w->scratch.count && is_heavy; k++)
-            s->needed_by[w->scratch.queue[k]]++;
+        uint32_t count = 1, at = 0;
+        terms[0] = s->list[n].value;
+        while (at < count) {
+            hlo_value v = terms[at] = hlo_graph_source(&w->g, terms[at]);
+            uint32_t from = w->g.pred_first[v];
+            if (w->g.is_flow[v] || count == TERMS_MOST || !hlo_work_is_scalar(w, v) ||
+                hlo_at(w->m, w->m->value_instruction[v])->opcode != HLO_OP_ADD) {
+                count_rival(s, terms[at++]);
+                continue;
+            }
+            terms[at] = w->g.preds[from];
+            terms[count++] = w->g.preds[from + 1];
+        }
     }
 }
 
@@ -356,7 +383,7 @@ static void collect_candidates(struct loss_search *s)
     for (uint32_t c = 0; c < w->claim_count; c++) {
         bool is_array = hlo_value_shape(w->m, w->claims[c].value)->rank > 0;
         s->updates += is_array && w->claim_of[w->claims[c].value] && update_of(w->claims, c) == c;
-        s->is_new[w->claims[c].value] = is_array && is_trained_value(s, &w->claims[c]);
+        w->is_new[w->claims[c].value] = is_array && is_trained_value(s, &w->claims[c]);
         for (uint32_t k = 0; k < w->claims[c].count && is_array; k++)
             s->is_carried[w->claim_pool[w->claims[c].first + k]] = true;
     }
@@ -423,19 +450,16 @@ int hlo_roles_loss(struct hlo_roles_work *w, struct err *e)
 {
     struct loss_search s = {.w = w,
                             .is_carried = mem_try(w->param_count, 1),
-                            .is_new = mem_try(w->m->value_count, 1),
                             .needed_by = mem_try(w->m->value_count, sizeof *s.needed_by),
                             .seen = mem_try(w->claim_count, sizeof *s.seen),
                             .list = mem_try(LOSS_CANDIDATES_MAX, sizeof *s.list)};
-    bool ok = s.is_carried && s.is_new && s.needed_by && s.seen && s.list &&
-              hlo_reach_init(&s.made, &w->g);
+    bool ok = s.is_carried && s.needed_by && s.seen && s.list && hlo_reach_init(&s.made, &w->g);
 
-    if (ok && w->loss == HLO_NONE) {
+    if (ok)
         collect_candidates(&s);
+    if (ok && w->loss == HLO_NONE)
         choose_loss(&s);
-    }
     free(s.is_carried);
-    free(s.is_new);
     free(s.needed_by);
     free(s.seen);
     free(s.list);

@@ -82,17 +82,29 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+/* Digits behind so many say nothing that a double could hold. */
+static const double ENOUGH = 1e17;
+
 /* Digits, point and exponent of a number without sign; not strtod, which obeys the locale. */
 static bool parse_decimal(const char *p, const char *end, double *out)
 {
     double value = 0;
     int scale = 0, exponent = 0, sign = 1, digits = 0;
 
-    for (; p < end && is_digit(*p); p++, digits++)
-        value = value * 10 + (*p - '0');
-    if (p < end && *p == '.')
-        for (p++; p < end && is_digit(*p); p++, digits++, scale--)
+    for (; p < end && is_digit(*p); p++, digits++) {
+        if (value < ENOUGH)
             value = value * 10 + (*p - '0');
+        else
+            scale++;
+    }
+    if (p < end && *p == '.') {
+        for (p++; p < end && is_digit(*p); p++, digits++) {
+            if (value < ENOUGH) {
+                value = value * 10 + (*p - '0');
+                scale--;
+            }
+        }
+    }
     if (p < end && (*p == 'e' || *p == 'E') && digits) {
         p++;
         if (p < end && (*p == '-' || *p == '+'))

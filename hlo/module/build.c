@@ -151,7 +151,7 @@ struct hlo_builder *hlo_builder_new_copy(const struct hlo_module *source)
     return b;
 }
 
-static void release_indexes(struct hlo_builder *b)
+void hlo_builder_release_indexes(struct hlo_builder *b)
 {
     hlo_index_release(&b->computation_index);
     hlo_index_release(&b->instruction_index);
@@ -163,7 +163,7 @@ void hlo_builder_free(struct hlo_builder *b)
 {
     if (!b)
         return;
-    release_indexes(b);
+    hlo_builder_release_indexes(b);
     free(b->instructions);
     free(b->computations);
     free(b->operands);
@@ -554,6 +554,31 @@ static const char *kept_text(struct hlo_builder *b, const struct hlo_text *text,
     return same_bytes(before, text) ? before : arena_text(&b->m->arena, text->text, text->size);
 }
 
+/* `kept`: of the same texts, which need no copy; NULL: they do. */
+static int intern_meta(struct hlo_builder *b, const struct meta_key *k, const struct hlo_meta *kept,
+                       uint32_t *out, struct err *e)
+{
+    uint64_t hash = mem_hash(k->texts[1].text, k->texts[1].size, k->source_line);
+    hash = mem_hash(k->texts[2].text, k->texts[2].size, hash);
+    *out = hlo_index_find(b, &b->meta_index, hash, same_meta, k);
+    if (*out != HLO_NONE)
+        return 0;
+    const struct hlo_meta *last = &b->metas[b->meta_count - 1];
+    struct hlo_meta copy = {
+        .op_type = kept ? kept->op_type : kept_text(b, &k->texts[0], last->op_type),
+        .op_name = kept ? kept->op_name : kept_text(b, &k->texts[1], last->op_name),
+        .source_file = kept ? kept->source_file : kept_text(b, &k->texts[2], last->source_file),
+        .source_line = k->source_line,
+    };
+    if (!copy.op_type || !copy.op_name || !copy.source_file ||
+        !mem_grow(&b->metas, &b->meta_room, b->meta_count, 1) ||
+        !hlo_index_add(&b->meta_index, hash, (uint32_t)b->meta_count))
+        return hlo_build_memory(e);
+    *out = (uint32_t)b->meta_count;
+    b->metas[b->meta_count++] = copy;
+    return 0;
+}
+
 int hlo_build_meta(struct hlo_builder *b, const struct hlo_meta *meta, const size_t sizes[3],
                    uint32_t *out, struct err *e)
 {
@@ -564,25 +589,18 @@ int hlo_build_meta(struct hlo_builder *b, const struct hlo_meta *meta, const siz
         !clean_text(a, meta->op_name, sizes[1], &k.texts[1]) ||
         !clean_text(a, meta->source_file, sizes[2], &k.texts[2]))
         return hlo_build_memory(e);
-    uint64_t hash = mem_hash(k.texts[1].text, k.texts[1].size, k.source_line);
-    hash = mem_hash(k.texts[2].text, k.texts[2].size, hash);
-    *out = hlo_index_find(b, &b->meta_index, hash, same_meta, &k);
-    if (*out != HLO_NONE)
-        return 0;
-    const struct hlo_meta *last = &b->metas[b->meta_count - 1];
-    struct hlo_meta kept = {
-        .op_type = kept_text(b, &k.texts[0], last->op_type),
-        .op_name = kept_text(b, &k.texts[1], last->op_name),
-        .source_file = kept_text(b, &k.texts[2], last->source_file),
-        .source_line = k.source_line,
-    };
-    if (!kept.op_type || !kept.op_name || !kept.source_file ||
-        !mem_grow(&b->metas, &b->meta_room, b->meta_count, 1) ||
-        !hlo_index_add(&b->meta_index, hash, (uint32_t)b->meta_count))
-        return hlo_build_memory(e);
-    *out = (uint32_t)b->meta_count;
-    b->metas[b->meta_count++] = kept;
-    return 0;
+    return intern_meta(b, &k, NULL, out, e);
+}
+
+int hlo_build_meta_of(struct hlo_builder *b, const struct hlo_meta *meta, uint32_t *out,
+                      struct err *e)
+{
+    struct meta_key k = {.texts = {{meta->op_type, (uint32_t)strlen(meta->op_type)},
+                                   {meta->op_name, (uint32_t)strlen(meta->op_name)},
+                                   {meta->source_file, (uint32_t)strlen(meta->source_file)}},
+                         .source_line = meta->source_line};
+
+    return intern_meta(b, &k, meta, out, e);
 }
 
 const struct hlo_meta *hlo_builder_meta(const struct hlo_builder *b, uint32_t meta)
@@ -592,7 +610,14 @@ const struct hlo_meta *hlo_builder_meta(const struct hlo_builder *b, uint32_t me
 
 /* ---- warnings ---- */
 
-enum { WARNINGS_MAX = 64 };
+struct hlo_warning *hlo_build_find_warning(struct hlo_builder *b, const char *what)
+{
+    for (size_t i = 0; i < b->warning_count; i++) {
+        if (!strcmp(b->warnings[i].what, what))
+            return &b->warnings[i];
+    }
+    return NULL;
+}
 
 void hlo_build_warning(struct hlo_builder *b, size_t at, const char *format, ...)
 {
@@ -603,13 +628,12 @@ void hlo_build_warning(struct hlo_builder *b, size_t at, const char *format, ...
     vsnprintf(raw, sizeof raw, format, args);
     va_end(args);
     text_clean(what, sizeof what, raw, strlen(raw));
-    if (b->warning_count >= WARNINGS_MAX)
+    if (b->warning_count >= HLO_WARNINGS_MAX)
         snprintf(what, sizeof what, "further kinds of warnings");
-    for (size_t i = 0; i < b->warning_count; i++) {
-        if (!strcmp(b->warnings[i].what, what)) {
-            b->warnings[i].count++;
-            return;
-        }
+    struct hlo_warning *same = hlo_build_find_warning(b, what);
+    if (same) {
+        same->count++;
+        return;
     }
     struct hlo_warning w = {.what = arena_text(&b->m->arena, what, strlen(what)), .count = 1};
     if (!w.what || !mem_grow(&b->warnings, &b->warning_room, b->warning_count, 1))

@@ -30,6 +30,20 @@ void hlo_builder_free(struct hlo_builder *b); /* not after finish */
  * ids, and finish checks nothing that `source` was checked for. NULL when out of memory. */
 struct hlo_builder *hlo_builder_new_copy(const struct hlo_module *source);
 
+/* For one who reads the rest of b's text, from byte `at` on, while `b` is still being filled:
+ * `line` begins at byte `line_begin`. Its computation 0 stands for the one of `b` that `at` is
+ * inside of. Uses b's input. NULL when out of memory. */
+struct hlo_builder *hlo_builder_new_rest(const struct hlo_builder *b, size_t at, uint32_t line,
+                                         size_t line_begin);
+void hlo_builder_free_rest(struct hlo_builder *rest); /* NULL ok; not after hlo_builder_join */
+/* Together they keep within every limit. */
+bool hlo_builder_can_join(const struct hlo_builder *b, const struct hlo_builder *rest);
+/* What `rest` has goes to `b`, which then is as if it had been given all of it in order.
+ * comps[c]: what rest's computation c is in `b`; shapes[count]: shapes of rest, which become those
+ * of `b`. `rest` is freed, on failure too. O(rest). */
+int hlo_builder_join(struct hlo_builder *b, struct hlo_builder *rest, const hlo_comp *comps,
+                     hlo_shape_id *shapes, size_t count, struct err *e) MUST_CHECK;
+
 /* The module under construction: name, format, header fields, aliases, tables are written here
  * directly, with memory from its arena. */
 struct hlo_module *hlo_builder_module(struct hlo_builder *b);

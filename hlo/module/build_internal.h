@@ -55,6 +55,14 @@ uint32_t hlo_index_find(const struct hlo_builder *b, const struct hlo_index *ind
                         hlo_index_same same, const void *key);
 bool hlo_index_add(struct hlo_index *index, uint64_t hash, uint32_t item);
 
+/* A meta of another builder, whose texts live as long as this one's. */
+int hlo_build_meta_of(struct hlo_builder *b, const struct hlo_meta *meta, uint32_t *out,
+                      struct err *e) MUST_CHECK;
+enum { HLO_WARNINGS_MAX = 64 };
+struct hlo_warning *hlo_build_find_warning(struct hlo_builder *b, const char *what); /* or NULL */
+
+void hlo_builder_release_indexes(struct hlo_builder *b); /* when nothing is to be found any more */
+
 int hlo_build_memory(struct err *e); /* ERR_MEMORY with its sentence */
 
 /* hlo/module/find.c: what hlo_find looks in, empty; NULL: out of memory. */

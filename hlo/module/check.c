@@ -7,9 +7,12 @@
 #include "hlo/module/shape.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/thread.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+
+enum { HALVES_LEAST = 20000 }; /* instructions; below, a thread costs more than it saves */
 
 struct check {
     const struct hlo_module *m;
@@ -354,16 +357,42 @@ static int check_instruction(struct check *c)
     return rc || !rules[i->opcode] ? rc : rules[i->opcode](c);
 }
 
-int hlo_check(const struct hlo_module *m, hlo_id *bad, struct err *e)
-{
-    struct check c = {.m = m, .e = e};
-    int rc = 0;
+struct half {
+    const struct hlo_module *m;
+    hlo_id begin, end, bad;
+    int code;
+    struct err e;
+};
 
-    for (c.id = 0; c.id < m->count && !rc; c.id++) {
-        rc = check_instruction(&c);
-        if (rc)
-            *bad = c.id;
+static void *check_half(void *context)
+{
+    struct half *h = context;
+    struct check c = {.m = h->m, .e = &h->e};
+
+    for (c.id = h->begin; c.id < h->end && !h->code; c.id++) {
+        h->code = check_instruction(&c);
+        h->bad = c.id;
     }
     free(c.shapes);
-    return rc;
+    return NULL;
+}
+
+/* Each instruction is checked by itself: of a large module one half by a second thread. */
+int hlo_check(const struct hlo_module *m, hlo_id *bad, struct err *e)
+{
+    bool is_large = m->count >= HALVES_LEAST;
+    hlo_id middle = is_large ? m->count / 2 : m->count;
+    struct half first = {.m = m, .end = middle},
+                second = {.m = m, .begin = middle, .end = m->count};
+    struct beside beside;
+
+    beside_begin(&beside, is_large, check_half, &second);
+    check_half(&first);
+    beside_end(&beside);
+    const struct half *wrong = first.code ? &first : &second;
+    if (!wrong->code)
+        return 0;
+    *bad = wrong->bad;
+    *e = wrong->e;
+    return wrong->code;
 }

@@ -19,6 +19,7 @@
 struct hlo_load_options {
     int64_t max_bytes; /* after decompression; 0: HLO_BYTES_MAX */
     int32_t module;    /* of a file with several: 0-based; -1: the largest */
+    size_t apart;      /* HLO text of so many bytes is read by two threads; 0: as many as pay */
 };
 #define HLO_BYTES_MAX ((int64_t)1 << 30)
 

@@ -1,5 +1,6 @@
 #include "hlo/proto/convert.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/text.h"
 
 #include <errno.h>
 #include <string.h>
@@ -92,18 +93,10 @@ bool hlo_scan_int(struct scan *s, int64_t *out)
 
 bool hlo_scan_real(struct scan *s, double *out)
 {
-    char copy[64], *end;
-    size_t size = 0;
-
     skip_blank(s);
-    while (s->at + size < s->end && size + 1 < sizeof copy &&
-           (is_digit(s->at[size]) || (s->at[size] && strchr("+-.aefint", s->at[size] | 32))))
-        size++;
-    memcpy(copy, s->at, size);
-    copy[size] = 0;
-    *out = strtod(copy, &end);
-    s->at += end - copy;
-    return end > copy;
+    size_t size = text_real(s->at, (size_t)(s->end - s->at), out);
+    s->at += size;
+    return size > 0;
 }
 
 bool hlo_scan_bool(struct scan *s, bool *out)

@@ -6,6 +6,7 @@
 #include "hlo/module/shape.h"
 #include "hlo/stablehlo/lower.h"
 #include "hlo/stablehlo/mlir.h"
+#include "hlo/stablehlo/mlir_parse.h"
 #include "hlo/stablehlo/simplify.h"
 #include "hlo/stablehlo/stablehlo_ops.h"
 #include "hlo/support/lex.h"
@@ -35,10 +36,88 @@ static int api_version(struct lower *l)
     struct mlir_span s;
     int64_t version;
 
-    if (!hlo_mlir_attr(l->m, l->op, "api_version", NULL, &s) || !hlo_mlir_int(s, &version) ||
-        version < 2 || version > 4)
+    if (!hlo_mlir_attr(l->m, l->op, "api_version", NULL, &s) || !hlo_mlir_int(s, &version))
+        version = hlo_mlir_attr(l->m, l->op, "mhlo.backend_config", NULL, &s) ? 4 : 1;
+    if (version < 2 || version > 4)
         return 0;
     return hlo_lower_attr(l, HLO_ATTR_API_VERSION, names[version - 2], strlen(names[version - 2]));
+}
+
+/* ---- layouts: `[dense<[0, 1]> : tensor<2xindex>, ..]`, the fastest dim first ---- */
+
+/* The layout at *p, moved past it: of as many dims as `s` has. */
+static bool next_layout(struct mlir_span *at, const struct hlo_shape *s, uint8_t *out)
+{
+    int64_t dims[HLO_RANK_MAX];
+    size_t count, from = 0;
+
+    while (from + 6 < at->size && memcmp(at->text + from, "dense<", 6) != 0)
+        from++;
+    struct mlir_span one = {at->text + from, at->size - (uint32_t)from};
+    const char *end = one.size > 6 ? hlo_mlir_group_end(one.text + 5) : NULL;
+    if (!end || end > one.text + one.size)
+        return false;
+    *at = (struct mlir_span){end, (uint32_t)(one.text + one.size - end)};
+    if (!hlo_mlir_ints(one, dims, HLO_RANK_MAX, &count) || count != s->rank)
+        return false;
+    for (size_t n = 0; n < count; n++) {
+        if (dims[n] < 0 || dims[n] >= (int64_t)count)
+            return false;
+        out[n] = (uint8_t)dims[n];
+    }
+    return true;
+}
+
+/* Results have the layouts that the call says: what it runs may know one alone, as LAPACK does. */
+static int result_layouts(struct lower *l)
+{
+    const struct mlir_op *op = l->op;
+    struct mlir_span s;
+    uint8_t layout[HLO_RANK_MAX];
+
+    if (!hlo_mlir_attr(l->m, op, "result_layouts", NULL, &s))
+        return 0;
+    for (uint32_t k = 0; k < op->result_count; k++) {
+        hlo_shape_id *of = &l->m->values[op->results + k].shape;
+        const struct hlo_shape *bare = hlo_builder_shape(l->b, *of);
+        struct hlo_shape_draft d = {.type = (enum hlo_type)bare->type,
+                                    .rank = bare->rank,
+                                    .has_layout = true,
+                                    .dims = bare->dims,
+                                    .minor_to_major = layout,
+                                    .layout_rest = ""};
+        if (!next_layout(&s, bare, layout))
+            return 0;
+        if (bare->rank && !bare->has_layout && hlo_build_shape(l->b, &d, of, l->e))
+            return l->e->code;
+    }
+    return 0;
+}
+
+/* `{f32[8,4]{0,1}, f32[]}` */
+static int operand_layouts(struct lower *l)
+{
+    struct mlir_span s;
+    uint8_t layout[HLO_RANK_MAX];
+
+    if (!hlo_mlir_attr(l->m, l->op, "operand_layouts", NULL, &s))
+        return 0;
+    str_clear(&l->text);
+    for (uint32_t k = 0; k < l->op->operand_count; k++) {
+        const struct hlo_shape *of = hlo_lower_operand_shape(l, k);
+        if (of->type >= HLO_TYPE_COUNT || !hlo_type_info[of->type].bits ||
+            !next_layout(&s, of, layout))
+            return 0;
+        str_format(&l->text, "%s%s[", k ? ", " : "{", hlo_type_info[of->type].name);
+        for (uint8_t n = 0; n < of->rank; n++)
+            str_format(&l->text, "%s%lld", n ? "," : "", (long long)of->dims[n]);
+        str_add(&l->text, of->rank ? "]{" : "]");
+        for (uint8_t n = 0; n < of->rank; n++)
+            str_format(&l->text, "%s%u", n ? "," : "", layout[n]);
+        str_add(&l->text, of->rank ? "}" : "");
+    }
+    str_add(&l->text, l->op->operand_count ? "}" : "{}");
+    return hlo_lower_attr_text(l, HLO_ATTR_OPERAND_LAYOUT_CONSTRAINTS);
 }
 
 /* Functions that it hands on, at most MLIR_CALLED_MOST. */
@@ -76,7 +155,7 @@ static bool config_of(const struct lower *l, struct mlir_span *out)
 {
     return (hlo_mlir_attr(l->m, l->op, "mhlo.backend_config", NULL, out) ||
             hlo_mlir_attr(l->m, l->op, "backend_config", NULL, out)) &&
-           out->size > 2 && *out->text == '{';
+           out->size >= 2 && *out->text == '{';
 }
 
 /* Whether the call is one that runs as a sort: ApproxTopK of arrays, their indices and as many
@@ -167,7 +246,8 @@ int hlo_lower_CUSTOM_CALL(struct lower *l)
         return l->e->code;
     if (config_of(l, &s) && hlo_lower_attr(l, HLO_ATTR_BACKEND_CONFIG, s.text, s.size))
         return l->e->code;
-    if (hlo_lower_common_attrs(l) || hlo_lower_operands(l))
+    if (operand_layouts(l) || result_layouts(l) || hlo_lower_common_attrs(l) ||
+        hlo_lower_operands(l))
         return l->e->code;
     return hlo_lower_results(l, HLO_OP_CUSTOM_CALL, 0, called, called_count);
 }

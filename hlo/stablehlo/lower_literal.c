@@ -8,6 +8,7 @@
 #include "hlo/stablehlo/mlir_parse.h"
 #include "hlo/support/lex.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -137,6 +138,33 @@ static const char *real_end(const char *p)
     return has_digit ? p : NULL;
 }
 
+/* From these on a number rounds to infinity: MLIR reads it as that, XLA refuses it. Types without
+ * infinity are not in the list. */
+static const struct {
+    uint8_t type;
+    double least;
+} too_large[] = {
+    {HLO_F16, 65520},    {HLO_BF16, 0x1.ffp127}, {HLO_F32, 0x1.ffffffp127}, {HLO_F64, HUGE_VAL},
+    {HLO_F8E5M2, 61440}, {HLO_F8E4M3, 248},      {HLO_F8E3M4, 15.75},
+};
+
+static const char *lower_real(struct lower *l, uint8_t type, const char *p)
+{
+    const char *end = real_end(p);
+    double value;
+
+    if (!end || !text_real(p, (size_t)(end - p), &value))
+        return NULL;
+    for (size_t n = 0; n < sizeof too_large / sizeof *too_large; n++) {
+        if (too_large[n].type == type && fabs(value) >= too_large[n].least) {
+            str_add(&l->text, value < 0 ? "-inf" : "inf");
+            return end;
+        }
+    }
+    str_add_bytes(&l->text, p, (size_t)(end - p));
+    return end;
+}
+
 /* An element of this type at p, to l->text. Past it, or NULL. */
 static const char *lower_element(struct lower *l, uint8_t type, const char *p)
 {
@@ -169,12 +197,8 @@ static const char *lower_element(struct lower *l, uint8_t type, const char *p)
         str_add_bytes(&l->text, p, (size_t)(end - p));
         return end;
     }
-    if (t->class == 'F') {
-        const char *end = real_end(p);
-        if (end)
-            str_add_bytes(&l->text, p, (size_t)(end - p));
-        return end;
-    }
+    if (t->class == 'F')
+        return lower_real(l, type, p);
     return t->class == 'O' ? NULL : integer_end(l, t, p);
 }
 

@@ -5,9 +5,9 @@
  * DCE) do more; this covers operations that change nothing (convert, reshape, transpose, slice,
  * broadcast of the same shape; x + 0, x * 1 and the like; padding by nothing, joins of one, sums
  * over no dims, parts of a complex number just made), two transposes, reshapes or broadcasts in a
- * row, transposes that are reshapes, broadcasts of constants, selections and branches decided by a
- * constant, loop state that never changes, and operations without effect or user. Private to
- * hlo/stablehlo/. */
+ * row, arithmetic on constants, slices at known starts, transposes that are reshapes, broadcasts of
+ * constants, selections and branches decided by a constant, loop state that never changes, and
+ * operations without effect or user. Private to hlo/stablehlo/. */
 #ifndef AUTOMAP_HLO_STABLEHLO_SIMPLIFY_H
 #define AUTOMAP_HLO_STABLEHLO_SIMPLIFY_H
 

@@ -7,6 +7,7 @@
 #include "hlo/stablehlo/write_internal.h"
 #include "hlo/support/lex.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -188,9 +189,9 @@ static int write_kind(struct mlir_writer *w, hlo_id id, const struct mlir_attr_i
         return 0;
     hlo_mlir_write_attr(w, info->name);
     if (info->kind == MLIR_KIND_FLOAT) {
-        char text[64], *end;
-        snprintf(text, sizeof text, "%.*s", a->size < 60 ? (int)a->size : 60, a->text);
-        str_format(w->out, "%.9e : f32", strtod(text, &end));
+        double value = 0;
+        text_real(a->text, a->size, &value);
+        str_format(w->out, "%.9e : f32", value);
     } else if (info->kind == MLIR_KIND_PRECISION) {
         write_precision(w, a);
     } else if (info->kind == MLIR_KIND_GROUPS) {
@@ -385,8 +386,8 @@ static const char *special(uint8_t type, const char *p)
 /* One number at p; past it. */
 static const char *write_number(struct mlir_writer *w, uint8_t type, const char *p, const char *end)
 {
-    char text[64];
     const char *from = p;
+    double value;
 
     while (p < end && !strchr(",{}() \n\t\r", *p))
         p++;
@@ -402,9 +403,13 @@ static const char *write_number(struct mlir_writer *w, uint8_t type, const char 
         str_add(w->out, bits);
         return p;
     }
-    snprintf(text, sizeof text, "%.*s", size < 60 ? (int)size : 60, from);
-    double value = strtod(text, NULL);
-    str_format(w->out, type == HLO_F64 ? "%.17e" : "%.9e", value);
+    if (!text_real(from, size, &value))
+        return NULL;
+    bits = isinf(value) ? special(type, value < 0 ? "-inf" : "inf") : NULL;
+    if (bits)
+        str_add(w->out, bits);
+    else
+        str_format(w->out, type == HLO_F64 ? "%.17e" : "%.9e", value);
     return p;
 }
 

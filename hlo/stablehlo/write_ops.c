@@ -290,6 +290,109 @@ static void write_called(struct mlir_writer *w, hlo_id id)
     str_add(w->out, count ? "]" : "");
 }
 
+/* ---- what a custom-call says beside its configuration ---- */
+
+/* `dense<[0, 1]> : tensor<2xindex>`; `layout` NULL: as HLO has it without one, the last dim
+ * fastest. */
+static void add_layout(struct str *out, const struct hlo_shape *s, const int64_t *layout)
+{
+    str_add(out, "dense<");
+    for (uint8_t n = 0; n < s->rank; n++) {
+        str_add(out, n ? ", " : "[");
+        str_add_int(out, layout              ? layout[n]
+                         : s->minor_to_major ? s->minor_to_major[n]
+                                             : s->rank - 1 - n);
+    }
+    str_format(out, "%s> : tensor<%uxindex>", s->rank ? "]" : "", s->rank);
+}
+
+/* The layout of the shape at *p of `{f32[8,4]{0,1}, ..}`, moved past it: false when it has none. */
+static bool next_constraint(const char **p, const char *end, const struct hlo_shape *s,
+                            int64_t *layout)
+{
+    const char *at = memchr(*p, ']', (size_t)(end - *p));
+
+    if (!at || ++at >= end)
+        return false;
+    if (s->rank && *at++ != '{')
+        return false;
+    for (uint8_t n = 0; n < s->rank; n++) {
+        at = at < end ? hlo_lex_int(at, &layout[n]) : NULL;
+        if (!at || at >= end || *at != (n + 1 < s->rank ? ',' : '}') || layout[n] < 0 ||
+            layout[n] >= s->rank)
+            return false;
+        at++;
+    }
+    *p = at;
+    return true;
+}
+
+static void write_layouts(struct mlir_writer *w, hlo_id id)
+{
+    const struct hlo_attr *a = hlo_attr(w->m, id, HLO_ATTR_OPERAND_LAYOUT_CONSTRAINTS);
+    const struct hlo_shape *result = hlo_shape(w->m, id);
+    struct str text = {0};
+    int64_t layout[HLO_RANK_MAX];
+    const char *p = a ? a->text : NULL;
+
+    if (!a)
+        return;
+    str_add(&text, ", operand_layouts = [");
+    for (uint32_t n = 0; n < hlo_at(w->m, id)->operand_count; n++) {
+        const struct hlo_shape *s = operand_shape(w, id, n);
+        if (s->type == HLO_TUPLE || !next_constraint(&p, a->text + a->size, s, layout))
+            goto out;
+        str_add(&text, n ? ", " : "");
+        add_layout(&text, s, layout);
+    }
+    str_add(&text, "], result_layouts = [");
+    for (uint32_t n = 0; n < result->leaf_count; n++) {
+        const struct hlo_shape *leaf = &w->m->shapes[result->leaves[n]];
+        if (!hlo_type_info[leaf->type].bits)
+            goto out;
+        str_add(&text, n ? ", " : "");
+        add_layout(&text, leaf, NULL);
+    }
+    str_add(&text, "]");
+    str_add_bytes(w->out, text.text, text.size);
+out:
+    w->out->failed |= text.failed;
+    str_release(&text);
+}
+
+/* `{num_batch_dims="1"}` as `mhlo.frontend_attributes = {"num_batch_dims" = "1"}`; Shardy's own say
+ * nothing of a plan. */
+static const char *write_frontend(struct mlir_writer *w, hlo_id id, const char *between)
+{
+    const struct hlo_attr *a = hlo_attr(w->m, id, HLO_ATTR_FRONTEND_ATTRIBUTES);
+    const char *p = a ? a->text + 1 : NULL, *end = a ? a->text + a->size : NULL, *first = between;
+
+    while (a && p < end && *p != '}') {
+        const char *name = p = lex_skip(p), *name_end = lex_name_end(p);
+        p = lex_skip(name_end);
+        if (name_end == name || *p != '=' || *(p = lex_skip(p + 1)) != '"')
+            break;
+        struct hlo_attr value = {.text = p};
+        for (p++; p < end && *p != '"'; p++)
+            p += *p == '\\';
+        if (p >= end)
+            break;
+        value.size = (uint32_t)(++p - value.text);
+        if (name_end - name < 8 || memcmp(name, "xla.sdy.", 8) != 0) {
+            str_add(w->out, first == between ? between : ", ");
+            str_add(w->out, first == between ? "mhlo.frontend_attributes = {" : "");
+            hlo_mlir_write_string(w, name, (size_t)(name_end - name));
+            str_add(w->out, " = ");
+            hlo_mlir_write_hlo_string(w, &value);
+            first = NULL;
+        }
+        p = lex_skip(p);
+        p += *p == ',';
+    }
+    str_add(w->out, first == between ? "" : "}");
+    return first == between ? between : ", ";
+}
+
 static int write_custom_call(struct mlir_writer *w, hlo_id id)
 {
     const struct hlo_attr *a = hlo_attr(w->m, id, HLO_ATTR_CUSTOM_CALL_TARGET);
@@ -323,12 +426,15 @@ static int write_custom_call(struct mlir_writer *w, hlo_id id)
         str_add(w->out, ", backend_config = {}");
     }
     write_called(w, id);
+    write_layouts(w, id);
     str_add(w->out, "}>");
+    const char *between = write_frontend(w, id, " {");
     if (!w->o->mesh && hlo_attr(w->m, id, HLO_ATTR_SHARDING)) {
-        str_add(w->out, " {");
+        str_add(w->out, between);
         hlo_mlir_write_users_sharding(w, id, HLO_NONE, "");
-        str_add_char(w->out, '}');
+        between = ", ";
     }
+    str_add(w->out, *between == ',' ? "}" : "");
     return finish_operation(w, id);
 }
 

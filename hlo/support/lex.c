@@ -161,7 +161,7 @@ const char *hlo_lex_group_end(const char *p)
             if (!p)
                 return NULL;
             p--;
-        } else if (*p == '/' && (p[1] == '*' || p[1] == '/')) {
+        } else if (lex_at_comment(p)) {
             const char *end = comment_end(p);
             if (end == p)
                 return NULL;

@@ -27,6 +27,11 @@ static inline bool lex_is(char c, unsigned classes)
     return (hlo_lex_class[(unsigned char)c] & classes) != 0;
 }
 
+static inline bool lex_at_comment(const char *p)
+{
+    return *p == '/' && (p[1] == '*' || p[1] == '/');
+}
+
 /* Skips blanks and comments; stops at the slash of a comment that is never closed. */
 const char *hlo_lex_skip_far(const char *p);
 static inline const char *lex_skip(const char *p)

@@ -123,6 +123,24 @@ bool arena_adopt(struct arena *a, void *block, size_t size)
     return true;
 }
 
+/* Behind the current block, which stays open, as adopted ones. */
+void arena_join(struct arena *a, struct arena *from)
+{
+    struct arena_block *oldest = from->last;
+
+    while (oldest && oldest->before)
+        oldest = oldest->before;
+    if (oldest && a->last) {
+        oldest->before = a->last->before;
+        a->last->before = from->last;
+    } else if (oldest) {
+        a->last = from->last;
+    }
+    a->used += from->used;
+    a->held += from->held;
+    *from = (struct arena){.limit = from->limit};
+}
+
 void arena_release(struct arena *a)
 {
     for (struct arena_block *block = a->last; block;) {

@@ -29,6 +29,8 @@ char *arena_text(struct arena *a, const char *text, size_t size); /* copy with a
 /* Takes over a block from malloc and frees it with the arena. False out of memory: not taken over.
  */
 bool arena_adopt(struct arena *a, void *block, size_t size);
+/* All pieces of `from` become pieces of `a`, where they are; `from` is empty then. */
+void arena_join(struct arena *a, struct arena *from);
 void arena_release(struct arena *a);
 
 /* Makes room for `more` further items: works on (pointer, count, room) triples of any type.

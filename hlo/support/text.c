@@ -1,6 +1,9 @@
 #include "hlo/support/text.h"
 
+#include "hlo/support/mem.h"
+
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Decodes one character of at most `size` bytes. Returns its length, or 0 when the bytes are not
@@ -105,4 +108,24 @@ int text_is_clean(const char *in, size_t size)
         at += length;
     }
     return 1;
+}
+
+size_t text_real(const char *in, size_t size, double *out)
+{
+    char few[64], *copy = few, *end;
+    size_t length = 0;
+
+    while (length < size && in[length] && strchr("0123456789+-.aefint", in[length] | 32))
+        length++;
+    if (length >= sizeof few)
+        copy = mem_try(length + 1, 1);
+    if (!copy)
+        return 0;
+    memcpy(copy, in, length);
+    copy[length] = '\0';
+    *out = strtod(copy, &end);
+    size_t used = (size_t)(end - copy);
+    if (copy != few)
+        free(copy);
+    return used;
 }

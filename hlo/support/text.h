@@ -20,4 +20,8 @@ size_t text_clean_columns(char *out, size_t room, const char *in, size_t size);
 /* True when text_clean would change nothing: the common case, worth asking first. */
 int text_is_clean(const char *in, size_t size);
 
+/* The number that `in` begins with, by strtod, of however many digits: +-HUGE_VAL when it is too
+ * large. Returns its bytes, 0 when there is none, or no memory for one of more than 63 digits. */
+size_t text_real(const char *in, size_t size, double *out);
+
 #endif

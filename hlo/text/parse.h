@@ -1,7 +1,7 @@
 /* hlo/text/parse.h - the recursive-descent reader of HLO text, cut into files by what they read:
  * parse_module.c (header, computations), parse_alias.c, parse_tables.c (stack frames, metadata),
  * parse_shape.c, parse_instruction.c, parse_names.c, parse_attr.c, parse_literal.c,
- * parse_infer.c, parse_async.c. Private to hlo/.
+ * parse_infer.c, parse_async.c; parse_ahead.c reads the later half beside. Private to hlo/.
  *
  * Every parse_X reads an X at p->at, leaves p->at behind it and returns 0, or a negative code with
  * *p->e written. Shapes and names are looked up in the builder; nothing is allocated per token. */
@@ -16,11 +16,15 @@
 #include "hlo/support/err.h"
 #include "hlo/support/lex.h"
 
+#include <stdatomic.h>
+
 /* An operand named before its definition: patched at the end of the computation. */
 struct parse_waiting {
     const char *name;
     uint32_t size, operand;
     hlo_id user;
+    hlo_shape_id declared;   /* the shape printed before it */
+    const char *declared_at; /* NULL: none */
 };
 
 /* What is known of a computation: until `is_defined`, only that `first_use` names it. */
@@ -144,6 +148,15 @@ struct parser {
     uint32_t parameters; /* of a single instruction */
     uint16_t wrapped;    /* X of the X-start just read; HLO_OP_UNKNOWN: none */
 
+    struct {
+        const char *at, *line_begin; /* at NULL: nowhere */
+        uint32_t line;
+        bool always; /* on one processor, too */
+    } ahead_from;    /* where a second thread may begin */
+    struct parse_ahead *ahead;
+    const char *ahead_at;        /* NULL: there is no second thread to take from */
+    const atomic_bool *unwanted; /* of the second thread: stop; NULL: of the first */
+
     struct parse_alias *aliases;
     size_t alias_count, alias_room;
     struct hlo_text *header;
@@ -192,6 +205,8 @@ bool hlo_parse_at_shape(const char *at);
 /* `text` is followed by PARSE_SLACK readable bytes, of the input's padding or otherwise. */
 enum { PARSE_SLACK = 8 };
 void hlo_parse_names_begin(struct parser *p); /* a new computation */
+bool hlo_parse_names_meet(const struct parser *p,
+                          const struct parse_names *other);                   /* one of both */
 hlo_id hlo_parse_find(const struct parser *p, const char *text, size_t size); /* HLO_NONE: none */
 /* A name soon to be made: hashes it once, brings its slot near, which in a large module is far. */
 void hlo_parse_names_expect(struct parser *p, const char *text, size_t size);
@@ -205,6 +220,8 @@ int hlo_parse_computation_name(struct parser *p, hlo_comp *out);
 bool hlo_parse_at_inline(const char *at);
 int hlo_parse_inline(struct parser *p, hlo_comp *out);
 int hlo_parse_instruction(struct parser *p);
+/* The shape printed before an operand must be that of its definition, layout and dynamism apart. */
+int hlo_parse_same_shape(struct parser *p, const char *at, hlo_shape_id declared, hlo_id id);
 /* `opcode(operands)` at `begin`. */
 int hlo_parse_right_side(struct parser *p, const char *begin, bool has_shape, struct hlo_draft *d);
 /* The shape of `d`, read without one. */
@@ -229,5 +246,21 @@ int hlo_parse_aliases(struct parser *p, const char *text, bool is_donor);
 int hlo_parse_aliases_done(struct parser *p); /* indices to leaves, once all shapes are known */
 
 int hlo_parse_module(struct parser *p); /* at `HloModule`, a computation or an instruction */
+
+/* Parts of it for who begins in the middle: instructions to the `}` of their computation or to
+ * where the second thread's work is joined; what stands behind the `}`; computations to the end. */
+int hlo_parse_instructions(struct parser *p, bool *has_root);
+int hlo_parse_thread(struct parser *p);
+int hlo_parse_computations(struct parser *p);
+int hlo_parse_new_computation(struct parser *p, const char *name, size_t size, hlo_comp *out);
+bool hlo_parser_init(struct parser *p);    /* beyond its fields: false when out of memory */
+void hlo_parser_release(struct parser *p); /* all but the builder */
+
+/* Starts a second thread at p->ahead_from, if that is worth it and can be done. */
+void hlo_parse_ahead_begin(struct parser *p);
+/* At p->ahead_at, between two instructions: *is_taken if all that comes is in the builder now, and
+ * p->at at the end. Else the first goes on. */
+int hlo_parse_ahead_take(struct parser *p, bool *has_root, bool *is_taken);
+void hlo_parse_ahead_end(struct parser *p); /* stops it where nobody took from it */
 
 #endif

@@ -118,6 +118,11 @@ const char *hlo_parse_value_end(const char *p, uint16_t key)
         case '(':
             p = hlo_lex_group_end(p);
             break;
+        case '/':
+            if (lex_at_comment(p))
+                return p;
+            p++;
+            break;
         default:
             p++;
         }
@@ -266,14 +271,13 @@ static const char *plain_metadata_end(const char *p)
     }
 }
 
-/* Past a comment outside of strings in [p, end); NULL: there is none. */
+/* The first comment outside of strings in [p, end); NULL: there is none. */
 static const char *find_comment(const char *p, const char *end)
 {
-    for (; p < end; p++) {
-        if (*p == '"' && (p = hlo_lex_string_end(p)) == NULL)
-            return NULL;
-        if (p < end && *p == '/' && (p[1] == '*' || p[1] == '/'))
+    while (p && p < end) {
+        if (lex_at_comment(p))
             return p;
+        p = *p == '"' ? hlo_lex_string_end(p) : p + 1;
     }
     return NULL;
 }

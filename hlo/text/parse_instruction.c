@@ -89,21 +89,22 @@ static int parse_element(struct parser *p, hlo_id *id)
     return 0;
 }
 
-/* An operand of a single instruction that nothing defines: a parameter of that name. */
+/* An operand of a single instruction that nothing defines, or that has no name at all: a parameter.
+ */
 static int make_parameter(struct parser *p, const char *name, size_t size, hlo_shape_id shape,
                           hlo_id *out)
 {
     struct hlo_draft d = {
         .computation = p->computation,
         .opcode = HLO_OP_PARAMETER,
-        .name = name,
+        .name = size ? name : NULL,
         .name_size = (uint32_t)size,
         .shape = shape,
         .number = p->parameters++,
         .at = (size_t)(name - p->input),
     };
 
-    return hlo_parse_build(p, &d, false, out);
+    return hlo_parse_build(p, &d, !size, out);
 }
 
 static int wait_for(struct parser *p, const char *name, size_t size, hlo_id *out)
@@ -114,7 +115,7 @@ static int wait_for(struct parser *p, const char *name, size_t size, hlo_id *out
     if (!mem_grow(&p->waiting, &p->waiting_room, p->waiting_count, 1))
         return hlo_parse_memory(p);
     p->waiting[p->waiting_count++] =
-        (struct parse_waiting){name, (uint32_t)size, (uint32_t)p->id_count, HLO_NONE};
+        (struct parse_waiting){name, (uint32_t)size, (uint32_t)p->id_count, HLO_NONE, 0, NULL};
     *out = HLO_NONE;
     return 0;
 }
@@ -124,6 +125,8 @@ static int parse_name(struct parser *p, bool has_shape, hlo_shape_id shape, hlo_
     const char *name = p->at + (*p->at == '%'), *end = lex_name_end(name);
     size_t size = (size_t)(end - name);
 
+    if (!size && has_shape && p->is_single && p->computation == p->entry)
+        return make_parameter(p, name, 0, shape, out);
     if (!size || !lex_is(*name, LEX_START))
         return hlo_parse_fail(p, p->at,
                               "\"%.*s\" is not an operand, expected the name of an instruction",
@@ -145,8 +148,7 @@ static int parse_name(struct parser *p, bool has_shape, hlo_shape_id shape, hlo_
     return 0;
 }
 
-/* The shape printed before an operand must be that of its definition, layout and dynamism apart. */
-static int check_operand_shape(struct parser *p, const char *at, hlo_shape_id declared, hlo_id id)
+int hlo_parse_same_shape(struct parser *p, const char *at, hlo_shape_id declared, hlo_id id)
 {
     hlo_shape_id defined = hlo_builder_at(p->b, id)->shape;
 
@@ -218,7 +220,13 @@ static int parse_operand(struct parser *p, hlo_id *out)
         return parse_nested(p, has_shape, shape, out);
     if (parse_name(p, has_shape, shape, out))
         return p->e->code;
-    return has_shape && *out != HLO_NONE ? check_operand_shape(p, begin, shape, *out) : 0;
+    if (!has_shape)
+        return 0;
+    if (*out != HLO_NONE)
+        return hlo_parse_same_shape(p, begin, shape, *out);
+    p->waiting[p->waiting_count - 1].declared = shape;
+    p->waiting[p->waiting_count - 1].declared_at = begin;
+    return 0;
 }
 
 /* Past `(`: operands onto p->ids, then `)`. */

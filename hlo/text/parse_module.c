@@ -219,7 +219,7 @@ static int parse_header(struct parser *p)
 /* ---- computations ---- */
 
 /* A computation nobody named yet: a slot of its own until it is defined. */
-static int new_computation(struct parser *p, const char *name, size_t size, hlo_comp *out)
+int hlo_parse_new_computation(struct parser *p, const char *name, size_t size, hlo_comp *out)
 {
     if (hlo_build_computation(p->b, name, size, out, p->e))
         return p->e->code;
@@ -248,7 +248,7 @@ int hlo_parse_inline(struct parser *p, hlo_comp *out)
     const char *end = hlo_lex_group_end(p->at);
     char name[24] = "_"; /* as XLA calls it */
 
-    if (!end)
+    if (!end || p->unwanted) /* the second thread cannot number them */
         return hlo_parse_fail(p, p->at, "computation is not closed, expected }");
     if (p->inline_depth >= HLO_NESTING_MAX)
         return hlo_parse_place(
@@ -256,7 +256,7 @@ int hlo_parse_inline(struct parser *p, hlo_comp *out)
             err_set(p->e, ERR_LIMIT, "computations nested deeper than %d", HLO_NESTING_MAX));
     while (hlo_builder_find_computation(p->b, name, strlen(name)) != HLO_NONE)
         snprintf(name, sizeof name, "_.%u", (unsigned)++p->fresh);
-    if (new_computation(p, name, strlen(name), out))
+    if (hlo_parse_new_computation(p, name, strlen(name), out))
         return hlo_parse_place(p, p->at, p->e->code);
     p->computations[*out].is_defined = true;
     if (!mem_grow(&p->bodies, &p->body_room, p->body_count, 1))
@@ -278,7 +278,7 @@ int hlo_parse_computation_name(struct parser *p, hlo_comp *out)
     *out = hlo_builder_find_computation(p->b, name, size);
     if (*out != HLO_NONE)
         return 0;
-    return hlo_parse_place(p, name, new_computation(p, name, size, out));
+    return hlo_parse_place(p, name, hlo_parse_new_computation(p, name, size, out));
 }
 
 /* `(p: f32[2], ...) -> f32[2]`: says again what the parameters and the root say. */
@@ -298,21 +298,34 @@ static int skip_signature(struct parser *p)
     return hlo_parse_shape(p, &result);
 }
 
-/* Past `{`: instructions to `}`. */
+int hlo_parse_instructions(struct parser *p, bool *has_root)
+{
+    for (parse_skip(p); *p->at != '}'; parse_skip(p)) {
+        if (p->at == p->ahead_at) {
+            bool is_taken;
+            int rc = hlo_parse_ahead_take(p, has_root, &is_taken);
+            if (rc || is_taken)
+                return rc;
+        }
+        if (!*p->at || (p->unwanted && atomic_load_explicit(p->unwanted, memory_order_relaxed)))
+            return hlo_parse_fail(p, p->at, "end of the file inside a computation, expected }");
+        if (hlo_parse_instruction(p))
+            return p->e->code;
+        *has_root |= hlo_builder_at(p->b, hlo_builder_count(p->b) - 1)->is_root;
+    }
+    p->at++;
+    return 0;
+}
+
+/* Past `{`. */
 static int parse_body(struct parser *p, const char *begin)
 {
     bool has_root = false;
     uint32_t first = hlo_builder_count(p->b);
 
     hlo_parse_names_begin(p);
-    for (parse_skip(p); *p->at != '}'; parse_skip(p)) {
-        if (!*p->at)
-            return hlo_parse_fail(p, p->at, "end of the file inside a computation, expected }");
-        if (hlo_parse_instruction(p))
-            return p->e->code;
-        has_root |= hlo_builder_at(p->b, hlo_builder_count(p->b) - 1)->is_root;
-    }
-    p->at++;
+    if (hlo_parse_instructions(p, &has_root))
+        return p->e->code;
     if (hlo_builder_count(p->b) == first)
         return hlo_parse_fail(p, begin, "computation without instructions, expected at least one");
     if (!has_root)
@@ -340,7 +353,7 @@ static int parse_inline_bodies(struct parser *p)
 }
 
 /* `, execution_thread="name"` behind the body. */
-static int parse_thread(struct parser *p)
+int hlo_parse_thread(struct parser *p)
 {
     parse_skip(p);
     if (*p->at != ',')
@@ -385,7 +398,7 @@ static int parse_computation(struct parser *p)
         return p->e->code;
     if (parse_expect(p, '{', "before the instructions of a computation") || parse_body(p, begin))
         return p->e->code;
-    return parse_thread(p) ? p->e->code : parse_inline_bodies(p);
+    return hlo_parse_thread(p) ? p->e->code : parse_inline_bodies(p);
 }
 
 /* Without a header: `name = f32[2] add(...)` or `add(f32[2] a, ...)`, not `name {` or
@@ -440,6 +453,15 @@ static int check_defined(struct parser *p)
     return 0;
 }
 
+int hlo_parse_computations(struct parser *p)
+{
+    for (parse_skip(p); *p->at; parse_skip(p)) {
+        if (parse_computation(p))
+            return p->e->code;
+    }
+    return 0;
+}
+
 int hlo_parse_module(struct parser *p)
 {
     parse_skip(p);
@@ -450,10 +472,9 @@ int hlo_parse_module(struct parser *p)
     } else if (at_single_instruction(p->at)) {
         return parse_single(p);
     }
-    for (parse_skip(p); *p->at; parse_skip(p)) {
-        if (parse_computation(p))
-            return p->e->code;
-    }
+    hlo_parse_ahead_begin(p);
+    if (hlo_parse_computations(p))
+        return p->e->code;
     if (p->last == HLO_NONE)
         return hlo_parse_fail(p, p->at, "no computation found, expected at least one");
     if (p->entry == HLO_NONE)

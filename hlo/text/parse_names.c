@@ -37,6 +37,22 @@ static inline struct parse_name *slot_of(const struct parse_names *n, const char
     }
 }
 
+/* Both tables are in the order of their hashes, so that the first is walked nearly in order. */
+bool hlo_parse_names_meet(const struct parser *p, const struct parse_names *other)
+{
+    const struct parse_names *n = &p->names;
+
+    for (size_t i = 0; n->count && i < other->room; i++) {
+        const struct parse_name *name = &other->slots[i];
+        if (name->next_id <= other->first)
+            continue;
+        size_t size = (size_t)(lex_name_end(name->text) - name->text);
+        if (slot_of(n, name->text, size, name->hash)->next_id > n->first)
+            return true;
+    }
+    return false;
+}
+
 void hlo_parse_names_expect(struct parser *p, const char *text, size_t size)
 {
     struct parse_names *n = &p->names;

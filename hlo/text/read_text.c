@@ -1,4 +1,5 @@
 /* HLO text to a module: log prefixes blanked, one of several modules picked, then parsed. */
+#define _GNU_SOURCE /* strchrnul */
 #include "hlo/module/build.h"
 #include "hlo/module/hlo.h"
 #include "hlo/module/read.h"
@@ -42,6 +43,10 @@ struct segments {
     bool is_open;    /* the last of the list goes on */
     bool has_header; /* it has its HloModule line */
     bool has_graphs; /* ## BEGIN_GRAPH was seen: what stands outside does not count */
+    size_t lines;    /* before the one at hand */
+    char *middle;    /* the first instruction behind this, */
+    char *ahead;     /* and its line; NULL: none */
+    size_t ahead_line;
 };
 
 static bool open_segment(struct segments *s, char *line)
@@ -64,6 +69,8 @@ static bool add_line(struct segments *s, char *line, char *next)
 {
     if (*line == ' ' && s->is_open) { /* nearly always: an instruction */
         s->list[s->count - 1].end = next;
+        if (line >= s->middle && !s->ahead)
+            s->ahead = line, s->ahead_line = s->lines + 1;
         return true;
     }
     if (starts(line, "## BEGIN_GRAPH")) {
@@ -90,15 +97,19 @@ static bool add_line(struct segments *s, char *line, char *next)
     return true;
 }
 
-/* Blanks log prefixes and finds the modules. */
-static bool find_segments(char *input, size_t size, struct segments *s)
+/* Blanks log prefixes and finds the modules. *zero: a zero byte, which does not belong there. */
+static bool find_segments(char *input, size_t size, struct segments *s, const char **zero)
 {
     char *end = input + size;
     bool is_log = false;
 
-    for (char *line = input; line < end;) {
-        char *newline = memchr(line, '\n', (size_t)(end - line));
-        char *next = newline ? newline + 1 : end;
+    for (char *line = input; line < end; s->lines++) {
+        char *newline = strchrnul(line, '\n'); /* zero bytes follow the input */
+        char *next = *newline ? newline + 1 : end;
+        if (!*newline && newline < end) {
+            *zero = newline;
+            return true;
+        }
         char *text = *line >= 'E' && *line <= 'W' ? log_prefix_end(line) : line;
         if (text > line) {
             is_log = true;
@@ -110,6 +121,8 @@ static bool find_segments(char *input, size_t size, struct segments *s)
             return false;
         line = next;
     }
+    if (is_log)
+        s->ahead = NULL;
     return true;
 }
 
@@ -133,7 +146,9 @@ static int pick_segment(const struct segments *s, int32_t wanted, struct err *e,
 
 /* ---- reading ---- */
 
-static void parser_release(struct parser *p)
+enum { AHEAD_LEAST = 1 << 20 }; /* bytes; below, a thread costs more than it saves */
+
+void hlo_parser_release(struct parser *p)
 {
     free(p->ids);
     free(p->parts);
@@ -152,7 +167,25 @@ static void parser_release(struct parser *p)
     free(p->frames.frames);
     free(p->metas.slots);
     free(p->scratch);
-    free(p);
+}
+
+/* The stacks are never NULL: an empty list is a place on them, too. */
+bool hlo_parser_init(struct parser *p)
+{
+    hlo_parse_attr_init(p);
+    return mem_grow(&p->ids, &p->id_room, 0, 16) && mem_grow(&p->parts, &p->part_room, 0, 16) &&
+           mem_grow(&p->attrs, &p->attr_room, 0, 16);
+}
+
+/* A second thread may begin in the middle of a long text that is one module. */
+static void set_ahead(struct parser *p, const struct segments *s, size_t apart)
+{
+    if (p->size < (apart ? apart : AHEAD_LEAST) || s->count != 1 || !s->ahead)
+        return;
+    p->ahead_from.at = lex_skip(s->ahead);
+    p->ahead_from.line_begin = s->ahead;
+    p->ahead_from.line = (uint32_t)s->ahead_line;
+    p->ahead_from.always = apart;
 }
 
 static int read_segment(struct parser *p, const struct segments *s, size_t picked,
@@ -169,13 +202,12 @@ static int read_segment(struct parser *p, const struct segments *s, size_t picke
                           "the file holds %zu modules: this is number %zu, counted from 0",
                           s->count, picked);
     p->m->format = HLO_FORMAT_TEXT;
-    /* The stacks are never NULL: an empty list is a place on them, too. */
-    if (!mem_grow(&p->ids, &p->id_room, 0, 16) || !mem_grow(&p->parts, &p->part_room, 0, 16) ||
-        !mem_grow(&p->attrs, &p->attr_room, 0, 16))
+    if (!hlo_parser_init(p))
         rc = hlo_parse_memory(p);
     if (rc)
         goto out;
     rc = hlo_parse_module(p);
+    hlo_parse_ahead_end(p);
 out:
     if (rc) {
         hlo_builder_free(p->b);
@@ -187,13 +219,13 @@ out:
 int hlo_read_text(char *input, size_t size, const struct hlo_load_options *o,
                   struct hlo_module **out, struct err *e)
 {
-    struct segments segments = {0};
+    struct segments segments = {.middle = input + size / 2};
+    const char *zero = NULL;
     struct parser *p = mem_try(1, sizeof *p);
     size_t picked = 0;
     int rc = 0;
-    const char *zero = memchr(input, 0, size);
 
-    if (!p || !find_segments(input, size, &segments)) {
+    if (!p || !find_segments(input, size, &segments, &zero)) {
         rc = err_no_memory(e, "for this module");
     } else if (zero) {
         err_set(e, ERR_INPUT, "a zero byte in text, expected HLO");
@@ -206,13 +238,14 @@ int hlo_read_text(char *input, size_t size, const struct hlo_load_options *o,
     } else {
         *p = (struct parser){
             .at = input, .input = input, .size = size, .e = e, .entry = HLO_NONE, .last = HLO_NONE};
-        hlo_parse_attr_init(p);
+        set_ahead(p, &segments, o->apart);
         p->b = hlo_builder_new(input, size, hlo_memory_limit(size));
         p->m = p->b ? hlo_builder_module(p->b) : NULL;
         rc = p->b ? read_segment(p, &segments, picked, out) : hlo_parse_memory(p);
     }
     free(segments.list);
     if (p)
-        parser_release(p);
+        hlo_parser_release(p);
+    free(p);
     return rc;
 }

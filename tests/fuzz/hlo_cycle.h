@@ -82,7 +82,7 @@ typedef int (*reader)(char *input, size_t size, const struct hlo_load_options *o
 
 static void check_reader(reader read, const void *data, size_t size)
 {
-    static const struct hlo_load_options any = {0, -1};
+    static const struct hlo_load_options any = {.module = -1};
     struct hlo_module *m = NULL;
     struct err e = {0};
     char *input = mem_alloc(size + HLO_INPUT_PAD);

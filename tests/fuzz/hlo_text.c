@@ -1,4 +1,5 @@
-/* The text reader never crashes, and what it reads it writes and reads again to the same text. */
+/* The text reader never crashes, and what it reads it writes and reads again to the same text. Two
+ * threads read what one reads, or fail with its error. */
 #include "hlo/load.h"
 #include "hlo/module/read.h"
 #include "hlo/text/write_text.h"
@@ -8,9 +9,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static struct hlo_module *read_text(const void *data, size_t size, struct err *e)
+static struct hlo_module *read_text(const void *data, size_t size, size_t apart, struct err *e)
 {
-    struct hlo_load_options o = {0, -1};
+    struct hlo_load_options o = {.module = -1, .apart = apart};
     struct hlo_module *m = NULL;
     char *input = calloc(1, size + HLO_INPUT_PAD);
 
@@ -29,20 +30,41 @@ static void write_text(const struct hlo_module *m, struct str *out)
         abort();
 }
 
+/* `alone`: what one thread made of it, written; NULL: `e`. */
+static void check_apart(const uint8_t *data, size_t size, const struct str *alone,
+                        const struct err *e)
+{
+    struct err f = {0};
+    struct hlo_module *m = read_text(data, size, 1, &f);
+    struct str text = {0};
+
+    if (!m != !alone)
+        abort();
+    if (m)
+        write_text(m, &text);
+    if (alone ? text.size != alone->size || memcmp(text.text, alone->text, text.size)
+              : strcmp(e->what, f.what) || e->line != f.line || e->col != f.col)
+        abort();
+    hlo_free(m);
+    str_release(&text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct err e = {0};
-    struct hlo_module *m = read_text(data, size, &e);
+    struct hlo_module *m = read_text(data, size, SIZE_MAX, &e);
     struct str first = {0}, second = {0};
 
     if (!m) {
         if (!e.code || !e.what[0])
             abort();
+        check_apart(data, size, NULL, &e);
         return 0;
     }
     write_text(m, &first);
     hlo_free(m);
-    m = read_text(first.text, first.size, &e);
+    check_apart(data, size, &first, &e);
+    m = read_text(first.text, first.size, SIZE_MAX, &e);
     if (!m) {
         err_print(&e, stderr);
         abort();

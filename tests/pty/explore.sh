@@ -26,7 +26,7 @@ type : ; type -l "save-screen $home/a.txt"; type Enter; see "is there already"
 type Q; see "code 0"; sane "quit"
 
 # What was opened is offered again.
-run "$automap"; see "Recent ─"; see "1  vgg19 "
+run "$automap"; see "Go on with ─"; see "1  vgg19 "
 screen | grep -q "paused  *[0-9.,]* m\?s" || { echo "the row of a search that was left does not say so"; screen; exit 1; }
 type q; sane "q"
 

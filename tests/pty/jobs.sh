@@ -26,7 +26,7 @@ see "of  best plan"; see "encoder/layer_000/self/q/kernel"; took "why, by name" 
 
 # What it costs to split the embedding.
 key C-p; word "pin embed"; see "pin vocab 32128 = 1"
-matches "pin vocab 32128 = [01] +[0-9.]+ ms +[+-]?[0-9.]+ proven" # not ".." any more
+matches "pin vocab 32128 = [01] +[0-9.]+ ms +[+-]?[0-9.]+" # not ".." any more
 took "price of splitting the embedding" 6; type Escape; gone "Find ━"
 
 # Does it fit; and what if the links were slower.
@@ -44,7 +44,7 @@ type u; gone "v100-1x4+"; see "to redo"
 
 # Twice the batch: what the step and the memory become, and back.
 key V; key w; key x; see "batch 32 to 64"; see "Row 2 against row 0"; took "batch x2" 3
-matches "2 +0 +batch 32 to 64 +[0-9.]+ +[0-9.]+ +\+[0-9.]+ .*proven now"
+matches "2 +0 +batch 32 to 64 +[0-9.]+ +[0-9.]+ +\+[0-9.]+ .*over variables"
 key g; key Enter; see "back to row 0"; took "and back" 3; back; see "go back to row 0"
 
 # One update, part by part; the same seed without double beside it; and back.

@@ -42,7 +42,7 @@ t capture-pane -p >"$home/out"; is_clean "$home/out" "the explorer"
 [ "$(t display -p '#{pane_title}')" != pwned ] || { echo "the title is taken over"; exit 1; }
 type : ; type -l "save-screen $home/evil.svg"; type Enter; see "wrote"; is_clean "$home/evil.svg" "the picture"
 type Q; see "code 0"; sane "hostile names"
-run "$automap"; see "Recent"; t capture-pane -p >"$home/out"; is_clean "$home/out" "the start screen"; type q
+run "$automap"; see "Go on with"; t capture-pane -p >"$home/out"; is_clean "$home/out" "the start screen"; type q
 
 # Every signal that ends, in the middle of a search; each is reported as what it was.
 for signal in TERM HUP INT QUIT SEGV ABRT BUS FPE ILL; do

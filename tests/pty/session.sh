@@ -34,7 +34,7 @@ type ' '; see "‖ paused"; type q; see "code 0"; sane "a resumed session"
 # By name of the journal; and anew from its row. One that runs is not resumed twice.
 run "clear; $automap --resume $killed; echo code \$?"; see "resumed at episode"; type q; see "code 0"
 run "clear; $automap; echo code \$?"; see "paused"; for _ in $(seq 30); do type Down; done
-see "Enter resumes"; type A; see "▶"
+see "Enter goes on with"; type A; see "▶"
 [ "$(newest)" != "$killed" ] || { echo "no journal was begun"; exit 1; }
 "$automap" search --resume "$(newest)" --quiet 2>"$home/err" && { echo "resumed twice"; exit 1; }
 grep -q "still runs" "$home/err" || { cat "$home/err"; exit 1; }

@@ -28,15 +28,18 @@ while [ $SECONDS -lt $end ]; do
     fi
     sleep 0.1
 done
+reported() { if ls "$home"/report* >/dev/null 2>&1; then cat "$home"/report* | head -80; exit 1; fi; }
 t resize-window -x 120 -y 40
-for _ in $(seq 100); do # views lie upon views; where nothing is left to leave, it says so
+for _ in $(seq $((100 + seconds))); do # keys wait on a busy machine; views lie upon views, and where
+                                       # nothing is left to leave, it says so
+    reported
     screen | grep -q '^ *q quits' && break
     type Escape; sleep 0.2
 done
 see "q quits"; type Q
 for _ in 1 2 3 4; do screen | grep -q 'code ' && break; sleep 5; done
 see "code 0"; sane "a restless person"
-if ls "$home"/report* >/dev/null 2>&1; then cat "$home"/report* | head -80; exit 1; fi
+reported
 [ -z "$AUTOMAP_GROWTH" ] && exit 0
 printf '%s\n' "${samples[@]}" | awk -v n=${#samples[@]} -v resizes=$resizes '
     function most(a, b) { return a > b ? a : b }

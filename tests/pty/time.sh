@@ -38,5 +38,5 @@ type V t; see "at episode 60 of 60"; type Escape; see "1 Graph"; type Q; see "co
 # As a cast, without a terminal.
 run "clear"; gone "code 0"
 run "$automap cast $first -o $home/all.cast --frames 20; echo code \$?"; see "code 0"
-run "$automap cast $first -o /dev/full --force --frames 20; echo code \$?"; see "cannot write"
+run "$automap cast $first -o /dev/full --force --frames 20; echo code \$?"; see "cannot be written"
 [ "$(grep -c '"o"' "$home/all.cast")" -ge 15 ] || { echo "too few frames"; exit 1; }

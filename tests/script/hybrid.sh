@@ -380,7 +380,9 @@ assert {r for r in plan["results"] if isinstance(r, str)} <= set(made)
 assert [o for o in plan["order"] if o[:2] == ["forward", 0]] == [["forward", 0, k] for k in range(4)]
 assert len(plan["order"]) == 2 * 2 * 4
 collectives = [c for m in plan["modules"] for c in m["collectives"]]
-assert collectives and all(c["kind"] == "all-reduce" and c["bytes"] > 0 for c in collectives)
+assert collectives and all(c["bytes"] > 0 for c in collectives)
+kinds = {(m["pass"], c["kind"]) for m in plan["modules"] for c in m["collectives"]}
+assert {p for p, k in kinds if k != "all-reduce"} == {"update"}, kinds  # ZeRO 1: new variables are gathered
 for k, m in enumerate(plan["modules"]):
     open(f"{dir}/m.hlo", "w").write(m["hlo"])
     r = subprocess.run([automap, "inspect", f"{dir}/m.hlo"], capture_output=True, text=True)
@@ -389,6 +391,32 @@ for k, m in enumerate(plan["modules"]):
     assert entry.count(" parameter(") == len(m["inputs"]), m["pass"]
     if m["pass"] in ("forward", "backward"):
         assert all(v["dims"][v["batch_dim"]] % 2 == 0 for v in m["inputs"] if "batch_dim" in v)
+P
+# What lies in pieces at each level of ZeRO, and what is gathered where.
+for zero in 0 1 2 3; do
+    "$automap" search "$models/mlp.hlo.txt.gz" "$four" --kind hybrid --divisibility exact --stages 2 --micro-batches 2 --dp 2 --zero $zero \
+        --plan "$dir/z.json" > /dev/null || fail "no plan of ZeRO $zero"
+    "$automap" export "$models/mlp.hlo.txt.gz" "$four" --plan "$dir/z.json" --format stages -o "$dir/z$zero.json" || fail "no modules of ZeRO $zero"
+done
+"$python" - "$dir" << 'P' || fail "pieces of ZeRO"
+import json, sys
+def look(zero):
+    plan = json.load(open(f"{sys.argv[1]}/z{zero}.json"))
+    names, gathers, pieces, handed = plan["arguments"], {}, {}, set()
+    for m in plan["modules"]:
+        assert all(c["kind"] in ("all-reduce", "all-gather") for c in m["collectives"])
+        gathers[m["pass"]] = gathers.get(m["pass"], 0) + sum(c["kind"] == "all-gather" for c in m["collectives"])
+        for v in m["inputs"]:
+            if any(v["spec"]) and "batch_dim" not in v:
+                pieces.setdefault(m["pass"], set()).add(names[v["argument"]] if "argument" in v else v["value"])
+        handed |= {v["value"] for v in m["outputs"] if any(v["spec"]) and "batch_dim" not in v and m["pass"] != "update"}
+    return {k: n for k, n in gathers.items() if n}, {k: len(v) for k, v in pieces.items()}, len(handed)
+none, one, two, three = map(look, range(4))
+assert none == ({}, {}, 0), none
+assert one == ({"update": 6}, {"update": 12}, 0), one              # six variables, twelve of Adam's averages
+assert two == ({"update": 6}, {"update": 18}, 6), two              # and six gradients
+assert three[0] == {"prepare": 3, "forward": 3, "backward": 2}, three  # weights are cast once, biases read in passes
+assert three[1]["update"] == 24 and three[2] == 6, three
 P
 "$automap" search "$models/resnet20.hlo.txt.gz" "$four" --kind hybrid --divisibility exact --stages 2 --micro-batches 2 --plan "$dir/r.json" > /dev/null ||
     fail "no plan for resnet20"

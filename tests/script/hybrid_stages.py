@@ -26,11 +26,13 @@ import numpy as np  # noqa: E402
 # replicas, tensor parallelism.
 PLANS = {
     "mlp": [("slow", "--stages 2 --micro-batches 4 --tp 2"), ("slow", "--stages 3 --micro-batches 2"),
-            ("v100-1x4", "--stages 2 --micro-batches 8 --schedule gpipe --recompute")],
+            ("v100-1x4", "--stages 2 --micro-batches 8 --schedule gpipe --recompute"),
+            ("v100-1x4", "--stages 2 --micro-batches 2 --dp 2 --zero 2"), ("a100-1x8", "--stages 2 --micro-batches 4 --dp 2 --tp 2 --zero 3")],
     "t5-tiny": [("slow", "--stages 2 --micro-batches 4 --tp 2"), ("a100-1x8", "--stages 3 --micro-batches 2 --dp 2"),
-                ("slow", "--stages 2 --micro-batches 2 --tp 4 --recompute --schedule 1f1b")],
+                ("slow", "--stages 2 --micro-batches 2 --tp 4 --recompute --schedule 1f1b"),
+                ("a100-1x8", "--stages 2 --micro-batches 2 --dp 4 --zero 2"), ("a100-1x8", "--stages 2 --micro-batches 2 --dp 2 --tp 2 --zero 3")],
     "moe": [("a100-1x8", "--stages 2 --micro-batches 2 --tp 4"), ("a100-1x8", "--stages 3 --micro-batches 4"),
-            ("v100-1x4", "--stages 2 --micro-batches 4 --dp 2 --recompute")],
+            ("v100-1x4", "--stages 2 --micro-batches 4 --dp 2 --recompute"), ("a100-1x8", "--stages 2 --micro-batches 2 --dp 4 --zero 3")],
     "t5-base6": [("a100-1x8", "--stages 2 --micro-batches 2 --tp 4 --schedule 1f1b"), ("a100-1x8", "--uniform --chunks 2 --tp 2 --micro-batches 8"),
                  ("v100-1x4", "--stages 2 --micro-batches 4 --dp 2 --schedule 1f1b")],
     "bert48": [("a100-1x8", "--stages 2 --micro-batches 4 --tp 4 --schedule 1f1b"), ("a100-1x8", "--stages 3 --micro-batches 8 --schedule eager"),
@@ -118,7 +120,7 @@ def main():
     p.add_argument("source")
     p.add_argument("automap")
     p.add_argument("--models", default="mlp,t5-tiny,moe")
-    p.add_argument("--plans", type=int, default=3)
+    p.add_argument("--plans", type=int, default=5)
     p.add_argument("--no-run", default="")
     a = p.parse_args()
     failed = done = equal = 0

@@ -116,7 +116,29 @@ ENTRY main { x = f32[64,64] parameter(0)
   y = f32[64,64] custom-call(x), custom_call_target="my_kernel"
   ROOT d = f32[64,64] dot(y, w), lhs_contracting_dims={1}, rhs_contracting_dims={0} }
 HLO
+"$automap" inspect "tests/data/kernels/norms.hlo.txt.gz" >"$work/norms"
+grep -q 'and its kernels, of which XLA counts nothing: 4 MB$' "$work/norms" || bad "kernels add nothing to a step: $(grep kernels "$work/norms")"
 printf "kernels:\n  - target: my_kernel\n    dims: 'a b -> a b'\n" >"$work/mine.yaml"
+# The sum of all says how much of it nobody knows; a target that nobody knows has no FLOP, not 0.
+sums() { # words, model, option ...
+    words=$1
+    shift
+    "$automap" inspect "$@" | grep -q "of which XLA counts nothing: $words\$" || bad "kernels of $* are not $words: $("$automap" inspect "$@" | grep 'counts nothing')"
+}
+{
+    printf 'HloModule many\nENTRY main { y0 = f32[64,64] parameter(0)\n'
+    for k in $(seq 70); do
+        echo "y$k = f32[64,64] custom-call(y$((k - 1))), custom_call_target=\"k$k\""
+    done
+    echo 'ROOT y71 = f32[64,64] negate(y70) }'
+} >"$work/many.hlo"
+printf "kernels:\n  - target: k70\n    dims: 'a b -> a b'\n    flops: 2 * a * b\n" >"$work/last.yaml"
+sums '33 kB, and the work of 1 unknown' "$work/focus.hlo"
+sums '33 kB' "$work/focus.hlo" --kernels "$work/mine.yaml"
+sums '2 MB, and the work of 70 unknown' "$work/many.hlo"
+sums '8.2 kFLOP, 2 MB, and the work of 69 unknown' "$work/many.hlo" --kernels "$work/last.yaml"
+"$automap" inspect --json "$work/focus.hlo" | grep -q '"unknown": 1, "flops": null' || bad "an unknown kernel has FLOP"
+"$automap" inspect --json "$work/focus.hlo" --kernels "$work/mine.yaml" | grep -q '"unknown": 0, "flops": 0' || bad "a kernel without FLOP has null"
 look() { # keys, option ...
     local keys=$1
     shift

@@ -47,6 +47,26 @@ def fails(test):
     said = run.stdout + run.stderr
     failed = re.findall(rb"\[  FAILED  \] (\w+)", said)
     return None if run.returncode == 0 else f"{suite}:{failed[0].decode()}" if failed else f"{suite} (code {run.returncode})"
+def fails_as_program(test):
+    """The same of automap itself with the patch: golden:NAME is a screen, place:WORDS the lines of place.sh with these
+    words, _ for a blank."""
+    kind, _, words = test.partition(":")
+    program = f"{scratch}/automap"
+    subprocess.run(["cc", f"{build}/tui/CMakeFiles/automap.dir/main.c.o", f"{scratch}/mutant.o", *after, "-o", program], check=True)
+    environment = {**os.environ, "AUTOMAP_DATA_DIR": source, "LC_ALL": "C.UTF-8", "OPENBLAS_CORETYPE": "Haswell",
+                   "XDG_STATE_HOME": scratch, "source_dir": source, "ONLY": words.replace("_", " ")}
+    said, wanted = "", ""
+    if kind == "golden":
+        first, _, wanted = open(f"{source}/tests/golden/{words}.txt").read().partition("\n")
+        call = ["bash", "-c", program + first.removeprefix("automap")]
+    else:
+        call = ["bash", f"{source}/tests/script/place.sh", source, program]
+    try:
+        run = subprocess.run(call, cwd=source, capture_output=True, env=environment, preexec_fn=limit, timeout=20 * SECONDS)
+        said = run.stdout.decode(errors="replace")
+    except subprocess.TimeoutExpired:
+        return f"{test} (waits)"
+    return f"{test}" if run.returncode or kind == "golden" and said != wanted else None
 patches, block = [], None
 for line in open(f"{source}/tests/script/mutants.txt").read().split("\n"):
     if not line or line[0] == "#": continue
@@ -67,7 +87,7 @@ for file, tests, old, new in patches:
     if subprocess.run(["cc", *flags, "-c", path, "-o", f"{scratch}/mutant.o"]).returncode:
         print(f"does not compile: {file}: {now.strip()}"); survivors += 1; continue
     began = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    by = next(filter(None, map(fails, tests)), None)
+    by = next(filter(None, (fails_as_program(t) if t.startswith(("golden:", "place:")) else fails(t) for t in tests)), None)
     spent = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - began
     survivors += not by
     print(f"caught by {by}" if by else f"survives {' '.join(tests)}", f"{spent:.1f} s: {file}: {' / '.join(l.strip() for l in new)}", flush=True)

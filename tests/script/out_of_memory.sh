@@ -20,7 +20,7 @@ failed = 0
 
 # Seconds differ from run to run.
 def settled(text):
-    return re.sub(rb'("(decision_)?(seconds(_to_best)?|per_second|mean|spread|least|most)":\s*)[-0-9.e+]+|[0-9.,]+ (s|ms|us) +[0-9]+ (episodes|priced)|(after|in) [0-9.]+ s', b"", text)
+    return re.sub(rb'("(decision_)?(seconds(_to_best)?|per_second|mean|spread|least|most)":\s*)[-0-9.e+]+|[0-9.,]+ (s|ms|us) +[0-9]+ (episodes|priced)|(after|in) [0-9.]+ s|"timestamp": [0-9]+', b"", text)
 
 with tempfile.TemporaryDirectory() as d:
     env = dict(os.environ, XDG_STATE_HOME=d + "/state", XDG_CONFIG_HOME=d + "/config", OPENBLAS_NUM_THREADS="1")
@@ -39,6 +39,11 @@ with tempfile.TemporaryDirectory() as d:
     make("profile", data + "/profile/mlp.trace.json.gz", measured, "--compiled", data + "/profile/mlp-compiled.hlo.txt.gz", "-o", profile)
     with open(times, "w") as f:
         f.write("all-reduce,1e6,0.1\nall-reduce,1e8,2\n")
+    large = d + "/large.hlo" # read by two threads, its costs found beside its roles
+    with open(large, "w") as f:
+        f.write("HloModule large\nENTRY e {\n  v0 = f32[64]{0} parameter(0)\n")
+        f.writelines(f'  v{n} = f32[64]{{0}} negate(v{n - 1}), metadata={{op_name="jit(f)/layer_{n // 100}/neg" source_line={n}}}\n' for n in range(1, 14000))
+        f.write("  ROOT r = f32[64]{0} negate(v13999)\n}\n")
     contest = source + "/tests/fuzz/iopddl/example.json"
     commands = [
         ["inspect", mlp], ["inspect", tiny, "--json"], ["inspect", source + "/examples/models/mlp.pb.gz"], ["cluster", cluster],
@@ -63,6 +68,7 @@ with tempfile.TemporaryDirectory() as d:
         ["calibrate", source + "/tests/ref/calibrate/cpu.yaml", measured, profile], ["calibrate", cluster, "--collectives", times, "-o", out],
         ["doctor", data + "/doctor/while_carry.cpu_after_optimizations.txt.gz", "--json"],
         ["pretrain", "opp", mlp, "--rounds", "1", "-o", out], ["pretrain", "pp", "--environments", "8", "-o", out],
+        ["inspect", large], ["inspect", large, "--json"], ["convert", large, out + ".txt"], ["cast", journal, "-o", out],
         ["tour"],
         ["bench", "iopddl", contest, "--time", "1"], ["inspect", mlp, "--json", "--groups"], ["cluster", cluster, "--explain", "all-reduce"],
         ["plan", mlp, cluster, "--plan", placed], ["plan", mlp, cluster, "--plan", hybrid, "--json"], ["plan", mlp, cluster, "--plan", stages, "--hybrid", "-o", out],

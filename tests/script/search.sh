@@ -62,12 +62,12 @@ grep -q ' of 16.0 GB in stage [0-9]*: does not fit, no limit asked for' "$dir/no
 "$automap" search "$tiny" --kind adp --reward paper --episodes 50 --quiet | grep -q 'over dims of inputs; proven optimum 1\.5$'
 
 # fewer devices that are faster are said of every kind, and what is said is so
-for kind in "--kind opp" "--kind all --algo exact" "--kind pp --algo exact" "--kind hybrid --micro-batches 4"; do
+for asked in "mlp --kind opp" "moe --kind all --algo exact" "mlp --kind pp --algo exact" "mlp --kind hybrid --micro-batches 4"; do
     # shellcheck disable=SC2086
-    "$automap" search mlp unequal $kind --json > "$dir/fewer.json" 2> "$dir/err"
-    python3 - "$automap" "$dir/fewer.json" << 'P' || { echo "search $kind: fewer devices"; exit 1; }
+    "$automap" search ${asked%% *} unequal ${asked#* } --json > "$dir/fewer.json" 2> "$dir/err"
+    python3 - "$automap" "${asked%% *}" "$dir/fewer.json" << 'P' || { echo "search $asked: fewer devices"; exit 1; }
 import json, subprocess, sys
-automap, path = sys.argv[1:]
+automap, model, path = sys.argv[1:]
 r = json.load(open(path))
 f = r["fewer_devices"]
 step = r["kinds"][0]["step_time_ms"] if "kinds" in r else r["step_time_ms"]
@@ -75,11 +75,23 @@ assert f and f["devices"] < 16 and f["step_time_ms"] < 0.99 * step, (f, step)
 if f["plan"] == "strict":
     assert f["proven"] and "on these devices" in f["proven_scope"]
     kind = "opp" if r["schema"] == "automap.search/1" and "kinds" not in r else "all"
-    again = subprocess.run([automap, "search", "mlp", "unequal", "--servers", f["servers"], "--mesh", f["mesh"], "--kind", kind,
+    again = subprocess.run([automap, "search", model, "unequal", "--servers", f["servers"], "--mesh", f["mesh"], "--kind", kind,
                             "--algo", "exact", "--json"], capture_output=True, text=True, check=True)
     assert abs(json.loads(again.stdout)["step_time_ms"] / f["step_time_ms"] - 1) < 1e-9
 P
 done
+# nothing is said where the best plan leaves the others idle itself: operators placed take the one fast device, on which
+# splitting has no better plan either
+"$automap" search mlp unequal --kind all --algo exact --json > "$dir/idle.json" 2> "$dir/err"
+"$automap" search mlp unequal --servers 0:1 --mesh 1 --algo exact --kind all --json > "$dir/single.json" 2> "$dir/err"
+python3 - "$dir/idle.json" "$dir/single.json" << 'P' || exit 1
+import json, sys
+idle, single = (json.load(open(path)) for path in sys.argv[1:])
+best = idle["kinds"][0]
+assert best["kind"] == "place" and "on 1 of the 16 devices" in best["why"], best
+assert idle["step_time_ms"] > 1.01 * best["step_time_ms"] and idle["fewer_devices"] is None, idle["fewer_devices"]
+assert 0.99 * best["step_time_ms"] <= single["step_time_ms"], (best, single["step_time_ms"])
+P
 "$automap" search "$base" c-4x8-v100 --algo exact | grep -q '^  fewer devices .* ms on [0-9]* of the 32 devices: --servers 0'
 "$automap" plan "$base" c-4x8-v100 --mode relaxed | grep -q '^  fewer devices .* ms on 16 of the 32 devices: --servers 0-1 --mesh 2x8 --mode relaxed$'
 # nor is what is compared of another batch, or freed of pins
@@ -154,7 +166,7 @@ code=0
 grep -q '"fits":	false,' "$dir/over.json"
 code=0
 "$automap" search "$tiny" --kind all --episodes 5 --memory-limit '100 kB' > "$dir/none" 2> "$dir/err" || true
-grep -q 'does not fit .* proven without a limit' "$dir/none" || { echo "a kind of which nothing fits is said to be proven"; exit 1; }
+grep -q 'does not fit .* proven, strict, no limit' "$dir/none" || { echo "a kind of which nothing fits is said to be proven"; exit 1; }
 "$automap" search "$tiny" --kind all --algo race --episodes 20 --memory-limit '700 kB' > "$dir/over" || code=$?
 [ $code = 4 ] && tail -1 "$dir/over" | grep -q 'no algorithm found a plan within the memory limit'
 

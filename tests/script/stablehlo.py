@@ -175,11 +175,63 @@ def tied(folder):
     assert tried.returncode == 0 and tried.stdout.startswith("XLA compiles the planned step for 8 devices"), tried.stderr[-300:]
 
 
+def libraries(folder):
+    """What LAPACK is called with (layouts, configuration, attributes) says the same when it is written back: equal bit for bit."""
+    import dataclasses
+
+    import jax.numpy as jnp
+    from jax._src.export import _export
+    from jax._src.interpreters import mlir
+    from jaxlib.mlir import ir
+
+    rng = np.random.default_rng(2)
+    wide = rng.standard_normal((8, 4)).astype("f4")
+    square = wide @ wide.T + np.eye(8, dtype="f4")
+    singular = lambda a: jnp.linalg.svd(a, full_matrices=False)  # noqa: E731
+    steps = {"qr": (jnp.linalg.qr, wide), "svd": (singular, wide), "inv": (jnp.linalg.inv, square), "eigh": (jnp.linalg.eigh, square),
+             "batch": (jnp.linalg.cholesky, np.stack([square, 2 * square])),
+             "gradient": (jax.grad(lambda a: sum(jnp.sum(jnp.sin(x)) for x in jnp.linalg.qr(a))), wide)}
+    for name, (function, array) in steps.items():
+        step = jax.jit(function)
+        text, back = (os.path.join(folder, f) for f in ("calls.mlir", "back.mlir"))
+        with open(text, "w") as f:
+            f.write(step.lower(array).as_text())
+        run(AUTOMAP, "convert", text, back, "--force")
+        with open(back) as f, mlir.make_ir_context():
+            packed = _export._module_to_bytecode(ir.Module.parse(f.read()))
+        again = dataclasses.replace(jax.export.export(step)(array), mlir_module_serialized=packed)
+        for a, b in zip(jax.tree.leaves(step(array)), jax.tree.leaves(jax.jit(again.call)(array)), strict=True):
+            assert np.array_equal(a, b), f"{name}: {np.abs(np.asarray(a) - np.asarray(b)).max()}"
+
+
+def keys(folder):
+    """Random keys of their own type among arguments and results, and a plain number."""
+    import jax.numpy as jnp
+
+    def step(w, key, x, rate):
+        key, use = jax.random.split(key)
+        h = x @ w
+        return w - rate * x.T @ (h * jax.random.bernoulli(use, 0.5, h.shape)), key
+
+    args = (np.ones((16, 16), "f4"), jax.random.key(3), np.random.default_rng(3).standard_normal((64, 16)).astype("f4"), 0.1)
+    model, plan, code = (os.path.join(folder, f) for f in ("keys.mlir", "keys.json", "automap_plan.py"))
+    with open(model, "w") as f:
+        f.write(jax.jit(step).lower(*args).as_text())
+    run(AUTOMAP, "plan", model, *MESH, "--set", "#2:0=y", "--force", "-o", plan)
+    run(AUTOMAP, "export", model, SLOW, "--plan", plan, "--format", "jax", "--force", "-o", code)
+    ready = load(code).apply(step, *args, check=True)
+    (w, key), (wanted, next_) = ready(*ready.place(*args)), step(*args)
+    assert jnp.array_equal(jax.random.key_data(key), jax.random.key_data(next_))
+    assert worst(wanted, w) < 1e-5
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         refusals(folder)
         callbacks(folder)
         tied(folder)
+        libraries(folder)
+        keys(folder)
         for name, options in CASES:
             case(name, options, folder)
 

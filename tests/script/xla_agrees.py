@@ -104,21 +104,25 @@ def mesh_groups(ids, size, axes):
 
 
 def trips(line, bodies, around):
-    """How often a while loop runs: as XLA noted, else the first integer its condition compares with (once where that is 0: a
-    counter that goes down does not say where from), else what the loop before ran to, whose counter is this one's limit, else
-    once. `around`: the lines of the computation it stands in."""
+    """How often a while loop runs: as XLA noted, else the first integer its condition compares with less where the counter
+    begins (once where that is 0: a counter that goes down does not say where from), else what the loop before ran to, whose
+    counter is this one's limit, else once. `around`: the lines of the computation it stands in."""
     if m := re.search(r'known_trip_count":\{"n":"(\d+)"', line):
         return int(m[1])
     condition = "\n".join(bodies[re.search(r"condition=%?([\w.\-]+)", line)[1]])
-    if m := re.search(r"s\d+\[\]\S* constant\((\d+)\)", condition):
-        return int(m[1]) or 1
     made = {m[1]: m[0] for other in around if (m := re.match(r"\s+(?:ROOT )?%?([\w.\-]+) = .*", other))}
     carried = made.get(re.search(r" while\((?:\(.*\) )?%?([\w.\-]+)\)", line)[1], "")
     values = re.findall(r"%([\w.\-]+)", carried.split(" tuple(")[-1])
-    for k in re.findall(r" get-tuple-element\(.*index=(\d+)", condition):
+    sources = []
+    for k in re.findall(r"s\d+\[\]\S* get-tuple-element\(.*index=(\d+)", condition):
         source = made.get(values[int(k)], "") if int(k) < len(values) else ""
         while m := re.search(r" (?:copy|reshape|get-tuple-element)\((?:\S* |\(.*\) )?%?([\w.\-]+)\)", source):
             source = made.get(m[1], "")
+        sources.append(source)
+    if m := re.search(r"s\d+\[\]\S* constant\((\d+)\)", condition):
+        begins = [int(b[1]) for source in sources if (b := re.search(r" constant\((\d+)\)", source))]
+        return max(int(m[1]) - min(begins, default=0), 1)
+    for source in sources:
         if " while(" in source and source != line:
             return trips(source, bodies, around)
     return 1

@@ -2,7 +2,11 @@
  * planning again whose figures are of one source. */
 #include "engine/doctor/doctor.h"
 #include "engine/doctor/groups.h"
+#include "engine/doctor/together.h"
 #include "engine/doctor/wishes.h"
+#include "engine/problem/problem.h"
+#include "engine/relaxed/relaxed.h"
+#include "engine/relaxed/status.h"
 #include "example.h"
 
 #include <math.h>
@@ -221,6 +225,81 @@ static void ways_of_several_layers_all_count(void **state)
     doctor_release(&d);
     hlo_free(m);
     hlo_free(program);
+}
+
+static uint32_t wish_called(const struct problem *p, const struct doctor_wish *wishes,
+                            uint32_t count, const char *name)
+{
+    for (uint32_t k = 0; k < count; k++) {
+        if (!strcmp(hlo_name(p->m, wishes[k].id), name))
+            return k;
+    }
+    fail_msg("no sharding of %s", name);
+    return 0;
+}
+
+/* One that no plan keeps stands in the way of two that save; another saves nothing. */
+static void changes_not_tried_undo_nothing(void **state)
+{
+    static const struct {
+        uint32_t solves, changes, untried;
+        const char *says;
+    } cases[] = {
+        {8, 2, 1, ", 1 undo them, 1 were not tried"},
+        {4, 2, 2, ", 2 were not tried"},
+        {3, 1, 3, ", 3 were not tried"},
+    };
+    enum { LAYERS = 3, WISHES_MOST = 32 };
+    struct hlo_module *m = load_layers(LAYERS, true), *program = load_layers(LAYERS, false);
+    struct problem_options o = {.reduce_at_once = true};
+    struct relaxed_options how = {.folding = RELAXED_FOLD_OFF, .reduce_at_once = true};
+    struct doctor_wish wishes[WISHES_MOST];
+    uint32_t count = 0;
+    struct doctor d;
+    struct problem p;
+    struct relaxed *r;
+    struct err e = {0};
+
+    (void)state;
+    assert_int_equal(doctor_new(m, NULL, NULL, &d, &e), 0);
+    doctor_wishes_as_copies(program);
+    doctor_mesh_of(program, d.devices, o.mesh, sizeof o.mesh);
+    if (problem_new(program, NULL, &d.cluster, &o, &p, &e) || relaxed_new(&p, &how, &r, &e))
+        fail_msg("%s", e.what);
+    for (hlo_id id = 0; id < p.m->count && count < WISHES_MOST; id++)
+        count += doctor_wish_of(&p, id, &wishes[count]) &&
+                 !relaxed_hold(r, id, &wishes[count].asked, 1, &e);
+    uint32_t r0 = wish_called(&p, wishes, count, "r0"), s0 = wish_called(&p, wishes, count, "s0");
+    uint32_t r1 = wish_called(&p, wishes, count, "r1"), s1 = wish_called(&p, wishes, count, "s1");
+    uint32_t s2 = wish_called(&p, wishes, count, "s2");
+    status none = status_with(0, 0, STATUS_PARTIAL);
+    status same = wishes[wish_called(&p, wishes, count, "p0")].asked;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct offer offers[] = {
+            {.saves_ms = 4, .count = 2, .wish = {r0, r1}, .to = {none, same}},
+            {.saves_ms = 3, .count = 2, .wish = {r0, s0}, .to = {same, same}},
+            {.saves_ms = 2, .count = 2, .wish = {r1, s1}, .to = {same, same}},
+            {.saves_ms = 1, .count = 1, .wish = {s2}, .to = {wishes[s2].asked}},
+        };
+        struct together t = {.r = r,
+                             .wishes = wishes,
+                             .wish_count = count,
+                             .step_ms = 1e9,
+                             .solves = cases[k].solves};
+        char others[64];
+        assert_int_equal(together_solve(&t, offers, 4, &e), 0);
+        assert_int_equal(t.offered, 4);
+        assert_int_equal(t.changes, cases[k].changes);
+        assert_int_equal(t.untried, cases[k].untried);
+        struct doctor_together said = {
+            .changes = t.changes, .offered = t.offered, .untried = t.untried};
+        assert_string_equal(doctor_left_out(others, sizeof others, &said), cases[k].says);
+        relaxed_plan_release(&t.plan);
+    }
+    relaxed_free(r);
+    problem_release(&p);
+    doctor_release(&d);
+    hlo_free(m);
 }
 
 /* On a cluster where the dump's own prices are other than those of the program planned (its devices
@@ -636,6 +715,7 @@ int main(void)
         cmocka_unit_test(the_mesh_is_what_all_shardings_are_of),
         cmocka_unit_test(a_way_in_steps_is_priced_against_the_whole_value),
         cmocka_unit_test(ways_of_several_layers_all_count),
+        cmocka_unit_test(changes_not_tried_undo_nothing),
         cmocka_unit_test(now_is_of_the_plan),
         cmocka_unit_test(every_form_is_priced),
         cmocka_unit_test(groups_mean_the_same),

@@ -3,6 +3,7 @@
 #include "engine/hybrid/hybrid_descent.h"
 #include "engine/hybrid/hybrid_exact.h"
 #include "engine/hybrid/hybrid_pins.h"
+#include "engine/pipeline/links.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -518,6 +520,63 @@ static void test_given_stages(void **unused)
     free(c);
 }
 
+/* Each link worked out where it is. */
+static void check_links(const struct cluster *c, const uint32_t *ends, uint32_t count)
+{
+    struct pipe_options o = {.micro_batches = 1};
+    struct hybrid_instance in;
+    struct pipe_links links;
+    struct err e;
+    uint32_t checked = 0;
+
+    assert_int_equal(hybrid_instance_new_for(&in, 2, c, &o, ends, count, &e), 0);
+    assert_int_equal(pipe_links_new(&links, c, &e), 0);
+    for (uint32_t m = 1; m < in.devices; m++)
+        for (uint32_t s = 0; s < in.slots; s++)
+            for (uint32_t t = 0; t < in.slots; t++) {
+                uint32_t before = in.slot[s].devices;
+                if (before > m || !hybrid_can_begin(&in, m - before, s) ||
+                    !hybrid_can_begin(&in, m, t))
+                    continue;
+                struct pipe_link l =
+                    pipe_links_between(&links, m - before, m, m + in.slot[t].devices);
+                const struct pipe_link *k = hybrid_link_of(&in, m, s, t);
+                assert_true(l.ms_per_byte == k->ms_per_byte);
+                for (double bytes = 1; bytes < 1e10; bytes *= 10)
+                    assert_true(pipe_link_ms(&l, bytes) == pipe_link_ms(k, bytes));
+                checked++;
+            }
+    print_message("%u devices: %u links\n", in.devices, checked);
+    assert_true(checked > 20);
+    pipe_links_release(&links);
+    hybrid_instance_release(&in);
+}
+
+static void test_links(void **unused)
+{
+    static const uint32_t ends[] = {0, 3, 3, 9, 9, 12, 12, 21, 21, 24};
+    struct cluster *c = malloc(sizeof *c);
+    struct hybrid_instance in;
+
+    (void)unused;
+    assert_non_null(c);
+    read_many(c, 5, 4,
+              "  - {count: 2, devices: 2, network: 4 GB/s, link: {kind: ring, bandwidth: 40 GB/s, "
+              "latency: 9 us}}\n  - {count: 3, devices: 4, link: {kind: switch, bandwidth: 50 "
+              "GB/s, latency: 5 us}}\n");
+    check_links(c, NULL, 0);
+    check_links(c, ends, 5);
+    read_many(c, 24, 8, "");
+    check_links(c, NULL, 0);
+    clock_t start = clock(); /* of the processor */
+    many_servers(&in, 504, 8);
+    hybrid_instance_release(&in);
+    double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
+    print_message("4,032 devices: %.2f s\n", seconds);
+    assert_true(seconds < 1);
+    free(c);
+}
+
 /* Equal stages can share any row of servers: 24 of 192 each, 15 of 240, 9 of 315. Where a row has
  * more divisors than there is room for, the large ones are left out, and all of it is not. */
 static void test_equal_parts(void **unused)
@@ -541,9 +600,9 @@ static void test_equal_parts(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_brute_force),
-                                       cmocka_unit_test(test_equal_parts),
-                                       cmocka_unit_test(test_given_stages)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_brute_force), cmocka_unit_test(test_equal_parts),
+        cmocka_unit_test(test_links), cmocka_unit_test(test_given_stages)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

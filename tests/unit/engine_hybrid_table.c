@@ -1,143 +1,8 @@
 /* What stages cost: points made from sums over sections against their operations priced one by one;
- * fronts and bounds against every labelling of an interval's classes. */
-#include "engine/hybrid/hybrid.h"
-#include "engine/hybrid/hybrid_pins.h"
-#include "tests/unit/shipped.h"
-
-#include <math.h>
-#include <string.h>
-
-struct case_of {
-    struct problem p;
-    struct order order;
-    struct sections s;
-    struct hybrid_instance in, ideal;
-    struct stage_tables t;
-    struct stage_options o;
-    struct hybrid_pins pins;
-};
-
-static uint32_t sigmas_most, choices_most; /* 0: as they are */
-
-static double overlap = 0.25;
-
-static uint32_t pinned; /* in which of two ways; 0: not */
-
-/* A local class of one section is whole, one of the next that has some is split, or the other way
- * round; the last shared one is split in two where the last section is. */
-static void pin_groups(struct case_of *c)
-{
-    const struct sections *s = &c->s;
-
-    for (uint32_t n = 0; n < s->count && c->pins.count < 2; n++)
-        if (s->local_base[n + 1] > s->local_base[n]) {
-            bool whole = !c->pins.count == (pinned == 1);
-            c->pins.pin[c->pins.count++] =
-                (struct hybrid_pin){.kind = HYBRID_PIN_GROUP,
-                                    .first = n,
-                                    .last = n,
-                                    .least = whole ? 1 : 2,
-                                    .most = whole ? 1 : 4,
-                                    .class = {s->local[s->local_base[n]]},
-                                    .classes = 1};
-        }
-    if (s->shared_count > 1)
-        c->pins.pin[c->pins.count++] =
-            (struct hybrid_pin){.kind = HYBRID_PIN_GROUP,
-                                .first = s->count - 1,
-                                .last = s->count - 1,
-                                .least = 2,
-                                .most = 2,
-                                .class = {s->shared[s->shared_count - 1]},
-                                .classes = 1};
-    c->o.pins = &c->pins;
-}
-
-static void begin(struct case_of *c, const char *model, const char *cluster, uint32_t m,
-                  uint8_t zero)
-{
-    struct err e;
-    bool possible;
-
-    load_shipped(model, cluster, &c->p);
-    assert_int_equal(order_new(&c->p, &c->order, &e), 0);
-    assert_int_equal(sections_new(&c->order, NULL, 0, &c->s, &e), 0);
-    uint32_t batch = (uint32_t)c->order.steps.batch_size;
-    struct pipe_options po = {.micro_batches = m, .micro_batch = batch / m, .memory_share = 1};
-    c->o = (struct stage_options){.batch = batch,
-                                  .micro_batches = m,
-                                  .zero = zero,
-                                  .overlap = overlap,
-                                  .sigmas_most = sigmas_most,
-                                  .choices_most = choices_most};
-    if (pinned)
-        pin_groups(c);
-    assert_int_equal(hybrid_instance_new(&c->in, c->s.count, &c->p.cluster, &po, &e), 0);
-    assert_int_equal(hybrid_instance_new(&c->ideal, c->s.count, &c->p.cluster, &po, &e), 0);
-    assert_int_equal(stage_tables_new(&c->s, &c->o, &c->in, &c->ideal, &c->t, &possible, &e), 0);
-    assert_true(possible);
-}
-
-static void end(struct case_of *c)
-{
-    stage_tables_release(&c->t);
-    hybrid_instance_release(&c->in);
-    hybrid_instance_release(&c->ideal);
-    sections_release(&c->s);
-    order_release(&c->order);
-    problem_release(&c->p);
-}
-
-static bool near(double a, double b)
-{
-    return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b)) + 1e-12;
-}
-
-static void check_points(const char *model, const char *cluster, uint32_t m, uint8_t zero,
-                         uint32_t every)
-{
-    struct case_of *c = mem_alloc(sizeof *c);
-    uint32_t seen = 0, checked = 0;
-    struct err e;
-
-    begin(c, model, cluster, m, zero);
-    label *on = mem_alloc(c->p.classes.count + 1);
-    for (uint32_t slot = 0; slot < c->in.slots; slot++)
-        for (uint32_t i = 0; i < c->s.count; i++)
-            for (uint32_t j = i + 1; j <= c->s.count; j++) {
-                struct hybrid_front f = *hybrid_front_of(&c->in, slot, i, j);
-                for (uint32_t n = f.first; n < f.first + f.count; n++) {
-                    const struct hybrid_point *p = &c->in.points[n];
-                    const struct stage_shape *shape = &c->t.shape[c->t.row_shape[p->row]];
-                    struct hybrid_point slow[2];
-                    double collective_ms[2];
-                    if (seen++ % every)
-                        continue;
-                    stage_tables_labels(&c->t, p->row, i, j, on);
-                    assert_int_equal(stage_tables_price(&c->s, &c->o, &c->in, slot, shape->size, on,
-                                                        i, j, slow, collective_ms, &e),
-                                     0);
-                    const struct hybrid_point *q = &slow[p->recompute];
-                    if (!near(p->forward_ms, q->forward_ms) || !near(p->both_ms, q->both_ms) ||
-                        !near(p->reduce_ms, q->reduce_ms) ||
-                        !near(p->fixed_bytes, q->fixed_bytes) ||
-                        !near(p->stash_bytes, q->stash_bytes))
-                        fail_msg("%s slot %u [%u, %u): %.12g %.12g %.12g %.12g %.12g, one by one "
-                                 "%.12g %.12g %.12g %.12g %.12g",
-                                 model, slot, i, j, p->forward_ms, p->both_ms, p->reduce_ms,
-                                 p->fixed_bytes, p->stash_bytes, q->forward_ms, q->both_ms,
-                                 q->reduce_ms, q->fixed_bytes, q->stash_bytes);
-                    checked++;
-                }
-            }
-    print_message("%s on %s, M %u, ZeRO %u: %u sections of %u kinds, %u of %u points priced one by "
-                  "one\n",
-                  model, cluster, m, zero, c->s.count, c->s.kinds, checked, seen);
-    assert_true(checked > 50);
-    free(on);
-    end(c);
-    free(c);
-}
+ * fronts and bounds against every labelling of an interval's classes; what keys decide is paid for
+ * by every stage that reads it. */
+#include "tests/unit/hybrid_case.h"
+#include "tests/unit/slow_reads.h"
 
 static void test_points(void **unused)
 {
@@ -162,26 +27,6 @@ static void test_points_with_overlap(void **unused)
 }
 
 /* ---- overlap ---- */
-
-/* One stage of replicas, over all devices. */
-static struct hybrid_point replicas(struct case_of *c, double hidden, uint8_t zero,
-                                    double collective_ms[2])
-{
-    const struct stage_shape *shape = &c->t.shape[c->t.shapes - 1];
-    label *on = mem_alloc(c->p.classes.count + 1);
-    struct stage_options o = c->o;
-    struct hybrid_point p[2];
-    struct err e;
-
-    o.overlap = hidden;
-    o.zero = zero;
-    on[c->order.steps.batch] = (label)((1 << shape->axes) - 1);
-    assert_int_equal(stage_tables_price(&c->s, &o, &c->in, shape->slot, shape->size, on, 0,
-                                        c->s.count, p, collective_ms, &e),
-                     0);
-    free(on);
-    return p[0];
-}
 
 static double collective_ms_of(const struct stage_shape *shape, double bytes)
 {
@@ -459,9 +304,130 @@ static void test_cut_short(void **unused)
     choices_most = 0;
 }
 
+/* One mask, from a key, for three layers. */
+static const char dropout[] =
+    "HloModule dropout\n"
+    "add {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\n"
+    "ENTRY e {\n"
+    "  w1 = f32[64,64] parameter(0)\n  w2 = f32[64,64] parameter(1)\n"
+    "  w3 = f32[64,64] parameter(2)\n"
+    "  x = f32[32,64] parameter(3)\n  key = u32[2] parameter(4)\n"
+    "  part = u32[1] slice(key), slice={[0:1]}\n  seed = u32[] reshape(part)\n"
+    "  seeds = u32[1024] broadcast(seed), dimensions={}\n"
+    "  place = u32[1024] iota(), iota_dimension=0\n  half = u32[1024] xor(seeds, place)\n"
+    "  glued = u32[2048] concatenate(half, half), dimensions={0}\n"
+    "  bits = u32[32,64] reshape(glued)\n  most = u32[] constant(99)\n"
+    "  mosts = u32[32,64] broadcast(most), dimensions={}\n"
+    "  mask = pred[32,64] compare(bits, mosts), direction=LT\n"
+    "  zero = f32[] constant(0)\n  zeros = f32[32,64] broadcast(zero), dimensions={}\n"
+    "  h1 = f32[32,64] dot(x, w1), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+    "  a1 = f32[32,64] select(mask, h1, zeros)\n"
+    "  h2 = f32[32,64] dot(a1, w2), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+    "  a2 = f32[32,64] select(mask, h2, zeros)\n"
+    "  h3 = f32[32,64] dot(a2, w3), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+    "  a3 = f32[32,64] select(mask, h3, zeros)\n"
+    "  loss = f32[] reduce(a3, zero), dimensions={0,1}, to_apply=add\n"
+    "  one = f32[] constant(1)\n  ones = f32[32,64] broadcast(one), dimensions={}\n"
+    "  g3 = f32[32,64] select(mask, ones, zeros)\n"
+    "  d3 = f32[64,64] dot(a2, g3), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+    "  e2 = f32[32,64] dot(g3, w3), lhs_contracting_dims={1}, rhs_contracting_dims={1}\n"
+    "  g2 = f32[32,64] select(mask, e2, zeros)\n"
+    "  d2 = f32[64,64] dot(a1, g2), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+    "  e1 = f32[32,64] dot(g2, w2), lhs_contracting_dims={1}, rhs_contracting_dims={1}\n"
+    "  g1 = f32[32,64] select(mask, e1, zeros)\n"
+    "  d1 = f32[64,64] dot(x, g1), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+    "  n1 = f32[64,64] subtract(w1, d1)\n  n2 = f32[64,64] subtract(w2, d2)\n"
+    "  n3 = f32[64,64] subtract(w3, d3)\n"
+    "  ROOT out = (f32[64,64], f32[64,64], f32[64,64], f32[]) tuple(n1, n2, n3, loss)\n}\n";
+
+static double time_of(struct case_of *c, uint32_t i, uint32_t j)
+{
+    const struct stage_shape *shape = &c->t.shape[0];
+    label *on = mem_alloc(c->p.classes.count + 1);
+    struct hybrid_point out[2];
+    double collective_ms[2];
+    struct err e;
+
+    memset(on, 0, c->p.classes.count + 1);
+    assert_int_equal(stage_tables_price(&c->s, &c->o, &c->in, shape->slot, shape->size, on, i, j,
+                                        out, collective_ms, &e),
+                     0);
+    free(on);
+    return out->both_ms + out->reduce_ms;
+}
+
+static bool straddles(const struct sections *s, const struct section_spread *x, uint32_t i,
+                      uint32_t j, uint32_t k)
+{
+    bool before = false, behind = false;
+
+    for (uint32_t n = 0; n < x->section_count; n++) {
+        uint32_t at = s->spread_pool[x->sections + n];
+        before |= at >= i && at < j;
+        behind |= at >= j && at < k;
+    }
+    return before && behind;
+}
+
+/* What [i, j) and [j, k) both make, by definition: operations that run in either. */
+static double made_twice(const struct case_of *c, const bool *runs, uint32_t i, uint32_t j,
+                         uint32_t k)
+{
+    const uint32_t *at = c->s.position;
+    label *on = mem_alloc(c->p.classes.count + 1);
+    double ms = 0;
+
+    memset(on, 0, c->p.classes.count + 1);
+    for (uint32_t n = 0; n < c->order.steps.op_count; n++)
+        if (slow_place(&c->order, runs, n, at[i], at[j]) != UINT32_MAX &&
+            slow_place(&c->order, runs, n, at[j], at[k]) != UINT32_MAX)
+            ms +=
+                step_tables_instruction(&c->p.step_tables, c->order.steps.ops[n].id, on).compute_ms;
+    free(on);
+    return ms;
+}
+
+/* Two stages that read the mask make it each: together they take longer than one by what it takes
+ * to make it. Every point of the tables is its operations one by one. */
+static void test_remade(void **unused)
+{
+    struct case_of *c = mem_alloc(sizeof *c);
+    uint32_t twice = 0, checked = 0;
+
+    (void)unused;
+    own_text = dropout;
+    check_points("dropout", "2", 1, 0, 1);
+    check_points("dropout", "2", 2, 0, 1);
+    begin(c, "dropout", "2", 1, 0);
+    bool *runs = slow_runs(&c->order);
+    for (uint32_t i = 0; i < c->s.count; i++)
+        for (uint32_t j = i + 1; j < c->s.count; j++)
+            for (uint32_t k = j + 1; k <= c->s.count; k++) {
+                bool is_shared = false;
+                for (uint32_t n = 0; n < c->s.spread_count; n++)
+                    is_shared |= c->s.spread[n].use == SECTION_VARIABLE &&
+                                 straddles(&c->s, &c->s.spread[n], i, j, k);
+                if (is_shared)
+                    continue;
+                double more = time_of(c, i, j) + time_of(c, j, k) - time_of(c, i, k);
+                double wanted = made_twice(c, runs, i, j, k);
+                if (fabs(more - wanted) > 1e-9)
+                    fail_msg("[%u, %u, %u): %.9g ms more, wanted %.9g", i, j, k, more, wanted);
+                twice += wanted > 0;
+                checked++;
+            }
+    print_message("%u of %u pairs of stages make something twice\n", twice, checked);
+    assert_true(twice >= 3 && twice < checked);
+    free(runs);
+    end(c);
+    free(c);
+    own_text = NULL;
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_points),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_remade),
+                                       cmocka_unit_test(test_points),
                                        cmocka_unit_test(test_points_with_overlap),
                                        cmocka_unit_test(test_shown),
                                        cmocka_unit_test(test_labellings),

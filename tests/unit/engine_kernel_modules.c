@@ -88,6 +88,22 @@ static void test_lowered(void **state)
         {"linalg", "eigh.12", {8}, 8 * 9 * 16.0 * 16 * 16},
         {"linalg", "lu.15", {8}, 8 * 2 * 16.0 * 16 * 16 / 3},
         {"linalg", "triangular_solve.1", {8}, 8 * 16.0 * 16 * 4},
+        {"spectral", "eig.15", {8}, 8 * 25 * 16.0 * 16 * 16},
+        {"spectral", "schur.13", {8}, 8 * 25 * 16.0 * 16 * 16},
+        {"spectral", "hessenberg.10", {8}, 8 * 10 * 16.0 * 16 * 16 / 3},
+        {"spectral", "tridiagonal.12", {8}, 8 * 4 * 16.0 * 16 * 16 / 3},
+        {"rocm", "cholesky.11", {8}, 8 * 16.0 * 16 * 16 / 3},
+        {"rocm", "eigh.12", {8}, 8 * 9 * 16.0 * 16 * 16},
+        {"rocm", "svd.14", {8}, 8 * 22 * 16.0 * 16 * 16},
+        {"rocm", "lu.10", {8}, 8 * 2 * 16.0 * 16 * 16 / 3},
+        {"rocm", "tridiagonal.12", {8}, 8 * 4 * 16.0 * 16 * 16 / 3},
+        {"tridiagonal", "tridiagonal_solve.1", {8, 4}, 8.0 * 8 * 64 * 4},
+        {"gmm", "pallas_call.1", {-512, 1536}, 2.0 * 1024 * 512 * 1536},
+        {"gmm", "pallas_call.3", {-1536, 512}, 2.0 * 1024 * 512 * 1536},
+        {"gmm", "pallas_call.5", {512, 1536}, 2.0 * 1024 * 512 * 1536},
+        {"norms", "pallas_call.1", {4, 128}, 0},
+        {"norms", "pallas_call.3", {4, 128}, 0},
+        {"threefry", "threefry2x32.7", {64, 128}, 0},
         {"callback", "pure_callback.1", {0}, 0},
         {"offload", "device_put.2", {1024, 1024}, 0},
         {"scaled", "scaled_matmul.1", {2, 64, 32}, 2.0 * 2 * 64 * 32 * 128},
@@ -129,6 +145,12 @@ static const char written[] =
     "  k2 = bf16[1024,4096] parameter(16)\n  one = f32[1] parameter(17)\n"
     "  dz = bf16[2,512,4096] parameter(18)\n  g = bf16[1024] parameter(19)\n"
     "  x2 = bf16[2,512,2,4096] parameter(20)\n  kk = bf16[2,512,4,64] parameter(21)\n"
+    "  keys = f32[4,64] parameter(22)\n  ranks = s32[4,64] parameter(23)\n"
+    "  pt = bf16[64,256] parameter(24)\n"
+    "  tiles = s32[] parameter(25)\n  tile = s32[9] parameter(26)\n  at = s32[1] parameter(27)\n"
+    "  rows = bf16[1024,512] parameter(28)\n  experts = bf16[8,512,512] parameter(29)\n"
+    "  square = f32[1024,512] custom-call(tiles, tile, tile, tile, at, rows, experts), "
+    "custom_call_target=\"tpu_custom_call\"\n"
     "  conv = (f32[16,8,8,64], u8[4096]) custom-call(x, w), " CONV "Forward\"\n"
     "  convb = (f32[16,8,8,64], u8[4096]) custom-call(x, w, o), " CONV "BiasActivationForward\"\n"
     "  convi = (f32[16,8,8,32], u8[0]) custom-call(dy, w), " CONV "BackwardInput\"\n"
@@ -137,6 +159,12 @@ static const char written[] =
     "custom_call_target=\"__cublas$gemm\", " DOT(
         "\"0\"", "2",
         "1") "\n"
+             "  sort = (f32[4,64], s32[4,64], u8[1024]) custom-call(keys, ranks), "
+             "custom_call_target=\"__cub$DeviceRadixSort\"\n"
+             "  top = (f32[4,8], s32[4,8]) custom-call(keys), custom_call_target=\"__gpu$TopK\"\n"
+             "  dnn = bf16[128,256] custom-call(p, pt), custom_call_target=\"__onednn$matmul\"\n"
+             "  dnnln = bf16[2,512,1024] custom-call(act, g, g), "
+             "custom_call_target=\"__onednn$layernorm\"\n"
              "  plain = (bf16[128,256], s8[8]) custom-call(p, r), "
              "custom_call_target=\"__cublas$lt$matmul\", " DOT(
                  "", "1",
@@ -206,6 +234,11 @@ static void test_written(void **state)
         {"te", "wgrad", {-2, -512, 1024, 4096}, 2.0 * 1024 * 1024 * 4096},
         {"te", "norm", {2, 512}, 0},
         {"te", "silu", {2, 512, 4096}, 0},
+        {"xla", "sort", {4}, 0},
+        {"xla", "top", {4}, 0},
+        {"gmm", "square", {0}, 2.0 * 1024 * 512 * 512}, /* k or n */
+        {"onednn", "dnn", {128, 256}, 2.0 * 128 * 64 * 256},
+        {"onednn", "dnnln", {2, 512}, 0},
         {"module", "carried", {2, 512, 64}, 0},
         {"module", "summed", {2, 16, -64}, 0},
     };

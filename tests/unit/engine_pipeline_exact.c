@@ -10,7 +10,9 @@
 
 #include <cmocka.h>
 
+#include "engine/pipeline/tabulate.h"
 #include "tests/unit/pipeline_random.h"
+#include "tests/unit/shipped.h"
 
 /* All plans: pivots and device cuts of each count of stages. */
 struct brute {
@@ -198,12 +200,116 @@ static void test_cut_short(void **state)
     pipe_instance_free(&p.in);
 }
 
+/* ---- a model on unequal servers ---- */
+
+static const char unequal[] =
+    "devices:\n"
+    "  fast: {memory: 32 GB, peak: 30 TFLOP/s, bandwidth: 1800 GB/s, launch: 5 us}\n"
+    "  slow: {memory: 16 GB, peak: 6 TFLOP/s, bandwidth: 400 GB/s, launch: 5 us}\n"
+    "network: {bandwidth: 10 GB/s, latency: 20 us}\n"
+    "servers:\n"
+    "  - {type: fast, count: 1, devices: 2, link: {kind: ring, bandwidth: 90 GB/s, latency: 9 "
+    "us}}\n"
+    "  - {type: slow, count: 2, devices: 2, link: {kind: switch, bandwidth: 40 GB/s, latency: 4 "
+    "us}}\n";
+
+/* What stands in the tables of a module's instance, a point at a time. */
+static void take_tables(struct random_pipe *p)
+{
+    const struct pipe_instance *in = &p->in;
+
+    for (uint32_t i = 0; i < in->points; i++) {
+        for (uint32_t t = 0; t < in->types; t++) {
+            for (uint32_t r = 1; r <= in->devices; r++) {
+                const double *f = in->forward_ms[pipe_row(in, t, r)],
+                             *b = in->backward_ms[pipe_row(in, t, r)];
+                p->forward[t][r][i] = f[i + 1] - f[i];
+                p->backward[t][r][i] = b[i + 1] - b[i];
+            }
+            p->update[t][i] = in->update_ms[t][i + 1] - in->update_ms[t][i];
+        }
+        p->gradient[i] = in->gradient_bytes[i + 1] - in->gradient_bytes[i];
+        p->state[i] = in->state_bytes[i + 1] - in->state_bytes[i];
+        p->stash[i] = in->stash_bytes[i + 1] - in->stash_bytes[i];
+        p->temporary[i] = in->temporary_bytes[i];
+        p->variables[i] = in->variables[i + 1] - in->variables[i];
+    }
+}
+
+static void begin_unequal(const char *model, uint32_t micro_batches, struct random_pipe *out)
+{
+    enum { BUCKETS = 8 };
+    struct problem_options none = {0};
+    struct problem *p = mem_alloc(sizeof *p);
+    struct pipe_instance whole;
+    struct hlo_module *m;
+    struct order o;
+    struct err e;
+    char path[256];
+    uint32_t cut[BUCKETS + 2];
+
+    memset(out, 0, sizeof *out);
+    snprintf(path, sizeof path, AUTOMAP_SOURCE_DIR "/examples/models/%s.hlo.txt.gz", model);
+    assert_int_equal(cluster_read(&out->cluster, unequal, strlen(unequal), &e), 0);
+    assert_int_equal(hlo_load(path, NULL, &m, &e), 0);
+    assert_int_equal(problem_new(m, NULL, &out->cluster, &none, p, &e), 0);
+    assert_int_equal(order_new(p, &o, &e), 0);
+    struct pipe_options options = {.micro_batches = micro_batches,
+                                   .micro_batch = (uint32_t)o.steps.batch_size / micro_batches,
+                                   .memory_share = 1};
+    assert_int_equal(pipe_tabulate(&o, &options, &whole, &e), 0);
+    assert_true(!whole.ties && !whole.again.count);
+    uint32_t points = pipe_instance_cheapest(&whole, BUCKETS, cut);
+    assert_true(points <= RANDOM_POINTS);
+    assert_int_equal(pipe_instance_coarsen(&whole, cut, points, &out->in, &e), 0);
+    take_tables(out);
+    pipe_instance_free(&whole);
+    order_release(&o);
+    problem_release(p);
+    free(p);
+}
+
+/* Milliseconds of its forward pass on the first type, for each device: the work it has. */
+static double work_a_device(const struct pipe_instance *in, const struct pipe_plan *p, uint32_t s)
+{
+    const double *f = in->forward_ms[pipe_row(in, 0, 1)];
+
+    return (f[p->pivot[s + 1]] - f[p->pivot[s]]) / (p->device[s + 1] - p->device[s]);
+}
+
+/* Of a module's own stages on a fast server and two slow ones the proven optimum is the best of all
+ * plans, and a fast device has more of the work than a slow one. */
+static void test_unequal_servers(void **state)
+{
+    (void)state;
+    struct tally t = {0};
+    struct err e;
+
+    for (uint32_t m = 2; m <= 16; m *= 2) {
+        struct random_pipe p;
+        struct pipe_exact_options three = {.stages = 3}, o = {0};
+        struct pipe_exact_result r;
+        begin_unequal("vgg19", m, &p);
+        assert_int_equal(p.in.types, 2);
+        compare(&p, &o, &t);
+        compare(&p, &three, &t);
+        assert_int_equal(pipe_exact_solve(&p.in, &three, &r, &e), 0);
+        assert_true(r.found && r.plan.stages == 3);
+        uint32_t last = r.plan.stages - 1;
+        assert_true(p.in.type_of[0] != p.in.type_of[p.in.devices - 1]);
+        double fast = work_a_device(&p.in, &r.plan, 0), slow = work_a_device(&p.in, &r.plan, last);
+        print_message("M %2u: a fast device %.3f ms of the work, a slow one %.3f; L %.3f ms\n", m,
+                      fast, slow, r.length_ms);
+        assert_true(fast > 1.5 * slow);
+        pipe_instance_free(&p.in);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_plans),
-        cmocka_unit_test(test_restricted),
-        cmocka_unit_test(test_pinned),
+        cmocka_unit_test(test_unequal_servers), cmocka_unit_test(test_all_plans),
+        cmocka_unit_test(test_restricted),      cmocka_unit_test(test_pinned),
         cmocka_unit_test(test_cut_short),
     };
 

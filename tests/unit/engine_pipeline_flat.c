@@ -196,6 +196,31 @@ static void expect_values(const struct pipe_net *net)
     assert_true(claimed > 0.6 * earned && claimed < 1.8 * earned);
 }
 
+/* A gap to an optimum that is not known is none, in the file and as shown. */
+static void expect_unknown_gap(struct pipe_net *net)
+{
+    char command[600], line[200];
+    double gap;
+    struct err e;
+    uint32_t shown = 0;
+
+    assert_true(isnan(pretrain_mean_gap(0, 0)) && pretrain_mean_gap(3, 4) == 0.75);
+    gap = net->curve[1].gap;
+    net->curve[1].gap = pretrain_mean_gap(0, 0);
+    assert_int_equal(pipe_net_save(net, path[1], &e), 0);
+    net->curve[1].gap = gap;
+    snprintf(command, sizeof command, "'%s' pretrain show %s", AUTOMAP_BINARY, path[1]);
+    FILE *f = popen(command, "r");
+    assert_non_null(f);
+    while (fgets(line, sizeof line, f)) {
+        size_t end = strcspn(line, "\n");
+        shown += atoi(line) == 2 && end > 3 && !strncmp(line + end - 3, "  -", 3);
+    }
+    assert_int_equal(pclose(f), 0);
+    assert_int_equal(shown, 1);
+    unlink(path[1]);
+}
+
 /* The same twice; stopped after the first save and gone on with: the same; from its file: the
  * same. */
 static void test_training(void **state)
@@ -227,6 +252,7 @@ static void test_training(void **state)
     assert_int_equal(pipe_net_load(&back, path[0]), 0);
     assert_memory_equal(back.flat.parameters, whole.flat.parameters, bytes);
     assert_true(back.points == PROBLEMS && !back.scorer.weight);
+    expect_unknown_gap(&back);
     assert_int_equal(truncate(path[0], 5000), 0);
     struct pipe_net cut;
     assert_true(pipe_net_load(&cut, path[0]) < 0);

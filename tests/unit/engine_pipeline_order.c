@@ -541,7 +541,10 @@ static void check_whole_model(const cJSON *row)
     print_message("%-13s memory %9.1f MB, XLA %9.1f MB: %+5.1f %%; time %+5.2f %%\n", model,
                   bytes / 1e6, peak / 1e6, 100 * (bytes / peak - 1), 100 * (ms / step - 1));
     assert_true(fabs(bytes / peak - 1) < 0.2);
-    assert_true(fabs(ms / step - 1) < 0.1);
+    bool is_stacked = false; /* slices of a loop are priced one by one */
+    for (uint32_t k = 0; k < o.steps.op_count; k++)
+        is_stacked |= o.steps.ops[k].trip != UNROLL_NONE;
+    assert_true(fabs(ms / step - 1) < (is_stacked ? 0.005 : 1e-6));
     free(on);
     pipe_instance_free(&in);
     order_release(&o);

@@ -321,6 +321,42 @@ static void pins_that_cannot_be(void **state)
     close_problem(p);
 }
 
+/* A decision on what the partitioner runs whole: it is gathered there, and can be kept. */
+static void pins_of_what_runs_whole(void **state)
+{
+    static const char text[] =
+        "HloModule m\nENTRY e {\n  x = f32[8,6,6,8] parameter(0)\n"
+        "  w = f32[3,3,4,8] parameter(1)\n"
+        "  wide = f32[8,6,6,8] convolution(x, w), window={size=3x3 pad=1_1x1_1}, "
+        "dim_labels=b01f_01io->b01f, feature_group_count=2\n"
+        "  ROOT r = f32[8,6,6,8] negate(wide)\n}\n";
+    const struct relaxed_pin pins[] = {{0, 0, 0, RELAXED_SPLIT}, {1, 3, 0, RELAXED_SPLIT}};
+    struct problem *p = mem_alloc(sizeof *p);
+    struct cluster *c = mem_alloc(sizeof *c);
+    struct problem_options o = {0};
+    struct relaxed_options ro = {0};
+    struct hlo_module *m;
+    struct err e;
+    (void)state;
+
+    assert_int_equal(cluster_of_devices(c, 4, &e), 0);
+    assert_int_equal(hlo_load_memory("test", text, strlen(text), NULL, &m, &e), 0);
+    assert_int_equal(problem_new(m, NULL, c, &o, p, &e), 0);
+    for (size_t k = 0; k < sizeof pins / sizeof *pins; k++) {
+        struct relaxed_plan plan;
+        struct relaxed *r;
+        hlo_value v = p->roles.params[pins[k].param].value;
+        assert_int_equal(relaxed_new(p, &ro, &r, &e), 0);
+        assert_int_equal(relaxed_set_pins(r, &pins[k], 1, &e), 0);
+        assert_int_equal(relaxed_solve(r, 0, &plan, &e), 0);
+        assert_int_equal(status_on(plan.made[v], 0), pins[k].dim + 1);
+        relaxed_plan_release(&plan);
+        relaxed_free(r);
+    }
+    close_problem(p);
+    free(c);
+}
+
 /* Layers of a network are found equal, and the tied plan lies between the bound and the strict
  * optimum. */
 static void layers_fold(void **state)
@@ -401,6 +437,7 @@ int main(void)
         cmocka_unit_test(bound_optimum_plan),
         cmocka_unit_test(pins_hold),
         cmocka_unit_test(pins_that_cannot_be),
+        cmocka_unit_test(pins_of_what_runs_whole),
         cmocka_unit_test(layers_fold),
         cmocka_unit_test(same_calls_same_plan),
     };

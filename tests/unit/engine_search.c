@@ -552,15 +552,17 @@ static void test_greedy_plan(void **state)
 }
 
 /* At the end of stage 2 the network's own best actions lead to the best plan: it was shown the way
- * there from all open, which no episode of stage 2 takes. */
+ * there from all open, which no episode of stage 2 takes. AUTOMAP_OWN_PLAN=MODEL takes that model
+ * and ten seeds. */
 static void test_own_plan(void **state)
 {
     (void)state;
     struct problem *p = mem_alloc(sizeof *p);
+    const char *model = getenv("AUTOMAP_OWN_PLAN");
     struct err e;
 
-    load_shipped("t5-tiny", "h100-1x8", p);
-    for (uint64_t seed = 1; seed <= 3; seed++) {
+    load_shipped(model ? model : "t5-tiny", "h100-1x8", p);
+    for (uint64_t seed = 1; seed <= (model ? 10 : 3); seed++) {
         struct search_options o = {.seed = seed, .algorithm = SEARCH_DQN};
         struct search_event event;
         struct search *s;

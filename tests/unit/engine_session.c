@@ -1,11 +1,11 @@
 /* A session on a real model: it finds the proven optimum, obeys a person, and does the same again.
  */
 #include "engine/live/session.h"
-#include "engine/live/thread.h"
 #include "engine/live/watched.h"
 #include "engine/plan/plan.h"
 #include "example.h"
 #include "hlo/load.h"
+#include "hlo/support/thread.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

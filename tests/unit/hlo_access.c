@@ -55,6 +55,10 @@ static void test_attribute_values(void **state)
     hlo_free(m);
 }
 
+#define ZEROS                                            \
+    "00000000000000000000000000000000000000000000000000" \
+    "00000000000000000000000000000000000000000000000000"
+
 static void test_constants(void **state)
 {
     (void)state;
@@ -70,10 +74,12 @@ static void test_constants(void **state)
         {"f32[] constant(-inf)", -INFINITY},
         {"f32[] constant(6.02e+23)", 6.02e23},
         {"u64[] constant(18446744073709551615)", 18446744073709551615.0},
+        {"f32[] constant(1." ZEROS ZEROS ZEROS ZEROS ")", 1},
+        {"f32[] constant(1" ZEROS ZEROS ZEROS ZEROS "e-400)", 1},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char text[128];
+        char text[1024];
         double value;
         snprintf(text, sizeof text, "ENTRY e {\n  ROOT c = %s\n}\n", cases[i].text);
         struct hlo_module *m = load(text);

@@ -174,7 +174,7 @@ static void test_size_limit(void **state)
 {
     (void)state;
     static const char text[] = "ENTRY e { ROOT p = f32[] parameter(0) }";
-    struct hlo_load_options o = {10, -1};
+    struct hlo_load_options o = {.max_bytes = 10, .module = -1};
     struct hlo_module *m;
     struct err e;
 

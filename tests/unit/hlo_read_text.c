@@ -17,7 +17,7 @@
 static struct hlo_module *load_number(const char *text, int32_t number)
 {
     struct hlo_module *m = NULL;
-    struct hlo_load_options o = {0, number};
+    struct hlo_load_options o = {.module = number};
     struct err e = {0};
 
     if (hlo_load_memory("test", text, strlen(text), &o, &m, &e)) {
@@ -71,6 +71,10 @@ static const struct {
     {"comments of both kinds, and of lists",
      "p = /* here */ f32[2]{0} parameter(0) // there\n ROOT r = f32[2]{0} add(p, /*index=1*/p)",
      P "  ROOT r = f32[2]{0} add(p, p)\n"},
+    {"comments in and behind a value of an unknown attribute",
+     "p = f32[2]{0} parameter(0) ROOT r = f32[2]{0} negate(p), "
+     "odd={\"a\"\"b//c\" // one \"\n, x}\"\"\"d\"// two \"\n",
+     P "  ROOT r = f32[2]{0} negate(p), odd={\"a\"\"b//c\"  , x}\"\"\"d\"\n"},
     {"lines mean nothing",
      "p\n=\nf32[2]{0}\nparameter(\n0)\nROOT r = f32[2]{0} negate(p),\n metadata={op_name=\"n\"}",
      P "  ROOT r = f32[2]{0} negate(p), metadata={op_name=\"n\"}\n"},
@@ -235,6 +239,13 @@ static void test_single_instruction(void **state)
     assert_string_equal(hlo_name(m, m->computations[m->entry].params[1]), "y");
     assert_string_equal(hlo_meta(m, m->computations[m->entry].root)->op_name, "sum");
     hlo_free(m);
+    m = load(
+        "f32[5] conditional(s32[], f32[5], f32[5]), branch_computations={"
+        "{ a = f32[5] parameter(0) ROOT c = f32[5] ceil(a) }, "
+        "{ a = f32[5] parameter(0) ROOT f = f32[5] floor(a) }}"); /* as canonical text has it */
+    assert_int_equal(m->computations[m->entry].param_count, 3);
+    assert_int_equal(hlo_at(m, m->computations[m->entry].root)->operand_count, 3);
+    hlo_free(m);
 }
 
 static void test_computation_used_before_it_stands(void **state)
@@ -263,7 +274,7 @@ static void check_modules(const char *text)
     assert_string_equal(m->name, "a");
     hlo_free(m);
 
-    struct hlo_load_options third = {0, 2};
+    struct hlo_load_options third = {.module = 2};
     struct err e;
     assert_int_equal(hlo_load_memory("test", text, strlen(text), &third, &m, &e), ERR_INPUT);
     assert_string_equal(e.what, "no module 2 in a file of 2, expected a number below 2");

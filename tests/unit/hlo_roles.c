@@ -633,6 +633,30 @@ static void test_a_later_loss_is_another_steps(void **state)
     hlo_free(m);
 }
 
+/* The same where the step hands out one number, the sum of both losses. */
+static void test_later_losses_are_summed(void **state)
+{
+    struct str text = {0};
+    const char *root = strstr(rivals, "  ROOT out");
+
+    (void)state;
+    str_format(&text,
+               "%.*s  all = f32[] add(loss, loss2)\n  ROOT out = (f32[4,2], f32[4,4], f32[4,2], "
+               "f32[]) tuple(w2, h2, mom2, all) }\n",
+               (int)(root - rivals), rivals);
+    struct hlo_module *m = read_text(text.text);
+    struct hlo_roles r = roles_of(m);
+    assert_string_equal(value_name(m, r.loss), "all");
+    check_letters(&r, "VVOI");
+    assert_string_equal(value_name(m, r.params[0].gradient), "g");
+    assert_string_equal(value_name(m, r.params[1].gradient), "gh");
+    assert_int_equal(phase_of(m, &r, "y2"), HLO_PHASE_FORWARD);
+    assert_int_not_equal(phase_of(m, &r, "g"), HLO_PHASE_FORWARD);
+    hlo_roles_release(&r);
+    hlo_free(m);
+    str_release(&text);
+}
+
 /* Moving averages of the data, of the weights; a frozen table; clipping by the norm of the
  * gradient. */
 static const char others[] =
@@ -923,6 +947,72 @@ static void test_state_hides_no_loss(void **unused)
     hlo_free(m);
 }
 
+/* Two layers with a state each; the loss is a sum, one term of which needs both states, the other
+ * the first alone. */
+static const char layers_with_state[] =
+    "HloModule m\n" SUM "ENTRY main {\n"
+    "  x = f32[8,16] parameter(0)\n"
+    "  h1 = f32[8,32] parameter(1)\n"
+    "  h2 = f32[8,32] parameter(2)\n"
+    "  W1 = f32[16,32] parameter(3)\n"
+    "  W2 = f32[32,32] parameter(4)\n"
+    "  Wo = f32[32,4] parameter(5)\n"
+    "  z = f32[] constant(0)\n"
+    "  lr = f32[] constant(0.1)\n"
+    "  one = f32[] constant(1)\n"
+    "  ones = f32[8,32] broadcast(one), dimensions={}\n"
+    "  a1 = f32[8,32] dot(x, W1), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+    "  s1 = f32[8,32] add(a1, h1)\n"
+    "  h1n = f32[8,32] tanh(s1)\n"
+    "  a2 = f32[8,32] dot(h1n, W2), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+    "  s2 = f32[8,32] add(a2, h2)\n"
+    "  h2n = f32[8,32] tanh(s2)\n"
+    "  o = f32[8,4] dot(h2n, Wo), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+    "  oo = f32[8,4] multiply(o, o)\n"
+    "  l1 = f32[] reduce(oo, z), dimensions={0,1}, to_apply=sum\n"
+    "  hh = f32[8,32] multiply(h1n, h1n)\n"
+    "  l2 = f32[] reduce(hh, z), dimensions={0,1}, to_apply=sum\n"
+    "  loss = f32[] add(l1, l2)\n"
+    "  do = f32[8,4] add(o, o)\n"
+    "  dWo = f32[32,4] dot(h2n, do), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+    "  dh2 = f32[8,32] dot(do, Wo), lhs_contracting_dims={1}, rhs_contracting_dims={1}\n"
+    "  h2q = f32[8,32] multiply(h2n, h2n)\n"
+    "  t2 = f32[8,32] subtract(ones, h2q)\n"
+    "  da2 = f32[8,32] multiply(dh2, t2)\n"
+    "  dW2 = f32[32,32] dot(h1n, da2), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+    "  dh1a = f32[8,32] dot(da2, W2), lhs_contracting_dims={1}, rhs_contracting_dims={1}\n"
+    "  dh1b = f32[8,32] add(h1n, h1n)\n"
+    "  dh1 = f32[8,32] add(dh1a, dh1b)\n"
+    "  t1 = f32[8,32] subtract(ones, hh)\n"
+    "  da1 = f32[8,32] multiply(dh1, t1)\n"
+    "  dW1 = f32[16,32] dot(x, da1), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+    "  r1 = f32[16,32] broadcast(lr), dimensions={}\n"
+    "  u1 = f32[16,32] multiply(r1, dW1)\n"
+    "  W1n = f32[16,32] subtract(W1, u1)\n"
+    "  r2 = f32[32,32] broadcast(lr), dimensions={}\n"
+    "  u2 = f32[32,32] multiply(r2, dW2)\n"
+    "  W2n = f32[32,32] subtract(W2, u2)\n"
+    "  ro = f32[32,4] broadcast(lr), dimensions={}\n"
+    "  uo = f32[32,4] multiply(ro, dWo)\n"
+    "  Won = f32[32,4] subtract(Wo, uo)\n"
+    "  ROOT out = (f32[8,32], f32[8,32], f32[16,32], f32[32,32], f32[32,4], f32[]) tuple(h1n, h2n, "
+    "W1n, W2n, Won, loss) }\n";
+
+static void test_state_of_one_term(void **state)
+{
+    struct hlo_module *m = read_text(layers_with_state);
+    struct hlo_roles r = roles_of(m);
+
+    (void)state;
+    assert_string_equal(value_name(m, r.loss), "loss");
+    check_letters(&r, "ISSVVV");
+    assert_string_equal(value_name(m, r.params[3].gradient), "dW1");
+    assert_int_equal(phase_of(m, &r, "a2"), HLO_PHASE_FORWARD);
+    assert_int_equal(phase_of(m, &r, "dh1a"), HLO_PHASE_BACKWARD);
+    hlo_roles_release(&r);
+    hlo_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -940,7 +1030,9 @@ int main(void)
         cmocka_unit_test(test_numbers_have_no_moments),
         cmocka_unit_test(test_penalties_are_in_the_loss),
         cmocka_unit_test(test_a_later_loss_is_another_steps),
+        cmocka_unit_test(test_later_losses_are_summed),
         cmocka_unit_test(test_state_hides_no_loss),
+        cmocka_unit_test(test_state_of_one_term),
         cmocka_unit_test(test_other_state),
         cmocka_unit_test(test_factored),
         cmocka_unit_test(test_marks),

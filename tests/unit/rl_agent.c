@@ -237,12 +237,14 @@ static void test_forget(void **state)
     struct rl_settings s = small();
     struct rl_agent *a = make(&s, 3, 0);
     for (int i = 0; i < 20; i++)
-        assert_true(decide(a, 1, 7, RL_GOES_ON) >= 0);
+        assert_true(decide(a, 1, 7, i < 19 ? RL_GOES_ON : RL_TERMINATED) >= 0);
     const struct rl_replay *r = rl_agent_replay(a);
+    assert_true(isfinite(rl_twins_best(&r->twins, 0)));
     rl_agent_forget(a);
     assert_int_equal(r->count, 0);
     assert_int_equal(rl_agent_train(a, 3, NULL), 0);
-    assert_true(decide(a, 0, 7, RL_GOES_ON) >= 0);
+    assert_true(decide(a, 1, 7, RL_GOES_ON) >= 0);
+    assert_true(isinf(rl_twins_best(&r->twins, 0)));
     assert_true(rl_sumtree_total(&r->tree) > 0 && r->count == 1);
     assert_int_equal(rl_agent_train(a, 3, NULL), 3);
     rl_agent_free(a);

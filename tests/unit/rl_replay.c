@@ -339,21 +339,83 @@ static void test_returns(void **state)
     rl_replay_follow(&r, &s);
     const float early[] = {1.75f, 1.5f, 1};
     for (uint32_t i = 0; i < 3; i++)
-        assert_true(r.earned[i] == early[i]);
+        assert_true(rl_twins_best(&r.twins, i) == early[i]);
     for (uint32_t i = 3; i < 7; i++)
-        assert_true(isinf(r.earned[i]));
+        assert_true(isinf(rl_twins_best(&r.twins, i)));
     rl_replay_cut(&r);
     push(&r, 7, 2, RL_GOES_ON);
     push(&r, 8, 4, RL_GOES_ON);
     push(&r, 9, 8, RL_GOES_ON);
     push(&r, 10, 16, RL_TERMINATED); /* slot 0 */
-    assert_true(r.earned[0] == 16 && r.earned[9] == 16 && r.earned[8] == 12 && r.earned[7] == 8);
-    assert_true(isinf(r.earned[6]) && r.earned[2] == 1);
+    assert_true(rl_twins_best(&r.twins, 0) == 16 && rl_twins_best(&r.twins, 9) == 16 &&
+                rl_twins_best(&r.twins, 8) == 12 && rl_twins_best(&r.twins, 7) == 8);
+    assert_true(isinf(rl_twins_best(&r.twins, 6)) && rl_twins_best(&r.twins, 2) == 1);
     s.gamma = 1;
     rl_replay_follow(&r, &s);
-    assert_true(r.earned[7] == 30 && r.earned[1] == 2 && isinf(r.earned[6]));
+    assert_true(rl_twins_best(&r.twins, 7) == 30 && rl_twins_best(&r.twins, 1) == 2 &&
+                isinf(rl_twins_best(&r.twins, 6)));
     rl_replay_window(&r, &s, 8, b, 0);
     assert_true(rows.bound[0] == 28);
+    rl_replay_release(&r);
+}
+
+/* Twins against a list that is searched: few keys, many with the same first bucket, so that they
+ * stand in each other's way when one leaves. */
+static void test_twins(void **state)
+{
+    enum { MOST = 37, KEYS = 50, STEPS = 4000 };
+
+    (void)state;
+    for (uint32_t capacity = 1; capacity <= MOST; capacity += 4) {
+        struct rl_twins t;
+        uint64_t key[MOST] = {0};
+        float best[MOST];
+        bool held[MOST] = {false};
+        struct rl_rng rng;
+        rl_rng_seed(&rng, capacity, 1);
+        assert_int_equal(rl_twins_init(&t, capacity), 0);
+        for (uint32_t n = 0; n < STEPS; n++) {
+            uint32_t slot = n % capacity;
+            uint64_t k = rl_rng_below(&rng, KEYS);
+            k = k << 32 | (k & 3); /* four first buckets for all of them */
+            held[slot] = false;
+            float known = -INFINITY;
+            for (uint32_t i = 0; i < capacity; i++)
+                known = held[i] && key[i] == k ? best[i] : known;
+            rl_twins_put(&t, slot, k);
+            key[slot] = k, best[slot] = known, held[slot] = true;
+            uint32_t raised = rl_rng_below(&rng, n < capacity ? n + 1 : capacity);
+            float earned = (float)rl_rng_unit(&rng), after = fmaxf(best[raised], earned);
+            for (uint32_t i = 0; i < capacity; i++)
+                best[i] = held[i] && key[i] == key[raised] ? after : best[i];
+            assert_true(rl_twins_raise(&t, raised, earned) == after);
+            for (uint32_t i = 0; i < capacity; i++)
+                assert_true(!held[i] || rl_twins_best(&t, i) == best[i]);
+        }
+        rl_twins_release(&t);
+    }
+}
+
+/* Two episodes begin alike; the poor one is worth as much there as the good one, not behind. The
+ * third meets a state of the good one on another way and goes on from what is known of it. */
+static void test_twins_share(void **state)
+{
+    (void)state;
+    struct rl_replay r = filled(0, 0, RL_GOES_ON);
+    struct rl_settings s = rule(1);
+    s.gamma = 1;
+    rl_replay_follow(&r, &s);
+    push(&r, 0, 0, RL_GOES_ON);
+    push(&r, 2, 5, RL_TERMINATED);
+    push(&r, 0, 0, RL_GOES_ON);
+    assert_true(rl_twins_best(&r.twins, 2) == 5); /* before its own end */
+    push(&r, 4, 1, RL_TERMINATED);
+    assert_true(rl_twins_best(&r.twins, 0) == 5 && rl_twins_best(&r.twins, 2) == 5);
+    assert_true(rl_twins_best(&r.twins, 3) == 1);
+    push(&r, 6, 2, RL_GOES_ON);
+    push(&r, 2, 5, RL_GOES_ON);
+    push(&r, 8, -4, RL_TERMINATED);
+    assert_true(rl_twins_best(&r.twins, 4) == 7 && rl_twins_best(&r.twins, 1) == 5);
     rl_replay_release(&r);
 }
 
@@ -400,6 +462,8 @@ int main(void)
         cmocka_unit_test(test_tree_follows),
         cmocka_unit_test(test_legal_behind_a_window),
         cmocka_unit_test(test_returns),
+        cmocka_unit_test(test_twins),
+        cmocka_unit_test(test_twins_share),
         cmocka_unit_test(test_uniform),
         cmocka_unit_test(test_too_large),
     };

@@ -142,6 +142,7 @@ static void test_resume(void **state)
     for (int i = 0; i < 4; i++) {
         struct rl_settings s = quick();
         s.prioritized = i != 2;
+        s.return_bound = i != 1; /* returns known are part of what goes on */
         struct rig straight, first, second;
         start(&straight, &s, 9);
         play(&straight, 1200);

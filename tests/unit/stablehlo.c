@@ -162,6 +162,39 @@ static void test_constants(void **state)
                       "true})"));
 }
 
+/* Numbers of any length, read alike as text, as proto and again as StableHLO. What rounds to
+ * infinity is it, as MLIR reads it: XLA refuses it as text. */
+static void test_long_numbers(void **state)
+{
+#define DIGITS "44444444444444444444444444444444444444444444444444"
+#define ZEROS "00000000000000000000000000000000000000000000000000"
+    static const char text[] = MAIN1(
+        "%arg0: tensor<6xf32>", "(tensor<6xf32>, tensor<2xf16>)",
+        "%c = stablehlo.constant dense<[1.0" DIGITS DIGITS "e+00, 1" ZEROS ZEROS ".0, -1" ZEROS
+        ".0, 0." ZEROS ZEROS "1e+101, -3.402823e+38, 3.4028236e+38]> : tensor<6xf32>\n"
+        "%h = stablehlo.constant dense<[65519.0, -65520.0]> : tensor<2xf16>\n"
+        "%0 = stablehlo.add %arg0, %c : tensor<6xf32>\n"
+        "return %0, %h : tensor<6xf32>, tensor<2xf16>\n");
+    struct hlo_module *m, *back = NULL;
+    struct str proto = {0};
+    struct err e = {0};
+
+    (void)state;
+    m = check_text(text, LINES(", inf, -inf, 0." ZEROS ZEROS "1e+101, -3.402823e+38, inf})",
+                               "f16[2] constant({65519.0, -inf})"));
+    check_written(m);
+    assert_int_equal(hlo_write_proto(m, &proto, &e), 0);
+    assert_int_equal(hlo_load_memory("proto", proto.text, proto.size, NULL, &back, &e), 0);
+    struct str out = {0};
+    assert_int_equal(hlo_write_text(back, NULL, &out, &e), 0);
+    if (!strstr(out.text, "({1.04444444, inf, -inf, 1, -3.40282306e+38, inf})"))
+        fail_msg("%s", out.text);
+    hlo_free(back);
+    hlo_free(m);
+    str_release(&proto);
+    str_release(&out);
+}
+
 /* Captured values, loop invariants, unused results: the trip count is still found. */
 static void test_loop(void **state)
 {
@@ -380,6 +413,22 @@ static void test_changes_nothing(void **state)
         {"%g = stablehlo.transpose %a, dims = [1, 0] : (!F) -> !G\n"
          "%r = stablehlo.reshape %g : (!G) -> !F",
          HLO_OP_PARAMETER},
+        {"%p = stablehlo.compare NE, %b, %f, UNSIGNED : (!P, !P) -> !P\n"
+         "%q = stablehlo.and %p, %f : !P\n%r = stablehlo.select %q, %z, %a : !P, !F",
+         HLO_OP_PARAMETER},
+        {"%p = stablehlo.compare EQ, %b, %f, UNSIGNED : (!P, !P) -> !P\n"
+         "%r = stablehlo.select %p, %a, %z : !P, !F",
+         HLO_OP_SELECT},
+        {"%p = stablehlo.compare NE, %b, %b, UNSIGNED : (!P, !P) -> !P\n"
+         "%r = stablehlo.select %p, %z, %a : !P, !F",
+         HLO_OP_PARAMETER},
+        {"%p = stablehlo.compare NE, %a, %a, FLOAT : (!F, !F) -> !P\n"
+         "%r = stablehlo.select %p, %z, %a : !P, !F",
+         HLO_OP_SELECT},
+        {"%i = stablehlo.constant dense<0> : tensor<i32>\n"
+         "%r = stablehlo.dynamic_update_slice %z, %a, %i, %i : "
+         "(!F, !F, tensor<i32>, tensor<i32>) -> !F",
+         HLO_OP_PARAMETER},
     };
 
     (void)state;
@@ -389,6 +438,120 @@ static void test_changes_nothing(void **state)
             print_error("case %zu: %s\n", n, cases[n].ops);
         assert_int_equal(opcode, cases[n].opcode);
     }
+}
+
+/* What jaxlib's own folder makes of constants of one value, of lists, and what it leaves. */
+static void test_constants_are_folded(void **state)
+{
+    static const struct {
+        const char *type, *a, *b, *ops, *want; /* want NULL: not folded */
+    } cases[] = {
+        {"tensor<f32>", "-1.000000e+00", "48.0", "stablehlo.divide %a, %b : T", "-2.0833333"},
+        {"tensor<f32>", "0.1", "0.2", "stablehlo.add %a, %b : T", "3.0000001192"},
+        {"tensor<bf16>", "1.0", "3.0", "stablehlo.divide %a, %b : T", "3.339843"},
+        {"tensor<f32>", "4.0", "0.0", "stablehlo.rsqrt %a : T", "5.000000e-01"},
+        {"tensor<f32>", "4.0", "0.0", "stablehlo.divide %a, %b : T", NULL},
+        {"tensor<f32>", "3.0e38", "3.0e38", "stablehlo.add %a, %b : T", NULL},
+        {"tensor<f32>", "4.0", "0.5", "stablehlo.power %a, %b : T", NULL},
+        {"tensor<i8>", "100", "100", "stablehlo.add %a, %b : T", "-56"},
+        {"tensor<ui8>", "3", "5", "stablehlo.subtract %a, %b : T", "254"},
+        {"tensor<i32>", "-7", "2", "stablehlo.divide %a, %b : T", "-3"},
+        {"tensor<i32>", "7", "0", "stablehlo.remainder %a, %b : T", NULL},
+        {"tensor<i32>", "6", "3", "stablehlo.minimum %a, %b : T", "3"},
+        {"tensor<3xi32>", "[1, -2, 3]", "5", "stablehlo.maximum %a, %b : T", "{5, 5, 5}"},
+        {"tensor<2x2xi32>", "[[1, 2], [3, 4]]", "2", "stablehlo.multiply %a, %b : T",
+         "{{2, 4}, {6, 8}}"},
+        {"tensor<2xi1>", "[true, false]", "true", "stablehlo.not %a : T", "{false, true}"},
+        {"tensor<i1>", "true", "true", "stablehlo.add %a, %b : T", NULL},
+        {"tensor<i32>", "6", "3", "stablehlo.clamp %b, %a, %b : T", "3"},
+        {"tensor<2xi32>", "[6, 1]", "[3, 1]",
+         "stablehlo.compare EQ, %a, %b, SIGNED : (T, T) -> tensor<2xi1>\n"
+         "%r = stablehlo.select %c, %a, %b : tensor<2xi1>, T",
+         "{3, 1}"},
+        {"tensor<i32>", "6", "3", "stablehlo.xor %a, %b : T", NULL},
+        {"tensor<f32>", "0.0", "-0.0", "stablehlo.maximum %a, %b : T", "0"},
+        {"tensor<f32>", "-0.0", "0.0", "stablehlo.maximum %a, %b : T", "0"},
+        {"tensor<f32>", "0.0", "-0.0", "stablehlo.minimum %a, %b : T", "-0"},
+        {"tensor<f32>", "-0.0", "0.0", "stablehlo.minimum %a, %b : T", "-0"},
+        {"tensor<f32>", "-0.0", "0.0", "stablehlo.clamp %b, %a, %b : T", "0"},
+        {"tensor<f32>", "0.0", "-0.0", "stablehlo.clamp %b, %a, %b : T", "-0"},
+    };
+
+    (void)state;
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        bool has_two = strstr(cases[n].ops, "%r = ") != NULL;
+        char ops[512] = "", text[1024];
+        for (const char *p = cases[n].ops; *p; p++) /* T: the type */
+            snprintf(ops + strlen(ops), sizeof ops - strlen(ops), *p == 'T' ? "!T" : "%c", *p);
+        snprintf(text, sizeof text,
+                 "!T = %s\nfunc.func @main() -> !T {\n%%a = stablehlo.constant dense<%s> : !T\n"
+                 "%%b = stablehlo.constant dense<%s> : !T\n%%%s = %s\nreturn %%r : !T\n}\n",
+                 cases[n].type, cases[n].a, cases[n].b, has_two ? "c" : "r", ops);
+        struct hlo_module *m = load(text);
+        const struct hlo_instruction *root = hlo_at(m, m->computations[m->entry].root);
+        if (cases[n].want && root->opcode == HLO_OP_BROADCAST) /* one value for all */
+            root = hlo_at(m, m->operand_pool[root->operands]);
+        if ((root->opcode == HLO_OP_CONSTANT) != (cases[n].want != NULL))
+            print_error("case %zu: %s\n", n, text);
+        assert_int_equal(root->opcode == HLO_OP_CONSTANT, cases[n].want != NULL);
+        if (cases[n].want)
+            assert_memory_equal(m->literals[root->literal].text, cases[n].want,
+                                strlen(cases[n].want));
+        hlo_free(m);
+    }
+}
+
+/* A slice of what is known when the program is read, moved inwards. */
+static void test_known_starts(void **state)
+{
+    (void)state;
+    check_lines(MAIN1("%a: tensor<8x4xf32>", "tensor<2x4xf32>",
+                      "%i = stablehlo.constant dense<7> : tensor<i32>\n"
+                      "%j = stablehlo.constant dense<-1> : tensor<i32>\n"
+                      "%r = stablehlo.dynamic_slice %a, %i, %j, sizes = [2, 4] : "
+                      "(tensor<8x4xf32>, tensor<i32>, tensor<i32>) -> tensor<2x4xf32>\n"
+                      "return %r : tensor<2x4xf32>\n"),
+                LINES("slice(Arg_0.1), slice={[6:8], [0:4]}"));
+}
+
+/* `p != false`, which JAX writes before it joins two conditions. */
+static void test_truth_itself(void **state)
+{
+    (void)state;
+    check_lines(MAIN1("%a: tensor<4xf32>, %b: tensor<4xi1>", "tensor<4xf32>",
+                      "%f = stablehlo.constant dense<false> : tensor<4xi1>\n"
+                      "%p = stablehlo.compare NE, %b, %f, UNSIGNED : (tensor<4xi1>, "
+                      "tensor<4xi1>) -> tensor<4xi1>\n%n = stablehlo.negate %a : tensor<4xf32>\n"
+                      "%r = stablehlo.select %p, %a, %n : tensor<4xi1>, tensor<4xf32>\n"
+                      "return %r : tensor<4xf32>\n"),
+                LINES("select(Arg_1.1, Arg_0.1, negate.1)"));
+}
+
+/* What a library is called with: its version, layouts (LAPACK knows columns alone) and attributes.
+ */
+static void test_library_calls(void **state)
+{
+    (void)state;
+    check_lines(MAIN1("%a: tensor<8x4xf32>", "(tensor<8x4xf32>, tensor<4xf32>)",
+                      "%0:2 = stablehlo.custom_call @lapack_sgeqrf_ffi(%a) {backend_config = \"\", "
+                      "mhlo.backend_config = {}, mhlo.frontend_attributes = {num_batch_dims = "
+                      "\"0\"}, operand_layouts = [dense<[0, 1]> : tensor<2xindex>], "
+                      "result_layouts = [dense<[0, 1]> : tensor<2xindex>, dense<0> : "
+                      "tensor<1xindex>]} : (tensor<8x4xf32>) -> (tensor<8x4xf32>, tensor<4xf32>)\n"
+                      "%1 = stablehlo.custom_call @lapack_sorgqr_ffi(%0#0, %0#1) {"
+                      "mhlo.backend_config = {side = 76 : ui8}, operand_layouts = [dense<[0, 1]> : "
+                      "tensor<2xindex>, dense<0> : tensor<1xindex>], result_layouts = "
+                      "[dense<[0, 1]> : tensor<2xindex>]} : "
+                      "(tensor<8x4xf32>, tensor<4xf32>) -> tensor<8x4xf32>\n"
+                      "return %1, %0#1 : tensor<8x4xf32>, tensor<4xf32>\n"),
+                LINES("(f32[8,4]{0,1}, f32[4]{0}) custom-call(Arg_0.1), "
+                      "custom_call_target=\"lapack_sgeqrf_ffi\", "
+                      "operand_layout_constraints={f32[8,4]{0,1}}, "
+                      "api_version=API_VERSION_TYPED_FFI",
+                      "frontend_attributes={num_batch_dims=\"0\"}", "backend_config={}",
+                      "f32[8,4]{0,1} custom-call(",
+                      "operand_layout_constraints={f32[8,4]{0,1}, f32[4]{0}}",
+                      "backend_config={side = 76 : ui8}"));
 }
 
 /* Two broadcasts are one, as are two transposes; a transpose of dims that are larger stays. */
@@ -560,7 +723,8 @@ static void test_strings(void **state)
         "/*index=1*/{devices=[2]<=[2]}}\n"
         "  c = f32[4] get-tuple-element(b), index=0\n"
         "  ROOT r = f32[4] custom-call(a, c), custom_call_target=\"x\\033(\\\"y\\\\\", "
-        "backend_config=\"{\\\"k\\\": 1}\\n\\316\\261\"\n}\n";
+        "backend_config=\"{\\\"k\\\": 1}\\n\\316\\261\", "
+        "frontend_attributes={a-b=\"1\"}\n}\n";
     struct hlo_module *m = NULL, *back = NULL;
     struct str out = {0};
     struct err e = {0};
@@ -570,15 +734,16 @@ static void test_strings(void **state)
     assert_int_equal(hlo_write_stablehlo(m, NULL, &out, &e), 0);
     assert_non_null(strstr(out.text, "call_target_name = \"x\\1B(\\\"y\\\\\""));
     assert_non_null(strstr(out.text, "backend_config = \"{\\\"k\\\": 1}\\0A\\CE\\B1\""));
+    assert_non_null(strstr(out.text, "frontend_attributes = {\"a-b\" = \"1\"}"));
     if (hlo_load_memory("written", out.text, out.size, NULL, &back, &e))
         fail_msg("%s in:\n%s", e.what, out.text);
     str_clear(&out);
     assert_int_equal(hlo_write_text(back, NULL, &out, &e), 0);
-    for (const char *const *line =
-             LINES("sharding={replicated metadata={op_name=\"}\\\"\\033{\"}}",
-                   "sharding={replicated metadata={op_name=\"},{\"}}",
-                   "sharding={devices=[2]<=[2]}", "custom_call_target=\"x\\033(\\\"y\\\\\"",
-                   "backend_config=\"{\\\"k\\\": 1}\\012\\316\\261\"");
+    for (const char *const *line = LINES(
+             "sharding={replicated metadata={op_name=\"}\\\"\\033{\"}}",
+             "sharding={replicated metadata={op_name=\"},{\"}}", "sharding={devices=[2]<=[2]}",
+             "custom_call_target=\"x\\033(\\\"y\\\\\"",
+             "backend_config=\"{\\\"k\\\": 1}\\012\\316\\261\"", "frontend_attributes={a-b=\"1\"}");
          *line; line++) {
         if (!strstr(out.text, *line))
             fail_msg("%s not found in:\n%s", *line, out.text);
@@ -618,7 +783,7 @@ static void test_several_modules(void **state)
 
     (void)state;
     for (int n = 0; n < 3; n++) {
-        struct hlo_load_options o = {0, numbers[n]};
+        struct hlo_load_options o = {.module = numbers[n]};
         struct hlo_module *m = NULL;
         struct err e = {0};
         if (hlo_load_memory("test", file, strlen(file), &o, &m, &e))
@@ -628,12 +793,17 @@ static void test_several_modules(void **state)
         assert_int_equal(m->warning_count, 1);
         hlo_free(m);
     }
-    struct hlo_load_options o = {0, 2};
+    struct hlo_load_options o = {.module = 2};
     struct hlo_module *m = NULL;
     struct err e = {0};
     assert_int_equal(hlo_load_memory("test", file, strlen(file), &o, &m, &e), ERR_INPUT);
     assert_non_null(strstr(e.what, "no module 2 in a file of 2"));
 }
+
+#define CONSTANTS(body)                                                                          \
+    "func.func @main() -> tensor<3xi32> {\n%one = stablehlo.constant dense<1.5> : tensor<f32>\n" \
+    "%two = stablehlo.constant dense<[1, 2]> : tensor<2xi32>\n"                                  \
+    "%three = stablehlo.constant dense<[10, 20, 30]> : tensor<3xi32>\n\n" body "}\n"
 
 static void test_refused(void **state)
 {
@@ -659,6 +829,19 @@ static void test_refused(void **state)
                   "%0 = stablehlo.constant dense<[1, 2]> : tensor<3xi32>\n"
                   "return %0 : tensor<3xi32>\n}\n}\n",
                   3, "not a value of its type");
+    /* arithmetic on constants that does not go together */
+    check_refused(CONSTANTS("%r = \"stablehlo.add\"(%two, %three) : (tensor<2xi32>, tensor<3xi32>) "
+                            "-> tensor<3xi32>\nreturn %r : tensor<3xi32>\n"),
+                  6, "operands of shapes s32[2] and s32[3]");
+    check_refused(CONSTANTS("%r = \"stablehlo.abs\"(%one) : (tensor<f32>) -> tensor<3xf32>\n"
+                            "return %r : tensor<3xf32>\n"),
+                  6, "result is f32[3], expected f32[]");
+    check_refused(CONSTANTS("%r = \"stablehlo.abs\"(%three) : (tensor<3xi32>) -> tensor<3xi8>\n"
+                            "return %r : tensor<3xi32>\n"),
+                  6, "result is s8[3], expected s32[3]");
+    check_refused(CONSTANTS("%r = stablehlo.compare EQ, %two, %two : (tensor<2xi32>, "
+                            "tensor<2xi32>) -> tensor<3xi1>\nreturn %r : tensor<3xi32>\n"),
+                  6, "result is pred[3], expected pred[2]");
     check_refused("module {\n func.func @main() -> tensor<f32> {\n", 3, "end of the file");
     check_refused("module {\n vhlo.func_v1 @main() {}\n}\n", 2, "portable artifact");
 }
@@ -896,6 +1079,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pretty_forms),
         cmocka_unit_test(test_constants),
+        cmocka_unit_test(test_long_numbers),
         cmocka_unit_test(test_loop),
         cmocka_unit_test(test_generic_is_pretty),
         cmocka_unit_test(test_all_to_all),
@@ -903,6 +1087,10 @@ int main(void)
         cmocka_unit_test(test_locations),
         cmocka_unit_test(test_simplified),
         cmocka_unit_test(test_changes_nothing),
+        cmocka_unit_test(test_constants_are_folded),
+        cmocka_unit_test(test_known_starts),
+        cmocka_unit_test(test_truth_itself),
+        cmocka_unit_test(test_library_calls),
         cmocka_unit_test(test_in_a_row),
         cmocka_unit_test(test_unknown_is_opaque),
         cmocka_unit_test(test_unknown_with_region),

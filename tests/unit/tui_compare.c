@@ -1,6 +1,11 @@
 /* Two plans compared: layers add up to the step of either plan, and the sentence agrees with the
  * figures, on shipped models. */
+#include "engine/cost/step_tables.h"
+#include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
 #include "engine/live/session.h"
+#include "engine/problem/problem.h"
+#include "engine/search/game.h"
 #include "example.h"
 #include "tui/watch/layer_diff.h"
 #include "tui/watch/plan_diff.h"
@@ -72,8 +77,55 @@ static void compare(struct watch *w, label *a, label *b)
     free(items);
 }
 
+/* Classes that meet are both split over an axis: no plan at all. */
+static bool clashes(const struct classes *c, const label *on)
+{
+    for (class_id k = 0; k < c->count; k++) {
+        for (uint32_t n = 0; n < c->info[k].meet_count; n++) {
+            if (on[k] & on[c->meets[c->info[k].meets + n].other])
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Each difference has its price: where nothing stands in its way, that of A with B's labels put in;
+ * else that would be no plan, and the price is that of another. Returns how many were in a way. */
+static int check_prices(const struct watch *w, const label *a, const label *b)
+{
+    const struct classes *c = &w->problem->classes;
+    size_t size = ((size_t)c->count + 1) * sizeof(label), count;
+    struct plan_difference *items;
+    label *on = mem_alloc(size);
+    int in_way = 0;
+    struct err e;
+
+    assert_int_equal(plan_differences(w, a, b, &items, &count, &e), 0);
+    double before = step_tables_cost(&w->problem->step_tables, a).step_ms;
+    for (size_t n = 0; n < count; n++) {
+        const struct plan_difference *d = &items[n];
+        const struct game_move *m = d->move == MOVE_NONE ? NULL : &w->moves->items[d->move];
+        assert_true(d->priced);
+        memcpy(on, a, c->count * sizeof *on);
+        for (uint32_t i = 0; i < d->classes; i++) {
+            class_id k = m ? w->moves->pool[m->classes + i] : d->class;
+            on[k] = b[k];
+        }
+        assert_int_equal(clashes(c, on), d->along > 0);
+        in_way += d->along > 0;
+        double after = step_tables_cost(&w->problem->step_tables, on).step_ms;
+        if (!d->along)
+            assert_true(fabs(after - before - d->price_ms) <= 1e-9 * before);
+    }
+    free(items);
+    free(on);
+    return in_way;
+}
+
 static void test_layers_add_up(void **state)
 {
+    int in_way = 0;
+
     (void)state;
     for (size_t n = 0; n < sizeof models / sizeof *models; n++) {
         struct problem *p = mem_alloc(sizeof *p);
@@ -92,6 +144,8 @@ static void test_layers_add_up(void **state)
         compare(w, whole, w->exact->on);
         compare(w, w->exact->on, batch);
         compare(w, batch, batch);
+        in_way += check_prices(w, whole, w->exact->on) + check_prices(w, w->exact->on, whole) +
+                  check_prices(w, w->exact->on, batch) + check_prices(w, batch, w->exact->on);
         free(whole);
         free(batch);
         watch_free(w);
@@ -99,6 +153,7 @@ static void test_layers_add_up(void **state)
         problem_release(p);
         free(p);
     }
+    assert_true(in_way >= 5);
 }
 
 static struct versus_side side(const char *name, double compute, double network, double bytes)

@@ -1,6 +1,11 @@
 /* The finder: every name, as it is printed anywhere, finds itself first, on models of many
  * frameworks; what a row's name is copied as, too; and words find what a person means by them. */
+#include "engine/decide/classes.h"
+#include "engine/problem/problem.h"
 #include "explorer.h"
+#include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
 #include "tui/screen/words.h"
 #include "tui/views/actions.h"
 #include "tui/watch/find.h"
@@ -50,6 +55,12 @@ static void test_words(void **state)
     assert_null(words_next(" a b ", &at, word));
 }
 
+/* Every name and every row, not a part of them: some minutes. */
+static bool asks_all(void)
+{
+    return getenv("AUTOMAP_ALL") != NULL;
+}
+
 static bool is_form(const struct find_entry *e, const char *name)
 {
     const char *form;
@@ -78,7 +89,7 @@ static bool finds_itself(const struct find_index *const *x, int count, const cha
 static void ask_every_form(const struct find_index *x, const struct find_index *const *all,
                            size_t *asked, size_t *missed)
 {
-    size_t step = x->count / NAMES_ASKED + 1;
+    size_t step = asks_all() ? 1 : x->count / NAMES_ASKED + 1;
 
     for (size_t n = 0; n < x->count; n += step) {
         const char *form;
@@ -91,6 +102,66 @@ static void ask_every_form(const struct find_index *x, const struct find_index *
     }
 }
 
+/* The rows of the linkage groups as narrow as any screen draws them: a name is found, and first a
+ * group that is written so there. */
+static void ask_every_width(const struct watch *w, const struct find_index *const *all,
+                            size_t *asked, size_t *missed)
+{
+    char shown[NAME_ROOM], other[NAME_ROOM];
+    struct find_result r;
+    struct err e;
+
+    for (int n = 0; n < w->move_count; n++) {
+        for (int columns = 12; columns < 48; columns += asks_all() ? 1 : 7) {
+            watch_short_name(shown, sizeof shown, w->move[n].stem, columns);
+            assert_int_equal(find_run(all, 2, shown, FIND_ANY, &r, &e), 0);
+            int found = r.count && r.hits[0].entry->kind == FIND_GROUP ? (int)r.hits[0].entry->id
+                                                                       : MOVE_NONE;
+            bool same = r.count && is_form(r.hits[0].entry, shown); /* maybe a module named so */
+            if (found != MOVE_NONE)
+                same |= !strcmp(watch_short_name(other, sizeof other, w->move[found].stem, columns),
+                                shown);
+            if (!same)
+                printf("\"%s\" of %s finds %s first\n", shown, w->move[n].name,
+                       r.count ? r.hits[0].entry->name : "nothing");
+            free(r.hits);
+            ++*asked;
+            *missed += !same;
+        }
+    }
+}
+
+/* A table of variables in which rows are looked up is an embedding, whatever it is called: the
+ * group that decides a dim of it is among those found so. Returns how many tables there are. */
+static size_t ask_embeddings(const struct watch *w, const struct find_index *const *all)
+{
+    const struct problem *p = w->problem;
+    size_t tables = 0;
+
+    for (uint32_t n = 0; n < p->roles.param_count; n++) {
+        const struct hlo_param_role *r = &p->roles.params[n];
+        hlo_id id = p->m->value_instruction[r->value];
+        hlo_id reader = hlo_at(p->m, id)->user_count ? hlo_user(p->m, id, 0) : HLO_NONE;
+        if (r->role != HLO_ROLE_VARIABLE || reader == HLO_NONE ||
+            hlo_at(p->m, reader)->opcode != HLO_OP_GATHER || hlo_operand(p->m, reader, 0) != id)
+            continue;
+        class_id k = p->classes.class_of[p->classes.dim_base[r->value]];
+        int move = k == CLASS_NONE ? MOVE_NONE : watch_move_of(w, k);
+        struct find_result found;
+        struct err e;
+        bool is_found = move == MOVE_NONE; /* nobody decides it */
+        assert_int_equal(find_run(all, 2, "@embed", FIND_ANY, &found, &e), 0);
+        for (size_t i = 0; i < found.count; i++)
+            is_found |= (int)found.hits[i].entry->id == move;
+        if (!is_found)
+            printf("%s is not found as an embedding\n", r->name);
+        assert_true(is_found);
+        free(found.hits);
+        tables += move != MOVE_NONE;
+    }
+    return tables;
+}
+
 /* What Y copies from the rows of the panels, one after the other. */
 static void ask_every_row(struct app *app, const struct find_index *const *all, size_t *asked,
                           size_t *missed)
@@ -101,7 +172,7 @@ static void ask_every_row(struct app *app, const struct find_index *const *all, 
     for (size_t n = 0; n < sizeof panels / sizeof *panels; n++) {
         for (const char *k = panels[n]; *k; k++)
             app_key(app, (uint32_t)*k);
-        for (int row = 0; row < 60; row++) {
+        for (int row = 0; row < (asks_all() ? 600 : 60); row++) {
             app_key(app, 'Y');
             if (app_take_wish(app, &name) == APP_COPY && *name) {
                 ++*asked;
@@ -121,7 +192,7 @@ static void test_every_name_finds_itself(void **state)
                                       AUTOMAP_SOURCE_DIR "/examples/models/resnet20.hlo.txt.gz"};
     glob_t found = {0};
     size_t count = 2 + zoo_models(&found, paths + 2, MODELS_MOST - 2, ZOO_BYTES), opened = 0;
-    size_t asked = 0, missed = 0;
+    size_t asked = 0, missed = 0, tables = 0;
 
     for (size_t n = 0; n < count; n++) {
         struct app *app = explorer_try(paths[n], NULL, 200, 60, &(struct err){0});
@@ -138,14 +209,18 @@ static void test_every_name_finds_itself(void **state)
         assert_true(!module.failed && !now.failed);
         ask_every_form(&module, all, &asked, &missed);
         ask_every_form(&now, all, &asked, &missed);
+        ask_every_width(app_watch(app), all, &asked, &missed);
         ask_every_row(app, all, &asked, &missed);
+        tables += ask_embeddings(app_watch(app), all);
         find_index_release(&module);
         find_index_release(&now);
         app_free(app);
+        if (asks_all())
+            printf("%s: %zu names, %zu find another first\n", paths[n], asked, missed);
     }
     printf("%zu models, %zu names, %zu find another first\n", opened, asked, missed);
     assert_int_equal(missed, 0);
-    assert_true(asked > 1000);
+    assert_true(asked > 1000 && tables > 0);
     globfree(&found);
 }
 

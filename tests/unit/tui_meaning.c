@@ -82,6 +82,51 @@ static void test_flips(void **state)
     assert_true(compared >= 15 && in_way >= 3);
 }
 
+/* The rest decided anew: of each decision, and of each series together, no longer than with the
+ * rest as it is, no shorter than the optimum, and the optimum's own choices cost nothing. */
+static void test_turned(void **state)
+{
+    (void)state;
+    static const char *const models[] = {"t5-tiny", "mlp", "t5-base6"};
+    int turned = 0, series = 0;
+
+    for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
+        struct app *app = explorer_open(models[m], NULL, 120, 40);
+        struct flips *f = flips_new();
+        struct err e;
+        assert_int_equal(app_tell(app, "episode 3", &e), 0);
+        const struct watch *w = app_watch(app);
+        double best = w->best->cost.step_ms, eps = 1e-9 * best;
+        assert_true(w->exact && w->exact->proven);
+        for (int n = 0, end; n < w->move_count; n = end) {
+            for (end = n + 1; end < w->move_count && !strcmp(w->move[n].stem, w->move[end].stem);)
+                end++;
+            for (int count = 1; count <= end - n; count += end - n - 1 ? end - n - 1 : 1) {
+                struct turned t = flips_anew(f, w, n, count, 0);
+                struct flip flip = flips_of(f, w, n, count, 0);
+                assert_true(t.known);
+                if (t.impossible || !t.proven)
+                    continue;
+                bool together = true, as_exact = true;
+                for (int k = n; k < n + count; k++) { /* all of them could be turned */
+                    together &= !flip.split || !w->move[k].best;
+                    as_exact &= w->move[k].exact == (flip.split ? w->move[k].classes : 0);
+                }
+                assert_true(best + t.change_ms > w->exact->cost.step_ms - eps);
+                assert_true(!as_exact || best + t.change_ms < w->exact->cost.step_ms + eps);
+                if (count == 1 && w->move[n].classes == 1 && !flip.impossible)
+                    assert_true(t.change_ms < flip.change_ms + eps);
+                turned++;
+                series += count > 1 && together;
+            }
+        }
+        flips_free(f);
+        app_free(app);
+    }
+    printf("%d turned, %d series\n", turned, series);
+    assert_true(turned >= 20 && series >= 2);
+}
+
 static void test_words(void **state)
 {
     (void)state;
@@ -441,7 +486,8 @@ static void test_a_change_is_tried_before(void **state)
         assert_int_equal(t.look.has_plan, ledger_has_plan(r));
         assert_true(t.look.step_ms == r->figures.cost.step_ms);
         assert_true(t.look.memory == r->figures.memory.peak);
-        assert_string_equal(t.look.proof, ledger_proof(r));
+        char proof[LEDGER_PROOF_ROOM];
+        assert_string_equal(t.look.proof, ledger_proof(r, false, proof));
         if (!strncmp(lines[n], "pin", 3)) {
             const struct ledger_row *before = ledger_before(l, r);
             assert_true(r->figures.cost.step_ms > 1.01 * before->figures.cost.step_ms);
@@ -499,6 +545,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_flips),
+        cmocka_unit_test(test_turned),
         cmocka_unit_test(test_words),
         cmocka_unit_test(test_a_word_is_explained_in_place),
         cmocka_unit_test(test_glossary),

@@ -1,9 +1,11 @@
 /* What the screens of a search are made of, against the engine's own sums. Random keys and
  * resizes are in tui_random.c. */
+#include "engine/search/game.h"
 #include "example.h"
 #include "explorer.h"
 #include "tui/watch/class_look.h"
 #include "tui/watch/cost_split.h"
+#include "tui/watch/flips.h"
 #include "tui/watch/memory_look.h"
 #include "tui/watch/pipeline_job.h"
 #include "tui/watch/price.h"
@@ -104,6 +106,34 @@ static void test_tree_adds_up(void **state)
     tree_free(t);
 }
 
+/* Rows that are alike are one: the sums stay, each row says of how many it is, and those it is of
+ * are called alike. */
+static void check_folded(enum cost_key key, struct cost_group *groups, size_t count)
+{
+    struct cost_group *was = mem_alloc((count + 1) * sizeof *was);
+    double all[2] = {0};
+    uint32_t times = 0;
+    char name[NAME_ROOM], end[16];
+
+    memcpy(was, groups, count * sizeof *was);
+    size_t kept = cost_fold_alike(watch, key, groups, count);
+    bool folds = key == COST_BY_LAYER || key == COST_BY_CLASS;
+    assert_true(folds ? kept < count : kept == count);
+    for (size_t n = 0; n < kept; n++) {
+        const struct cost_group *g = &groups[n];
+        cost_row_name(watch, key, g, name, sizeof name);
+        snprintf(end, sizeof end, " ×%u", g->times);
+        assert_int_equal(g->times > 1, strstr(name, end) != NULL);
+        times += g->times;
+        all[1] += g->compute_ms + g->network_ms;
+    }
+    for (size_t n = 0; n < count; n++)
+        all[0] += was[n].compute_ms + was[n].network_ms;
+    assert_int_equal(times, count);
+    assert_true(fabs(all[0] - all[1]) < 1e-6);
+    free(was);
+}
+
 /* Every way to take the step time apart adds up to it, and so do parts of parts. */
 static void test_cost_adds_up(void **state)
 {
@@ -131,6 +161,7 @@ static void test_cost_adds_up(void **state)
             assert_true(fabs(inside - groups[n].compute_ms - groups[n].network_ms) < 1e-6);
             free(parts);
         }
+        check_folded(key, groups, count);
         free(groups);
         assert_true(fabs(compute - step->compute_ms) < 1e-6 &&
                     fabs(network - step->communication_ms) < 1e-6);
@@ -462,6 +493,26 @@ static void test_price_of_a_pin(void **state)
     assert_false(watch->move[move].pinned);
 }
 
+/* What a decision settles is what a game has no choice of any more once it is split. */
+static void test_what_falls(void **state)
+{
+    struct game g;
+    struct err e;
+
+    (void)state;
+    assert_int_equal(game_new(&problem, &watch->shot->options.game, &g, &e), 0);
+    assert_int_equal(g.move_count, watch->move_count);
+    for (int count = 1; count <= 2; count++) {
+        for (int n = 0; n + count <= watch->move_count; n++) {
+            game_reset(&g);
+            for (int k = n; k < n + count; k++)
+                game_settle(&g, (uint32_t)k, true);
+            assert_int_equal(flips_settled(watch, n, count), g.move_count - game_open_count(&g));
+        }
+    }
+    game_release(&g);
+}
+
 static void test_statuses(void **state)
 {
     (void)state;
@@ -507,7 +558,12 @@ static void test_short_names(void **state)
         "conv2 block1_1 3, 128");
     assert_string_equal(
         watch_short_name(out, sizeof out, "conv2 block1_1 conv kernel dim 3, 128", 16),
-        "conv2 block1_1");
+        "conv2 block1_1 3");
+    /* Sizes go before what it is the number of. */
+    assert_string_equal(watch_short_name(out, sizeof out, "conv kernel dim 0 no. 2 256, 256", 19),
+                        "conv 0 no. 2 256");
+    assert_string_equal(watch_short_name(out, sizeof out, "conv kernel dim 0 no. 2 256, 256", 13),
+                        "conv 0 no. 2");
 }
 
 /* ---- the application ---- */
@@ -578,6 +634,7 @@ int main(void)
         cmocka_unit_test(test_memory_adds_up),
         cmocka_unit_test(test_cost_adds_up),
         cmocka_unit_test(test_price_of_a_pin),
+        cmocka_unit_test(test_what_falls),
         cmocka_unit_test(test_statuses),
         cmocka_unit_test(test_short_names),
         cmocka_unit_test(test_click_on_a_hint),

@@ -553,6 +553,13 @@ void app_settle(struct app *a, double seconds)
     app_look(a);
 }
 
+int app_failed(struct app *a, struct err *e)
+{
+    const struct panel *top = app_top(a);
+
+    return top && top->ops->failed ? top->ops->failed(top, e) : 0;
+}
+
 int app_send(struct app *a, const char *line, struct err *e)
 {
     struct live_command c;

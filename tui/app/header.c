@@ -209,9 +209,6 @@ static void add_no_fit(struct row *r, const struct watch *w)
     }
 }
 
-/* By game_kind: of what it is the optimum. */
-static const char *const optimum_of[] = {"of variables", "of inputs", "of both"};
-
 /* "+4.1 % over optimum of variables 245.0 proven by exact" */
 static void add_gap(struct row *r, const struct watch *w)
 {
@@ -242,7 +239,8 @@ static void add_gap(struct row *r, const struct watch *w)
         add_words(r, 0, 1, ROLE_TEXT, paper ? "of reward" : "over");
         add_words(r, 0, 1, ROLE_TEXT, what);
     }
-    add_words(r, fewer_found(w) ? 2 : 1, 1, ROLE_DIM, optimum_of[w->shot->options.game.kind]);
+    snprintf(text, sizeof text, "of %s", watch_decides[w->shot->options.game.kind]);
+    add_words(r, fewer_found(w) ? 2 : 1, 1, ROLE_DIM, text);
     units_number(text, exact->score, 1);
     if (!paper)
         snprintf(text, sizeof text, "%s", units_plain_ms(ms, exact->cost.step_ms));

@@ -1,9 +1,9 @@
 /* A large file is read in a thread of its own: the screen says what is read and how far that is,
  * and one can go back at any time. What nobody waits for any more ends by itself. */
-#include "engine/live/thread.h"
 #include "engine/text/units.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/thread.h"
 #include "tui/app/app.h"
 #include "tui/app/app_internal.h"
 #include "tui/app/opening.h"

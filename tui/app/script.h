@@ -45,6 +45,8 @@ int app_send(struct app *a, const char *line, struct err *e) MUST_CHECK;
 bool app_wait(struct app *a, double seconds);
 /* Waits until everything that keys have sent is done, at most that long, and takes the result. */
 void app_settle(struct app *a, double seconds);
+/* What the view on top could not work out; 0: nothing. A person reads it in the message row. */
+int app_failed(struct app *a, struct err *e) MUST_CHECK;
 void app_touch(struct app *a);                /* something changed: draw */
 struct watch *app_watch(const struct app *a); /* NULL: no search */
 

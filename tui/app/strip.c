@@ -101,7 +101,7 @@ static void draw_cell(const struct strip *s, int x, int y, int n, int row)
         pane_text(s->p, x + 1, y, ROLE_PIN | BOLD, "P");
     else if (row == 0 && m->changed)
         pane_text(s->p, x + 1, y, ROLE_CHANGED | BOLD, "~");
-    else if (row == 1 && s->w->exact && m->best != m->exact)
+    else if (row == 1 && watch_optimum(s->w) && m->best != m->exact)
         pane_text(s->p, x + 1, y, ROLE_WARN | BOLD, "^");
 }
 
@@ -189,7 +189,7 @@ static void draw_ends(const struct strip *s, int y)
 
 static bool best_differs(const struct watch *w)
 {
-    for (int n = 0; w->exact && n < w->move_count; n++) {
+    for (int n = 0; watch_optimum(w) && n < w->move_count; n++) {
         if (w->move[n].best != w->move[n].exact)
             return true;
     }
@@ -259,10 +259,10 @@ void strip_draw(const struct scene *scene, const struct pane *p)
              w->position + 1, w->move_count);
     if (w->best)
         snprintf(best, sizeof best, "best, ep %s", units_count(count, (int64_t)w->best->episode));
-    const char *names[3] = {now, best, w->exact ? "exact" : ""};
+    const char *names[3] = {now, best, watch_optimum(w) ? "exact" : ""};
     if (rows == 3)
         draw_names(&s, names);
-    draw_cells(&s, labels, rows == 3 && !w->exact ? 2 : rows);
+    draw_cells(&s, labels, rows == 3 && !watch_optimum(w) ? 2 : rows);
     if (labels && !levels[s.level].label && is_each_alone(w))
         draw_some_labels(&s);
     if (s.first || s.left > (rows == 3 ? LEFT : 0))

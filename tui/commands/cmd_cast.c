@@ -3,6 +3,8 @@
 #include "engine/live/journal.h"
 #include "engine/live/snapshot.h"
 #include "hlo/support/err.h"
+#include "hlo/support/file.h"
+#include "hlo/support/mem.h"
 #include "tui/app/app.h"
 #include "tui/app/record.h"
 #include "tui/app/script.h"
@@ -18,7 +20,9 @@
 #include "tui/views/views.h"
 #include "tui/watch/watch.h"
 
+#include <errno.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +68,7 @@ static int copy_journal(const char *journal, const char *copy, struct err *e)
 }
 
 /* Every so many episodes a frame; the last one stays for a while. */
-static int play_session(struct app *a, const struct request *r, struct err *e)
+static int play_session(struct app *a, const struct request *r, const char *cast, struct err *e)
 {
     uint64_t episodes = app_watch(a)->shot->episodes, shown = 0;
     const uint64_t frames = r->frames ? r->frames : 300;
@@ -74,7 +78,7 @@ static int play_session(struct app *a, const struct request *r, struct err *e)
     if (rc)
         return rc;
     app_key(a, 'g');
-    rc = app_record_begin(a, r->out, true, e);
+    rc = app_record_begin(a, cast, true, e);
     if (rc)
         return rc;
     for (uint64_t n = 0; n < frames && n <= episodes; n++) {
@@ -84,38 +88,84 @@ static int play_session(struct app *a, const struct request *r, struct err *e)
         app_touch(a);
         app_frame(a);
     }
-    return app_record_end(a) ? 0 : err_set(e, ERR_IO, "%.200s could not be written whole", r->out);
+    rc = app_failed(a, e);
+    if (rc)
+        return rc;
+    return app_record_end(a) ? 0 : err_set(e, ERR_IO, "%.200s could not be written whole", cast);
+}
+
+/* A cast is there whole, or not at all. */
+static int put_cast(const char *cast, const struct request *r, struct err *e)
+{
+    struct str text = {0};
+    int rc = hlo_file_read(cast, SIZE_MAX, &text, e);
+
+    if (!rc)
+        rc = file_write(r->out, text.text, text.size, true, e);
+    str_release(&text);
+    return rc;
+}
+
+/* What show_cast works in: a directory that is its own, and the files there. */
+struct place {
+    char dir[PATH_MAX], journal[PATH_MAX + 16], checkpoint[PATH_MAX + 32], cast[PATH_MAX + 16];
+};
+
+static int make_place(struct place *p, struct err *e)
+{
+    const char *dir = getenv("TMPDIR");
+
+    if (snprintf(p->dir, sizeof p->dir, "%s/automap.XXXXXX", dir && *dir ? dir : "/tmp") >=
+        (int)sizeof p->dir)
+        return err_set(e, ERR_IO, "$TMPDIR is too long");
+    if (!mkdtemp(p->dir))
+        return err_set(e, ERR_IO, "cannot make %.200s: %s", p->dir, strerror(errno));
+    snprintf(p->journal, sizeof p->journal, "%s/journal", p->dir);
+    snprintf(p->cast, sizeof p->cast, "%s/cast", p->dir);
+    if (!checkpoint_path(p->checkpoint, sizeof p->checkpoint, p->journal))
+        p->checkpoint[0] = 0;
+    return 0;
+}
+
+static void remove_place(const struct place *p)
+{
+    unlink(p->journal);
+    unlink(p->cast);
+    if (p->checkpoint[0])
+        unlink(p->checkpoint);
+    rmdir(p->dir);
 }
 
 static int show_cast(const struct request *r, const char *journal, struct err *e)
 {
     struct app_setup setup = {.today = (int64_t)time(NULL)};
     struct app *a = NULL;
-    char copy[PATH_MAX], data[PATH_MAX];
-    const char *dir = getenv("TMPDIR");
-
-    if (snprintf(copy, sizeof copy, "%s/automap.cast.%ld", dir && *dir ? dir : "/tmp",
-                 (long)getpid()) >= (int)sizeof copy)
-        return err_set(e, ERR_IO, "$TMPDIR is too long");
+    struct place place;
+    char data[PATH_MAX];
     int rc = theme_load(&setup.theme, r->theme ? r->theme : "default", e);
+
     if (rc)
         return rc;
-    rc = copy_journal(journal, copy, e);
+    rc = make_place(&place, e);
     if (rc)
         return rc;
+    rc = copy_journal(journal, place.journal, e);
+    if (rc)
+        goto out;
     setup.data_dir = file_data_dir(data, sizeof data) ? data : NULL;
     rc = app_new(&a, &setup, e);
     if (rc)
         goto out;
-    rc = app_resume(a, copy, NULL, e);
+    rc = app_resume(a, place.journal, NULL, e);
     if (rc)
         goto out;
-    rc = play_session(a, r, e);
+    rc = play_session(a, r, place.cast, e);
+    if (rc)
+        goto out;
+    rc = put_cast(place.cast, r, e);
 out:
     app_free(a);
-    unlink(copy);
-    if (checkpoint_path(data, sizeof data, copy))
-        unlink(data);
+    remove_place(&place);
     return rc;
 }
 

@@ -79,7 +79,7 @@ static void print_functions(const struct hlo_module *m, const char *out)
 static int run_convert(int argc, char **argv)
 {
     const struct option_parser parser = {"convert", options, NULL};
-    struct request r = {.load = {0, -1}};
+    struct request r = {.load = {.module = -1}};
     struct hlo_module *m = NULL;
     struct err e = {0};
     int rc = options_parse(&parser, &r, argc, argv);

@@ -147,7 +147,7 @@ static void print_finding(const struct doctor *d, uint32_t k, uint32_t times)
     } else if (f->cure_is_priced) {
         printf("      leaves  %s %s, sent %s, ", collective_name(f->cured.kind),
                units_bytes(bytes, f->cured.bytes), units_bytes(sent, f->cured.sent));
-        print_times(f->cured.ms * f->cured_trips);
+        print_times(f->cured.ms * (isnan(f->cured_trips) ? 1 : f->cured_trips));
         printf("\n");
     }
     print_planned(&f->planned);
@@ -186,13 +186,14 @@ static void print_share(const struct doctor *d, double ms)
 static void print_together(const struct doctor_together *t)
 {
     char now[UNITS_ROOM], then[UNITS_ROOM], left[UNITS_ROOM], less[UNITS_ROOM], was[UNITS_ROOM],
-        is[UNITS_ROOM];
+        is[UNITS_ROOM], others[64];
 
     if (!t->changes)
         return;
     printf("  planned   ");
     if (t->changes < t->offered)
-        printf("%u of %u changes, the others undo them: ", t->changes, t->offered);
+        printf("%u of %u changes%s: ", t->changes, t->offered,
+               doctor_left_out(others, sizeof others, t));
     else if (t->changes > 1)
         printf("all %u changes at once: ", t->changes);
     else
@@ -326,6 +327,7 @@ static void add_together(cJSON *o, const struct doctor_together *t)
 {
     cJSON_AddNumberToObject(o, "changes", t->changes);
     cJSON_AddNumberToObject(o, "changes_offered", t->offered);
+    cJSON_AddNumberToObject(o, "changes_untried", t->untried);
     cJSON_AddNumberToObject(o, "communication_now_ms", t->now_ms);
     cJSON_AddNumberToObject(o, "communication_ms", t->ms);
     cJSON_AddNumberToObject(o, "bytes", t->bytes);

@@ -11,6 +11,7 @@
 #include "hlo/module/read.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/thread.h"
 #include "tui/commands/commands.h"
 
 #include "tui/commands/inspect.h"
@@ -91,18 +92,42 @@ static void find_sent(struct inspection *in)
     doctor_release(&d);
 }
 
+/* Costs need nothing but the module: found beside its roles. */
+struct costing {
+    struct beside beside;
+    const struct hlo_module *m;
+    struct hlo_costs *costs;
+    int code;
+    struct err e;
+};
+
+enum { BESIDE_LEAST = 10000 }; /* instructions; below, a thread costs more than it saves */
+
+static void *find_costs(void *context)
+{
+    struct costing *c = context;
+
+    c->code = hlo_costs_new(c->m, c->costs, &c->e);
+    return NULL;
+}
+
 static int find_all(struct inspection *in, const struct request *r, struct err *e)
 {
+    struct costing costing = {.m = in->m, .costs = &in->costs};
     struct hlo_vars vars = {0};
     int rc = r->vars ? hlo_vars_load(r->vars, &vars, e) : 0;
 
     vars.loss = r->loss;
     in->program = hlo_program_of(in->m);
     find_sent(in);
+    beside_begin(&costing.beside, in->m->count >= BESIDE_LEAST, find_costs, &costing);
     if (!rc)
         rc = hlo_roles_new(in->m, &vars, &in->roles, e);
-    if (!rc)
-        rc = hlo_costs_new(in->m, &in->costs, e);
+    beside_end(&costing.beside);
+    if (!rc && costing.code) {
+        *e = costing.e;
+        rc = costing.code;
+    }
     if (!rc) {
         in->layers = mem_try(in->roles.layer_count, sizeof *in->layers);
         in->layer_flops = mem_try(in->roles.layer_count, sizeof *in->layer_flops);
@@ -139,7 +164,7 @@ static int run_inspect(int argc, char **argv)
 {
     const struct option_parser parser = {"inspect", options, NULL};
     struct inspection in = {0};
-    struct request r = {.load = {0, -1}};
+    struct request r = {.load = {.module = -1}};
     struct kernel_rules *rules = NULL;
     struct hlo_module *m = NULL;
     struct err e = {0};

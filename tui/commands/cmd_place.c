@@ -2,7 +2,6 @@
 #include "engine/pipeline/pipeline.h"
 #include "engine/pipeline/pipeline_file.h"
 #include "engine/place/latency.h"
-#include "engine/place/look.h"
 #include "engine/place/lp.h"
 #include "engine/place/nets.h"
 #include "engine/place/operator_graph.h"
@@ -49,6 +48,7 @@ struct request {
     uint32_t pins;
     bool is_json, is_race;
     uint32_t given; /* bit k: the option of useless[k] */
+    bool unfit;     /* the plan shown breaks memory, kinds or pins; no plan of a race answers */
 };
 
 /* ---- the command line ---- */
@@ -334,25 +334,36 @@ static int complain(const struct err *e)
     return exit_code_of(e);
 }
 
+/* Needs are those of contiguous plans, so where others are asked a no is said of those alone. */
 static void say_needs(const struct request *r, const struct place_graph *g)
 {
+    uint32_t accelerators = place_devices(g) - g->type[g->types - 1].count;
+    bool contiguous = !r->job.any_sets && !r->job.latency;
     struct place_needs needs;
     struct err e = {0};
     char bytes[UNITS_ROOM];
 
     if (r->job.target_ms > 0 || place_find_needs(g, &r->job, &needs, &e))
         return;
+    if (needs.fits) {
+        fprintf(stderr, "there are plans that fit: --algo exact%s finds one\n",
+                needs.by_exact ? "" : " or dpl");
+        return;
+    }
     if (isfinite(needs.memory_bytes))
-        fprintf(stderr, "%u accelerators of %s would do\n", g->type[0].count,
-                units_bytes(bytes, needs.memory_bytes));
+        fprintf(stderr, "%u accelerator%s of %s would do\n", g->type[0].count,
+                g->type[0].count == 1 ? "" : "s", units_bytes(bytes, needs.memory_bytes));
     if (needs.accelerators > g->type[0].count)
-        fprintf(stderr, "%u accelerators of %s would do\n", needs.accelerators,
-                units_bytes(bytes, g->type[0].memory_bytes));
+        fprintf(stderr, "%u accelerator%s of %s would do\n", needs.accelerators,
+                needs.accelerators == 1 ? "" : "s", units_bytes(bytes, g->type[0].memory_bytes));
     else
-        fprintf(stderr, "no number of accelerators of %s was found that would do\n",
+        fprintf(stderr,
+                contiguous ? "no number of accelerators of %s was found that would do\n"
+                           : "no contiguous plan was found with more accelerators of %s\n",
                 units_bytes(bytes, g->type[0].memory_bytes));
-    if (isinf(needs.memory_bytes))
-        fprintf(stderr, "more memory would not help: kinds of devices or pins stand against it\n");
+    if (isinf(needs.memory_bytes) && contiguous && accelerators)
+        fprintf(stderr, "with any memory no plan was found: kinds of devices or pins stand against "
+                        "it\n");
 }
 
 static int write_split(const struct request *r, const struct place_graph *g,
@@ -471,7 +482,7 @@ static int write_files(const struct request *r, const struct place_document *d,
     return pipeline_file_save(&l->pipeline, &l->plan, r->pipeline, e);
 }
 
-static int show_placement(const struct request *r, struct placement *p, struct err *e)
+static int show_placement(struct request *r, struct placement *p, struct err *e)
 {
     const struct place_graph *g = r->in.graph;
     struct place_load *load = mem_try((size_t)p->devices + 1, sizeof *load);
@@ -484,6 +495,12 @@ static int show_placement(const struct request *r, struct placement *p, struct e
         goto out;
     if (r->job.latency)
         p->value_ms = value;
+    bool answers;
+    if (place_answers(g, &r->job, p, &answers, e)) {
+        rc = e->code;
+        goto out;
+    }
+    r->unfit = p->faults != 0;
     struct place_document d = document_of(r, p, load);
     l = r->why ? NULL : pipeline_of(r, p, &why);
     if (why.code == ERR_MEMORY) {
@@ -511,13 +528,11 @@ out:
 /* Whether the split is contiguous is for us to say. */
 static int score_stream(struct request *r, struct placement *p, struct err *e)
 {
-    struct place_look *look;
+    bool answers;
 
-    if (place_look_new(r->in.graph, &r->job.rules, p, &look, e))
+    if (place_answers(r->in.graph, &r->job, p, &answers, e))
         return e->code;
-    p->contiguous = place_look_is_chain(look, p->stage);
     r->job.any_sets = !p->contiguous;
-    place_look_free(look);
     p->bound_ms = place_work_bound(r->in.graph, &r->job.rules);
     p->bound_by = "work shared out";
     return 0;
@@ -547,7 +562,7 @@ out:
 }
 
 /* A race of all, with the plan of --split among them. */
-static int race(const struct request *r, const struct place_graph *g, struct err *e)
+static int race(struct request *r, const struct place_graph *g, struct err *e)
 {
     struct place_race race = {0};
     struct placement *expert = NULL;
@@ -566,6 +581,7 @@ static int race(const struct request *r, const struct place_graph *g, struct err
         rc = place_race_json(g, &r->job, &race, e);
     else
         place_race_print(r->input, g, &r->job, &race);
+    r->unfit = !race.lanes || !race.lane[0].answers;
 out:
     place_race_release(&race);
     placement_free(expert);
@@ -573,6 +589,17 @@ out:
 }
 
 /* ---- the command ---- */
+
+/* What would do instead of what was shown, where that does not fit. */
+static int end_shown(struct request *r)
+{
+    if (!r->unfit)
+        return EXIT_OK;
+    r->job.stop = NULL;
+    fflush(stdout);
+    say_needs(r, r->in.graph);
+    return EXIT_INFEASIBLE;
+}
 
 static int answer_request(struct request *r)
 {
@@ -584,11 +611,11 @@ static int answer_request(struct request *r)
     if (write_lp(r, g, &e))
         return complain(&e);
     if (r->split && !r->is_race)
-        return score(r, &e) ? complain(&e) : EXIT_OK;
+        return score(r, &e) ? complain(&e) : end_shown(r);
     r->job.stop = stopping_begin();
     if (r->is_race) {
         rc = race(r, g, &e);
-        return stopping_end() ? EXIT_STOPPED : rc ? complain(&e) : EXIT_OK;
+        return stopping_end() ? EXIT_STOPPED : rc ? complain(&e) : end_shown(r);
     }
     rc = place_solve(g, &r->job, r->algo, &p, &e);
     bool stopped = stopping_end();
@@ -600,7 +627,7 @@ static int answer_request(struct request *r)
         }
         return stopped ? EXIT_STOPPED : rc;
     }
-    rc = show_placement(r, p, &e) ? complain(&e) : EXIT_OK;
+    rc = show_placement(r, p, &e) ? complain(&e) : stopped ? EXIT_OK : end_shown(r);
     placement_free(p);
     return stopped ? EXIT_STOPPED : rc;
 }
@@ -636,6 +663,6 @@ const struct command command_place = {
         "gap. INPUT is a model, or an operator graph as JSON (maxFPGAs, nodes, edges), plain or "
         "gzipped; - is a graph on standard input. Cores work where the cluster has a host entry.",
     .options = options,
-    .notes = "Exit code 4: nothing fits; the message says what would.",
+    .notes = "Exit code 4: nothing fits, or the plan shown does not; the message says what would.",
     .run = run_place,
 };

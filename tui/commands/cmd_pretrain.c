@@ -21,6 +21,7 @@
 #include "tui/options/stopping.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -75,10 +76,21 @@ static const struct option rows[] = {
 #undef ARG
 static const struct option_set options[] = {{.rows = rows}, {0}};
 
+enum { GAP_ROOM = 32 };
+
+static const char *gap_text(double gap, char out[static GAP_ROOM])
+{
+    if (isnan(gap))
+        return "-";
+    snprintf(out, GAP_ROOM, "%.2f %%", 100 * gap);
+    return out;
+}
+
 static void tell_progress(void *self, const struct pretrain_progress *p)
 {
     const struct request *r = self;
     char bar[BAR + 1];
+    char gap[GAP_ROOM];
     int full = (int)(p->environments * BAR / r->options.environments);
 
     memset(bar, '-', BAR);
@@ -86,11 +98,11 @@ static void tell_progress(void *self, const struct pretrain_progress *p)
     bar[BAR] = 0;
     fprintf(stderr,
             "%s[%s] %llu of %llu problems%s, %llu decisions, %llu updates, loss %.3f, its own "
-            "decisions %.2f %% off%s",
+            "decisions %s off%s",
             r->terminal ? "\r\033[K" : "", bar, (unsigned long long)p->environments,
             (unsigned long long)r->options.environments, p->resumed ? " (resumed)" : "",
-            (unsigned long long)p->states, (unsigned long long)p->updates, p->loss, 100 * p->gap,
-            r->terminal ? "" : "\n");
+            (unsigned long long)p->states, (unsigned long long)p->updates, p->loss,
+            gap_text(p->gap, gap), r->terminal ? "" : "\n");
 }
 
 static int measure_net(const struct pipe_net *net, uint32_t count, struct err *e)
@@ -363,6 +375,7 @@ static const struct option_set shown_options[] = {{.rows = shown_rows}, {0}};
 
 static void print_recipe(const struct pipe_net *n)
 {
+    char gap[GAP_ROOM];
     uint32_t family = 0;
 
     while (family < ENVIRONMENT_FAMILY_COUNT && n->families != 1u << family)
@@ -388,8 +401,8 @@ static void print_recipe(const struct pipe_net *n)
     printf("%12s %8s  %s\n", "problems", "loss",
            n->flat.parameters ? "gap of its own plan" : "gap of its own decisions");
     for (uint32_t k = 0; k < n->points; k++)
-        printf("%12llu %8.3f  %.2f %%\n", (unsigned long long)n->curve[k].environments,
-               n->curve[k].loss, 100 * n->curve[k].gap);
+        printf("%12llu %8.3f  %s\n", (unsigned long long)n->curve[k].environments, n->curve[k].loss,
+               gap_text(n->curve[k].gap, gap));
 }
 
 static int run_show(int argc, char **argv)

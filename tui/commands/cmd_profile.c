@@ -59,7 +59,7 @@ static void write_profile(const struct hlo_module *m, const double *ms, struct s
 static int load_all(const struct request *r, struct trace *t, struct hlo_module **m,
                     struct hlo_module **compiled, struct err *e)
 {
-    struct hlo_load_options largest = {0, -1};
+    struct hlo_load_options largest = {.module = -1};
     int rc = trace_read(r->trace, r->steps ? r->steps : 1, t, e);
 
     if (!rc)
@@ -69,23 +69,27 @@ static int load_all(const struct request *r, struct trace *t, struct hlo_module 
     return rc;
 }
 
-/* An earlier profile of the model, which begins as those written here, is replaced like a file that
- * names automap: it has no place for the name. Times that a person wrote down are a person's. */
+/* An earlier profile of the model is replaced like a file that names automap: it has no place for
+ * the name. It is one when what it holds, written again, is the same file byte for byte; any other
+ * form of times is a person's. */
 static bool is_profile_of(const struct hlo_module *m, const char *path)
 {
-    static const char BEGIN[] = "{\n  \"";
-    char head[sizeof BEGIN - 1];
+    struct str text = {0}, again = {0};
     struct stat st;
     double *ms = NULL;
     struct err e;
-    size_t size;
+    bool is = false;
 
     if (!path || stat(path, &st) || !S_ISREG(st.st_mode) ||
-        hlo_file_head(path, sizeof head, head, &size, &e) || size < sizeof head ||
-        memcmp(head, BEGIN, sizeof head) != 0)
-        return false;
-    bool is = !measured_load(m, path, &ms, &e);
+        hlo_file_read(path, MEASURED_FILE_MOST, &text, &e) || !text.size ||
+        measured_read(m, text.text, text.size, &ms, &e))
+        goto out;
+    write_profile(m, ms, &again);
+    is = !again.failed && again.size == text.size && !memcmp(again.text, text.text, text.size);
+out:
     free(ms);
+    str_release(&text);
+    str_release(&again);
     return is;
 }
 

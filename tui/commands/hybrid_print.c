@@ -68,7 +68,7 @@ static void print_head(const struct hybrid *h, double seconds)
             "  bound           %12s  %.2f %% below: %sno strict plan%s is shorter, of all cuts "
             "between %u sections, sub-meshes and schedules here, no device idle behind the first "
             "stage%s\n",
-            units_ms(a, h->bound_ms), 100 * (1 - h->bound_ms / step),
+            units_ms(a, h->bound_ms), 100 * fmax(0, 1 - h->bound_ms / step),
             h->is_said ? "the file says, and it was not checked, that " : "",
             h->chunks > 1 ? ", interleaved or not," : " that is not interleaved", h->sections.count,
             h->options.micro_batches ? ", with so many micro-batches" : "");
@@ -167,7 +167,7 @@ static void print_tries(const struct hybrid *h)
         bool found = t->step_ms < INFINITY;
         printf("  %-13u %12s %12s %12s\n", t->micro_batches, found ? units_ms(a, t->step_ms) : "-",
                found ? units_ms(b, t->length_ms) : "-",
-               !t->is_certified         ? "not proven"
+               !t->is_certified         ? "none"
                : t->bound_ms < INFINITY ? units_ms(c, t->bound_ms)
                                         : "not better");
     }

@@ -6,6 +6,14 @@
 
 #include <stdlib.h>
 
+struct kernel_work inspect_kernels_work(const struct inspection *in)
+{
+    struct kernel_targets targets;
+
+    kernel_targets(in->m, &in->costs, &targets);
+    return targets.work;
+}
+
 void inspect_kernels_page(const struct inspection *in, struct str *out)
 {
     struct kernel_targets targets;
@@ -45,8 +53,10 @@ void inspect_kernels_json(const struct inspection *in, struct str *out)
                 str_add_char(out, *at);
         }
         free(shown);
-        str_format(out, "\", \"count\": %u, \"unknown\": %u, \"bytes_share\": %.6f, \"rule\": ",
-                   t->count, t->unknown, t->share);
+        str_format(out, "\", \"count\": %u, \"unknown\": %u, \"flops\": ", t->count, t->unknown);
+        str_format(out, t->unknown < t->count ? "%.17g" : "null", t->flops);
+        str_format(out, ", \"bytes\": %.17g, \"bytes_share\": %.6f, \"rule\": ", t->bytes,
+                   t->share);
         str_format(out, t->rule ? "\"%s\"}" : "null}", t->rule);
     }
     str_add(out, targets.count ? "\n  ],\n" : "],\n");

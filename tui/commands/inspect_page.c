@@ -1,6 +1,7 @@
 /* automap inspect for a person: the same page for a perceptron and for eleven billion parameters.
  */
 #include "engine/doctor/doctor.h"
+#include "engine/kernels/kernel_targets.h"
 #include "engine/plan/file_wishes.h"
 #include "hlo/meaning/cost.h"
 #include "hlo/meaning/program.h"
@@ -173,9 +174,26 @@ static void add_roles(const struct inspection *in, struct str *out)
     }
 }
 
+static void add_kernels(const struct kernel_work *w, struct str *out)
+{
+    if (w->bytes <= 0 && !w->unknown)
+        return;
+    add_label(out, "");
+    str_add(out, "and its kernels, of which XLA counts nothing: ");
+    if (w->flops > 0) {
+        add_scaled(out, w->flops, "FLOP", "");
+        str_add(out, ", ");
+    }
+    add_bytes(out, w->bytes);
+    if (w->unknown)
+        str_format(out, ", and the work of %u unknown", w->unknown);
+    str_add(out, "\n");
+}
+
 static void add_cost(const struct inspection *in, struct str *out)
 {
     const struct hlo_cost *once = &in->costs.total, *trips = &in->costs.total_trips;
+    const struct kernel_work kernels = inspect_kernels_work(in);
 
     add_label(out, "one step");
     add_scaled(out, trips->flops, "FLOP", "");
@@ -190,6 +208,7 @@ static void add_cost(const struct inspection *in, struct str *out)
         add_scaled(out, once->flops, "FLOP", "");
         str_add(out, "\n");
     }
+    add_kernels(&kernels, out);
 }
 
 static void add_phases(const struct inspection *in, struct str *out)

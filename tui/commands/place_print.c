@@ -41,11 +41,14 @@ static void print_value(const struct place_job *job, const struct placement *p)
     printf("%s   %s %s   ",
            job->latency    ? "latency"
            : job->any_sets ? "any sets"
-                           : "contiguous",
+           : p->contiguous ? "contiguous"
+                           : "not contiguous",
            units_ms(value, p->value_ms), job->latency ? "for one sample" : "per sample");
     if (p->proven)
         printf("proven%s%s", p->written_in ? ", as written in " : "",
                p->written_in ? p->written_in : "");
+    else if (p->faults && p->value_ms < p->bound_ms)
+        printf("plans that keep all rules take %s at least", units_ms(bound, p->bound_ms));
     else if (p->bound_ms > 0)
         printf("%s over the bound %s%s%s", units_percent(gap, p->value_ms / p->bound_ms - 1),
                units_ms(bound, p->bound_ms), p->written_in ? ", as written in " : "",
@@ -63,6 +66,9 @@ static void print_value(const struct place_job *job, const struct placement *p)
         printf("this plan has nodes where they may not be\n");
     if (p->faults & (PLACE_PIN_BROKEN | PLACE_NOT_APART))
         printf("this plan breaks a pin\n");
+    if (!p->contiguous && !job->latency && !job->any_sets)
+        printf("this plan is not contiguous, though that was asked: forward edges lead both ways "
+               "between its devices\n");
 }
 
 static double load_of(const struct place_graph *g, const struct place_job *job,

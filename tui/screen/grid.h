@@ -89,8 +89,8 @@ void pane_clear(const struct pane *p);
 
 /* Copies as many words as fit in `width`, at least one, to `out`; returns the rest of the text. */
 const char *pane_take_line(const char *text, int width, char *out, size_t room);
-/* Draws the text folded, from the top, as far as it fits. */
-void pane_sentence(const struct pane *p, unsigned style, const char *text);
+/* Draws the text folded, from the top, as far as it fits; returns the lines. */
+int pane_sentence(const struct pane *p, unsigned style, const char *text);
 
 /* Sets the background role of a row's cells, and marks the first cell. */
 void pane_select(const struct pane *p, int y, unsigned role);

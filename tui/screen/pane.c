@@ -318,12 +318,14 @@ const char *pane_take_line(const char *text, int width, char *out, size_t room)
     return text + best + (text[best] == ' ');
 }
 
-void pane_sentence(const struct pane *p, unsigned style, const char *text)
+int pane_sentence(const struct pane *p, unsigned style, const char *text)
 {
     char line[512];
+    int y = 0;
 
-    for (int y = 0; y < p->height && *text; y++) {
+    for (; y < p->height && *text; y++) {
         text = pane_take_line(text, p->width, line, sizeof line);
         pane_cut(p, 0, y, p->width, style, line);
     }
+    return y;
 }

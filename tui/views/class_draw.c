@@ -499,7 +499,7 @@ void class_draw_sample(const struct class_shown *s, const struct pane *p, int64_
                  s->lesson->rows < (uint32_t)(p->height - 2) ? s->lesson->rows
                                                              : (uint32_t)(p->height - 2),
                  s->lesson->batch, s->settings->prioritized ? "by priority" : "all as likely",
-                 p->width >= 100 ? " · ^ raised to what its episode earned" : "");
+                 p->width >= 100 ? " · ^ raised to the best return known" : "");
     pane_head(p, 0, &(struct head){0, "Sampled from memory", any ? note : NULL, s->focus});
     if (!any) {
         pane_text(p, 0, 1, ROLE_DIM,

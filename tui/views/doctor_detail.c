@@ -363,9 +363,11 @@ int doctor_draw_warnings(const struct doctored *d, const struct pane *p, int y)
 
 char *doctor_after_text(char *out, size_t room, const struct doctor_together *t)
 {
+    char others[64];
+
     if (t->changes < t->offered)
-        snprintf(out, room, "After %u of %u planned changes, the others undo them", t->changes,
-                 t->offered);
+        snprintf(out, room, "After %u of %u planned changes%s", t->changes, t->offered,
+                 doctor_left_out(others, sizeof others, t));
     else if (t->changes == 1)
         snprintf(out, room, "After the planned change");
     else
@@ -384,7 +386,7 @@ const char *doctor_now_text(const struct doctored *d)
 static void draw_together(const struct doctored *d, const struct pane *p, int y)
 {
     const struct doctor_together *t = &d->doctor.together;
-    char title[80], now[UNITS_ROOM], then[UNITS_ROOM], less[UNITS_ROOM], was[UNITS_ROOM],
+    char title[128], now[UNITS_ROOM], then[UNITS_ROOM], less[UNITS_ROOM], was[UNITS_ROOM],
         is[UNITS_ROOM], memory[96];
 
     doctor_after_text(title, sizeof title, t);

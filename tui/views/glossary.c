@@ -13,10 +13,15 @@ const struct glossary_word glossary[] = {
     {"alone", "change of the step if only this is split, of everything whole"},
     {"in best", "change of the best plan's step with this one decision the other way, the rest as "
                 "far as it can stay"},
+    {"turned",
+     "change of the best step there can be with this one decision the other way, the rest "
+     "decided anew; dim where that is not proven, - where it can not be or takes long"},
+    {"settles", "decisions that fall when this one is split, itself among them"},
     {"reduces", "all-reduces of a step that splitting it alone makes"},
     {"dims", "of variables, in the class or classes it decides"},
     {"baseline", "the step with everything whole but the pins"},
     {"optimum", "the shortest step within reach of this search, proven by the exact solver"},
+    {"exact", "what the plan of the exact solver does here"},
     {"proven", "the exact solver has shown that nothing in reach is better"},
     {"bound", "no plan of this kind can be shorter than that"},
     {"over bound", "how far the plan is from what no plan of this kind can beat"},

@@ -28,13 +28,21 @@ static void shorten(char *text)
         memmove(text + 1, blank + 1, strlen(blank));
 }
 
+static const char REST[] = "rest";
+
+/* A layer with a name of its own, as an embedding has. */
+static bool is_unnumbered(const char *text)
+{
+    return !text[strcspn(text, "0123456789")];
+}
+
 /* "enc 0–8", "enc 18–dec 5" of a stage, "e18–d5" where there is less room. */
 static void layers_text(const struct hybrid_picture_stage *s, int columns, char *out, size_t room)
 {
     char first[48], last[48];
 
-    schedule_layer_text(s->first_layer, "rest", first, sizeof first);
-    schedule_layer_text(s->last_layer, "rest", last, sizeof last);
+    schedule_layer_text(s->first_layer, REST, first, sizeof first);
+    schedule_layer_text(s->last_layer, REST, last, sizeof last);
     size_t same = strcspn(first, " ");
     if (!strcmp(first, last))
         snprintf(out, room, "%s", first);
@@ -46,7 +54,25 @@ static void layers_text(const struct hybrid_picture_stage *s, int columns, char 
         return;
     shorten(first);
     shorten(last);
+    if (is_unnumbered(first) && !is_unnumbered(last))
+        snprintf(first, sizeof first, "%s", REST);
+    else if (is_unnumbered(last) && !is_unnumbered(first))
+        snprintf(last, sizeof last, "%s", REST);
     snprintf(out, room, "%s–%s", first, last);
+}
+
+int hybrid_ms_decimals(const struct hybrid_picture *h)
+{
+    return units_ms_decimals(h->step_ms);
+}
+
+int hybrid_gb_decimals(const struct hybrid_picture *h)
+{
+    double most = 0;
+
+    for (uint32_t n = 0; n < h->stages; n++)
+        most = h->stage[n].memory_bytes > most ? h->stage[n].memory_bytes : most;
+    return units_ms_decimals(most / 1e9); /* the same rule for any unit */
 }
 
 void hybrid_mesh_text(uint32_t dp, uint32_t tp, bool recompute, char *out, size_t room)
@@ -113,7 +139,7 @@ void hybrid_draw_sentence(const struct hybrid_shown *s, const struct pane *p)
     else
         x = add_bound(h, p, x);
     if (h->length_ms > 0 && x + 40 <= p->width) {
-        snprintf(text, sizeof text, "   L %.1f", h->length_ms);
+        snprintf(text, sizeof text, "   L %.*f", hybrid_ms_decimals(h), h->length_ms);
         x = add_words(p, x, ROLE_TEXT, text);
     }
     snprintf(text, sizeof text, "   %u × %u samples   ZeRO %u", h->micro_batches,
@@ -223,11 +249,12 @@ static void draw_stage_figures(const struct hybrid_shown *s, const struct pane *
     layers_text(t, c->width - 1, text, sizeof text);
     pane_right(p, end, 5, style_of(s, n, ROLE_TEXT),
                text_cut_middle(cut, sizeof cut, text, c->width - 1));
-    snprintf(text, sizeof text, "%s%.1f", slow ? "▸" : "", t->forward_ms + t->backward_ms);
+    snprintf(text, sizeof text, "%s%.*f", slow ? "▸" : "", hybrid_ms_decimals(h),
+             t->forward_ms + t->backward_ms);
     pane_right(p, end, 6, style_of(s, n, slow ? ROLE_WARN : ROLE_TEXT), text);
-    pane_right_format(p, end, 7, style_of(s, n, ROLE_TEXT), "%.1f", t->once_ms);
-    pane_right_format(p, end, 8, style_of(s, n, over ? ROLE_ERR : ROLE_TEXT), "%.1f",
-                      t->memory_bytes / 1e9);
+    pane_right_number(p, end, 7, style_of(s, n, ROLE_TEXT), t->once_ms, hybrid_ms_decimals(h));
+    pane_right_number(p, end, 8, style_of(s, n, over ? ROLE_ERR : ROLE_TEXT), t->memory_bytes / 1e9,
+                      hybrid_gb_decimals(h));
 }
 
 static void draw_role(const struct hybrid_shown *s, const struct pane *p, const struct columns *c,

@@ -42,6 +42,9 @@ void hybrid_draw_kinds(const struct hybrid_shown *s, const struct pane *p);
 void hybrid_draw_pins(const struct hybrid_shown *s, const struct pane *p);
 void hybrid_draw_words(const struct hybrid_shown *s, const struct pane *p);
 
+/* Digits behind the point in columns of ms and of GB: three digits of the largest are shown. */
+int hybrid_ms_decimals(const struct hybrid_picture *h);
+int hybrid_gb_decimals(const struct hybrid_picture *h);
 /* "2 × 4": data times tensor parallel. */
 void hybrid_mesh_text(uint32_t dp, uint32_t tp, bool recompute, char *out, size_t room);
 /* "cut before encoder/layer_012". */

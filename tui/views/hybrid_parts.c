@@ -79,13 +79,16 @@ void hybrid_draw_memory(const struct hybrid_shown *s, const struct pane *p)
 
 /* ---- meshes of a stage, and its cut ---- */
 
-static void draw_change(const struct pane *p, int y, int end, double ms, double step)
+static void draw_change(const struct hybrid_shown *s, const struct pane *p, int y, int end,
+                        double ms)
 {
+    double step = s->picture->step_ms;
+    int decimals = hybrid_ms_decimals(s->picture);
     char text[UNITS_ROOM];
 
-    pane_right_format(p, end, y, ROLE_TEXT, "%.1f", ms);
+    pane_right_number(p, end, y, ROLE_TEXT, ms, decimals);
     pane_right(p, end + 10, y, ms < step * (1 - 1e-9) ? ROLE_OK : ROLE_TEXT,
-               units_change(text, ms - step, 1));
+               units_change(text, ms - step, decimals));
 }
 
 /* "1 × 8", "1 × 8 re on 4 × 2": the axes where there are two. */
@@ -108,10 +111,10 @@ static void draw_mesh(const struct hybrid_shown *s, const struct pane *p, int y,
         pane_put(p, 0, y, ROLE_TITLE | BOLD, U'▸');
     pane_text(p, 2, y, n == s->other ? ROLE_TITLE | BOLD : ROLE_TEXT, mesh);
     if (x->step_ms < INFINITY)
-        draw_change(p, y, 24, x->step_ms, s->picture->step_ms);
+        draw_change(s, p, y, 24, x->step_ms);
     else
         pane_right(p, 34, y, ROLE_ERR, "does not fit");
-    pane_right_format(p, 41, y, ROLE_TEXT, "%.1f", x->memory_bytes / 1e9);
+    pane_right_number(p, 41, y, ROLE_TEXT, x->memory_bytes / 1e9, hybrid_gb_decimals(s->picture));
 }
 
 static void draw_moved(const struct hybrid_shown *s, const struct pane *p, int y, const char *key,
@@ -121,7 +124,7 @@ static void draw_moved(const struct hybrid_shown *s, const struct pane *p, int y
 
     pane_text(p, x + 1, y, ROLE_TEXT, words);
     if (ms < INFINITY)
-        draw_change(p, y, 38, ms, s->picture->step_ms);
+        draw_change(s, p, y, 38, ms);
     else
         pane_right(p, 48, y, ROLE_DIM, "not possible");
 }
@@ -142,8 +145,8 @@ void hybrid_draw_meshes(const struct hybrid_shown *s, const struct pane *p)
     pane_right(p, 41, 1, ROLE_DIM, "GB");
     hybrid_mesh_text(t->dp, t->tp, t->recompute, mesh, sizeof mesh);
     pane_format(p, 2, y, ROLE_TEXT, "%s now", mesh);
-    pane_right_format(p, 24, y, ROLE_TEXT, "%.1f", s->picture->step_ms);
-    pane_right_format(p, 41, y++, ROLE_TEXT, "%.1f", t->memory_bytes / 1e9);
+    pane_right_number(p, 24, y, ROLE_TEXT, s->picture->step_ms, hybrid_ms_decimals(s->picture));
+    pane_right_number(p, 41, y++, ROLE_TEXT, t->memory_bytes / 1e9, hybrid_gb_decimals(s->picture));
     if (!here || !s->seen.done) {
         pane_text(p, 0, y, ROLE_DIM,
                   s->seen.done ? "pricing others .." : "when the search is done");
@@ -244,11 +247,13 @@ void hybrid_draw_kinds(const struct hybrid_shown *s, const struct pane *p)
         bool own = !strcmp(k->name, "this plan"), bound = !strcmp(k->name, "bound");
         pane_text(p, 0, y, own ? ROLE_TITLE | BOLD : bound ? ROLE_DIM : ROLE_TEXT, k->name);
         if (k->ms < INFINITY) {
-            pane_right_format(p, 32, y, ROLE_TEXT, "%.1f", k->ms);
-            pane_right(p, 42, y, ROLE_TEXT, units_change(text, k->ms - s->picture->step_ms, 1));
+            pane_right_number(p, 32, y, ROLE_TEXT, k->ms, hybrid_ms_decimals(s->picture));
+            pane_right(
+                p, 42, y, ROLE_TEXT,
+                units_change(text, k->ms - s->picture->step_ms, hybrid_ms_decimals(s->picture)));
         }
         if (k->bytes > 0)
-            pane_right_format(p, 50, y, ROLE_TEXT, "%.1f", k->bytes / 1e9);
+            pane_right_number(p, 50, y, ROLE_TEXT, k->bytes / 1e9, hybrid_gb_decimals(s->picture));
         pane_cut(p, 53, y, p->width - 53, ROLE_DIM, k->what);
     }
     if (!s->seen.has_rivals && y < p->height)

@@ -20,10 +20,12 @@ struct columns {
     int from, edit, before, after, change, bars, middle, memory, memory_change, proof;
 };
 
+enum { PROOF_WHOLE = 130 }; /* columns from which on it is said in full */
+
 static struct columns columns_for(int width)
 {
     struct columns c = {.from = 7, .edit = 9};
-    int rest = width >= 110 ? 19 : 14; /* of the proof */
+    int rest = width >= PROOF_WHOLE ? 31 : width >= 110 ? 19 : 14; /* of the proof */
 
     c.proof = width - rest;
     c.memory_change = width >= 96 ? c.proof - 2 : 0;
@@ -108,7 +110,7 @@ static void draw_row(const struct panel *p, const struct pane *pane, int y,
     const struct ledger_row *b = ledger_before(l, r);
     bool has = ledger_has_plan(r), now = r == &l->rows[l->now];
     int edit = (c->before ? c->before - 8 : c->after - 8) - c->edit - 1;
-    char text[LEDGER_EDIT_ROOM];
+    char text[LEDGER_EDIT_ROOM], proof[LEDGER_PROOF_ROOM];
 
     pane_right_format(pane, 2, y, now ? ROLE_TITLE | BOLD : ROLE_DIM, "%u", r->number);
     if (r->number == v->marked)
@@ -132,7 +134,7 @@ static void draw_row(const struct panel *p, const struct pane *pane, int y,
                       !has                 ? ROLE_ERR
                       : r->optimum->proven ? ROLE_OK
                                            : ROLE_WARN,
-                      ledger_proof(r));
+                      ledger_proof(r, pane->width < PROOF_WHOLE, proof));
     if (now && x + 5 <= pane->width)
         pane_text(pane, x + 1, y, ROLE_TITLE | BOLD, "now");
 }

@@ -211,7 +211,7 @@ static void write_group(const struct watch *w, const struct memory_group *g, int
 }
 
 /* "models.py:44", without directories. */
-static void write_source(const struct hlo_module *m, hlo_value v, char *out, size_t room)
+void memory_write_source(const struct hlo_module *m, hlo_value v, char *out, size_t room)
 {
     const struct hlo_meta *meta = hlo_meta(m, m->value_instruction[v]);
     const char *slash = strrchr(meta->source_file, '/');
@@ -304,14 +304,13 @@ static struct columns group_columns(const struct memory_view *v, const struct wa
     return columns_for(width, shape < SHAPE_MOST ? shape : SHAPE_MOST, life);
 }
 
-static void draw_selected(const struct panel *p, const struct pane *pane, int y, bool own)
+void memory_select(const struct pane *pane, int y, bool own)
 {
     pane_select(pane, y, own ? ROLE_SELECT : ROLE_SELECT_DIM);
     if (!own)
         return;
     pane->grid->cursor_x = pane->x;
     pane->grid->cursor_y = pane->y + y;
-    (void)p;
 }
 
 static void draw_group(const struct watch *w, const struct pane *p, int y,
@@ -327,7 +326,7 @@ static void draw_group(const struct watch *w, const struct pane *p, int y,
         pane_cut(p, c->shape, y, c->wide, ROLE_DIM, text);
     }
     if (c->source && g->kind != MEMORY_PARAMETERS) {
-        write_source(w->problem->m, g->value, text, sizeof text);
+        memory_write_source(w->problem->m, g->value, text, sizeof text);
         pane_cut(p, c->source, y, 20, ROLE_DIM, text);
     }
     pane_right(p, c->count, y, ROLE_TEXT, units_count(number, g->count));
@@ -391,7 +390,7 @@ void memory_draw_groups(const struct panel *p, const struct pane *pane)
     for (int y = 0; y < pane->height - 3 && l->top + y < l->count; y++) {
         draw_group(p->scene->watch, pane, y + 2, &v->groups[l->top + y], v->groups[0].bytes, &c);
         if (l->top + y == l->cursor)
-            draw_selected(p, pane, y + 2, v->shown == MEMORY_LIST_GROUPS);
+            memory_select(pane, y + 2, v->shown == MEMORY_LIST_GROUPS);
     }
     int64_t end = l->top + l->rows < l->count ? l->top + l->rows : l->count;
     draw_rest(v, pane, 2 + (int)(end - l->top), (size_t)end, &c);
@@ -421,7 +420,7 @@ void memory_draw_values(const struct panel *p, const struct pane *pane)
             write_shape(w->problem->m, value->value, text, sizeof text);
             pane_cut(pane, c.shape, y + 2, 22, ROLE_DIM, *beside ? beside : text);
         }
-        write_source(w->problem->m, value->value, text, sizeof text);
+        memory_write_source(w->problem->m, value->value, text, sizeof text);
         if (c.source)
             pane_cut(pane, c.source, y + 2, 20, ROLE_DIM, text);
         pane_right_number(pane, c.gb, y + 2, ROLE_TEXT, value->bytes / 1e9, 3);
@@ -430,7 +429,7 @@ void memory_draw_values(const struct panel *p, const struct pane *pane)
             pane_right(pane, c.life, y + 2, ROLE_DIM, text);
         }
         if (l->top + y == l->cursor)
-            draw_selected(p, pane, y + 2, true);
+            memory_select(pane, y + 2, true);
     }
 }
 
@@ -460,6 +459,6 @@ void memory_draw_flips(const struct panel *p, const struct pane *pane)
         pane_text(pane, peak + 1, y + 2, over ? ROLE_ERR : ROLE_OK, over ? "over" : "fits");
         pane_right_ms(pane, step, y + 2, ROLE_TEXT, f->step_ms);
         if (l->top + y == l->cursor)
-            draw_selected(p, pane, y + 2, v->shown == MEMORY_LIST_FLIPS);
+            memory_select(pane, y + 2, v->shown == MEMORY_LIST_FLIPS);
     }
 }

@@ -127,6 +127,8 @@ struct panel_ops {
     bool (*is_live)(const struct panel *p); /* wants frames while nothing is typed */
     int live_ms;                            /* between them; 0: 250 */
     void (*settle)(struct panel *p); /* waits for what it works on: for scripts and pictures */
+    int (*failed)(const struct panel *p, struct err *e); /* what it could not work out, so what it
+                               draws lacks something; 0: nothing */
 };
 
 #endif

@@ -189,8 +189,11 @@ static void draw_proof(const struct pipeline_look *k, bool timed, const struct p
         pane_text(p, x, y, ROLE_DIM, k->done ? "none" : "..");
         return;
     }
-    x = pane_format(p, x, y, k->exact.certified ? ROLE_OK : ROLE_TEXT, "L %.1f%s",
-                    k->exact.length_ms, k->exact.certified ? " proven" : "");
+    x = pane_format(p, x, y, k->exact.certified ? ROLE_OK : ROLE_TEXT, "L %.1f",
+                    k->exact.length_ms);
+    if (k->exact.certified)
+        x = pane_format(p, x, y, ROLE_OK, " proven of %u/%u cuts", k->pipeline->few.points - 1,
+                        k->pipeline->all.points - 1);
     x = pane_format(p, x, y, ROLE_TEXT, " in %s", timed ? units_ms(ms, k->proof_s * 1e3) : "-");
     pane_cut(p, x, y, p->width - x, ROLE_DIM,
              ", the shorter of that and the closed form known: L has an exact answer, a schedule "

@@ -25,7 +25,7 @@ static bool is_host(const struct place_shown *s, uint32_t d)
     return d >= s->look->state->accelerators;
 }
 
-static unsigned role_of(const struct place_shown *s, uint32_t d)
+unsigned place_draw_role(const struct place_shown *s, uint32_t d)
 {
     size_t roles = sizeof device_roles / sizeof *device_roles;
 
@@ -72,7 +72,8 @@ void place_draw_sentence(const struct place_shown *s, const struct pane *p)
                         units_change(ms, value - plan->value_ms, 2));
         x = pane_text(p, x, 0, ROLE_TEXT, " by hand");
     } else if (plan->proven) {
-        x = pane_text(p, x + 3, 0, plan->written_in ? ROLE_TEXT : ROLE_OK, "proven");
+        x = pane_format(p, x + 3, 0, plan->written_in ? ROLE_TEXT : ROLE_OK, "proven, %s",
+                        sets_word(latency, !s->any_sets));
         if (plan->written_in)
             x = pane_text(p, x, 0, ROLE_DIM, ", as its file says");
     } else if (bound > 0) {
@@ -84,8 +85,9 @@ void place_draw_sentence(const struct place_shown *s, const struct pane *p)
         if (x + utf8_text_columns(text) + 24 < p->width)
             x = pane_text(p, x, 0, ROLE_DIM, text);
     }
-    snprintf(text, sizeof text, "%s · %s%s", sets_word(latency, !s->any_sets), s->algorithm,
-             s->done ? "" : "  searching ..");
+    bool says_sets = !s->moved && plan->proven;
+    snprintf(text, sizeof text, "%s%s%s%s", says_sets ? "" : sets_word(latency, !s->any_sets),
+             says_sets ? "" : " · ", s->algorithm, s->done ? "" : "  searching ..");
     if (x + 3 + utf8_text_columns(text) + 8 < p->width)
         pane_text(p, x + 3, 0, ROLE_TEXT, text);
     pane_right(p, p->width, 0, faults ? ROLE_ERR : ROLE_OK,
@@ -155,7 +157,7 @@ static void draw_node(const struct place_shown *s, const struct pane *p, int x, 
                       uint32_t node)
 {
     uint32_t d = place_look_device(s->look, node);
-    unsigned style = is_lit(s, node) ? role_of(s, d) : ROLE_DIM;
+    unsigned style = is_lit(s, node) ? place_draw_role(s, d) : ROLE_DIM;
 
     if (s->graph->fixed[node] != PLACE_NONE)
         style |= BOLD;
@@ -341,9 +343,10 @@ static void draw_load(const struct place_shown *s, const struct pane *p, int y, 
     int x = 5;
 
     const char *full = place_device_name(g, d, name);
-    pane_format(p, 0, y, role_of(s, d) | BOLD, "%c %s", (char)sign_of(s, d), full[1] ? full : "");
+    pane_format(p, 0, y, place_draw_role(s, d) | BOLD, "%c %s", (char)sign_of(s, d),
+                full[1] ? full : "");
     if (most > 0) {
-        x = put_part(p, x, y, 5 + (int)lround(compute / most * bar), role_of(s, d), 0x2588);
+        x = put_part(p, x, y, 5 + (int)lround(compute / most * bar), place_draw_role(s, d), 0x2588);
         x = put_part(p, x, y, 5 + (int)lround((compute + in) / most * bar), ROLE_WARN, '<');
         x = put_part(p, x, y, 5 + (int)lround(fmin(1, load / most) * bar), ROLE_CHANGED, '>');
     }
@@ -574,7 +577,7 @@ static void draw_ends(const struct place_shown *s, const struct pane *p, int x, 
     const struct place_graph *g = s->graph;
     uint32_t home = place_look_device(s->look, node), drawn[8], count = 0;
 
-    pane_put(p, x, y, role_of(s, home), sign_of(s, home));
+    pane_put(p, x, y, place_draw_role(s, home), sign_of(s, home));
     x = pane_text(p, x + 2, y, ROLE_DIM, "to") + 1;
     for (uint32_t i = g->user_at[node]; i < g->user_at[node + 1] && x < end; i++) {
         uint32_t d = place_look_device(s->look, g->user[i]), k = 0;
@@ -587,7 +590,7 @@ static void draw_ends(const struct place_shown *s, const struct pane *p, int x, 
             return;
         }
         drawn[count++] = d;
-        pane_put(p, x, y, role_of(s, d), sign_of(s, d));
+        pane_put(p, x, y, place_draw_role(s, d), sign_of(s, d));
         x += 2;
     }
 }

@@ -1,5 +1,5 @@
-/* tui/views/place_draw.h - the parts of the placement view. Private to view_place.c and
- * place_draw.c. */
+/* tui/views/place_draw.h - the parts of the placement view. Private to view_place.c,
+ * place_draw.c and place_reasons.c. */
 #ifndef AUTOMAP_TUI_VIEWS_PLACE_DRAW_H
 #define AUTOMAP_TUI_VIEWS_PLACE_DRAW_H
 
@@ -10,7 +10,7 @@
 #include "tui/screen/grid.h"
 #include "tui/watch/placing.h"
 
-enum { PLACE_CROSSINGS = 64, PLACE_TRIED = 16 };
+enum { PLACE_CROSSINGS = 64, PLACE_TRIED = 16, PLACE_REASONS = 24, PLACE_REASON_DEVICES = 16 };
 
 /* What an algorithm came to, for the objective it was asked for. */
 struct place_tried {
@@ -28,6 +28,11 @@ struct place_shown {
     struct place_price *price;    /* [devices] of the node at the cursor */
     struct place_crossing crossing[PLACE_CROSSINGS];
     uint32_t crossings;
+    /* Producers of the heaviest transfers, then what takes most, one node of each class, and
+     * [i * devices + d]: the plan with the class on d; of a stream on few devices alone. */
+    uint32_t reason_node[PLACE_REASONS];
+    struct place_price *reason;
+    uint32_t reasons;
     uint32_t node;   /* at the cursor */
     uint32_t target; /* device a move would go to */
     uint32_t holder; /* whose output holds it, PLACE_NONE */
@@ -62,6 +67,16 @@ void place_draw_crossings(const struct place_shown *s, const struct pane *p);
 /* What was tried for this objective, shortest first, and the bound. */
 void place_draw_tried(const struct place_shown *s, const struct pane *p);
 int place_draw_rows_of_loads(const struct place_shown *s); /* head included */
+/* The style of a device. */
+unsigned place_draw_role(const struct place_shown *s, uint32_t d);
+
+/* The nodes that take most time, heaviest first, on device d or on all (PLACE_NONE); returns how
+ * many. O(nodes). */
+uint32_t place_draw_heaviest(const struct place_shown *s, uint32_t d, uint32_t out[PLACE_REASONS]);
+/* What each heaviest transfer's producer would cost elsewhere, and what takes most where the plan
+ * is limited (place_reasons.c). */
+void place_draw_reasons(const struct place_shown *s, const struct pane *p);
+void place_draw_limit(const struct place_shown *s, const struct pane *p);
 
 /* "dot.3", or "node 17". */
 const char *place_node_name(const struct place_graph *g, uint32_t node, char out[static 32]);

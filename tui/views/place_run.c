@@ -27,9 +27,12 @@ static void drop_plan(struct place_view *v)
     placement_free((struct placement *)s->plan);
     place_look_free(s->look);
     free(s->price);
+    free(s->reason);
     s->plan = NULL;
     s->look = NULL;
     s->price = NULL;
+    s->reason = NULL;
+    s->reasons = 0;
     s->graph = NULL;
     s->stage = PLACE_NONE;
     s->moved = false;
@@ -174,7 +177,8 @@ static int take_plan(struct place_view *v, struct err *e)
         if (place_look_new(s->graph, &rules, plan, &s->look, e))
             return e->code;
         s->price = mem_try((size_t)plan->devices + 1, sizeof *s->price);
-        if (!s->price)
+        s->reason = mem_try(((size_t)plan->devices + 1) * PLACE_REASONS, sizeof *s->reason);
+        if (!s->price || !s->reason)
             return err_no_memory(e, "for a placement");
     }
     s->layered = false;
@@ -212,6 +216,34 @@ static void go_on_sweeping(struct panel *p)
     place_run_start(p);
 }
 
+/* Prices of the node's class, once. */
+static void price_reason(struct place_shown *s, uint32_t node)
+{
+    uint32_t i = 0;
+
+    while (i < s->reasons && s->graph->color[s->reason_node[i]] != s->graph->color[node])
+        i++;
+    if (i < s->reasons || i == PLACE_REASONS)
+        return;
+    place_look_prices(s->look, node, s->reason + (size_t)i * s->look->state->devices);
+    s->reason_node[s->reasons++] = node;
+}
+
+/* What would it take elsewhere: of a stream, where a price is a matter of the nets of one class. */
+static void price_reasons(struct place_shown *s)
+{
+    uint32_t known = s->crossings < PLACE_CROSSINGS ? s->crossings : PLACE_CROSSINGS;
+    uint32_t heavy[PLACE_REASONS], count = place_draw_heaviest(s, PLACE_NONE, heavy);
+
+    s->reasons = 0;
+    if (s->look->sample || s->look->state->devices > PLACE_REASON_DEVICES)
+        return;
+    for (uint32_t i = 0; i < known; i++)
+        price_reason(s, s->crossing[i].node);
+    for (uint32_t i = 0; i < count; i++)
+        price_reason(s, heavy[i]);
+}
+
 /* Prices and what holds the node at the cursor: once per plan and cursor. */
 static void freshen(struct place_view *v)
 {
@@ -225,6 +257,7 @@ static void freshen(struct place_view *v)
     place_look_prices(s->look, s->node, s->price);
     s->holder = place_look_holder(s->look, s->node, &s->held_ms);
     s->crossings = place_look_crossings(s->look, s->crossing, PLACE_CROSSINGS);
+    price_reasons(s);
     if (s->target >= devices || s->target == home)
         s->target = (home + 1) % devices;
     v->fresh = true;

@@ -10,6 +10,7 @@
 #include "tui/screen/grid.h"
 #include "tui/screen/list.h"
 #include "tui/screen/theme.h"
+#include "tui/screen/utf8.h"
 #include "tui/watch/class_look.h"
 #include "tui/watch/layer_diff.h"
 #include "tui/watch/versus.h"
@@ -181,11 +182,25 @@ static void draw_choice(const struct pane *p, int x, int y, uint32_t part, uint3
         pane_format(p, x, y, ROLE_CHOICE_1 | BOLD, "%u/%u", part, of);
 }
 
-enum { MATRIX = 120, MATRIX_NAME = 36, MATRIX_CELL = 7 };
+enum { MATRIX = 120, MATRIX_NAME = 36, MATRIX_DIMS = 10, MATRIX_CELL = 7 };
+
+/* Columns of the names: as many as they take and the plans leave. */
+static int matrix_name(const struct panel *p, const struct pane *pane)
+{
+    const struct plans *v = p->state;
+    const struct watch *w = p->scene->watch;
+    int widest = MATRIX_NAME, most = pane->width - MATRIX_DIMS - v->count * MATRIX_CELL;
+
+    for (int n = 0; n < w->move_count; n++) {
+        int columns = utf8_text_columns(w->move[n].name) + 2;
+        widest = columns > widest ? columns : widest;
+    }
+    return widest < most ? widest : most > MATRIX_NAME ? most : MATRIX_NAME;
+}
 
 /* One row of it: the name dim where all plans agree. */
 static void draw_matrix_row(const struct panel *p, const struct pane *pane, int y, const char *name,
-                            int move, class_id k)
+                            int names, int move, class_id k)
 {
     struct plans *v = p->state;
     const struct watch *w = p->scene->watch;
@@ -201,12 +216,12 @@ static void draw_matrix_row(const struct panel *p, const struct pane *pane, int 
         split[n] = move == MOVE_NONE ? on[k] != 0 : plan_splits(w, on, move);
         first = first == UINT32_MAX ? split[n] : first;
         same &= split[n] == first;
-        draw_choice(pane, MATRIX_NAME + 10 + n * MATRIX_CELL, y, split[n], of);
+        draw_choice(pane, names + MATRIX_DIMS + n * MATRIX_CELL, y, split[n], of);
     }
     pane_text(pane, 0, y, same ? ROLE_DIM : ROLE_TEXT,
-              watch_short_name(cut, sizeof cut, name, MATRIX_NAME - 2));
+              watch_short_name(cut, sizeof cut, name, names - 2));
     const struct class_info *info = &w->problem->classes.info[k];
-    pane_right_number(pane, MATRIX_NAME + 6, y, ROLE_DIM,
+    pane_right_number(pane, names + 6, y, ROLE_DIM,
                       move == MOVE_NONE ? info->var_dims + info->input_dims : w->move[move].dims,
                       0);
 }
@@ -228,21 +243,21 @@ static void draw_matrix(const struct panel *p, const struct pane *pane)
 {
     const struct plans *v = p->state;
     const struct watch *w = p->scene->watch;
-    int y = 2, left = 0;
+    int y = 2, left = 0, names = matrix_name(p, pane);
     char name[NAME_ROOM];
 
     pane_head(
         pane, 0,
         &(struct head){0, "Decisions", "of each plan by its number · dim where all agree", false});
     pane_text(pane, 0, 1, ROLE_DIM, "group");
-    pane_right(pane, MATRIX_NAME + 6, 1, ROLE_DIM, "dims");
+    pane_right(pane, names + 6, 1, ROLE_DIM, "dims");
     for (int n = 0; n < v->count; n++) {
         if (!v->rows[n].relaxed)
-            pane_format(pane, MATRIX_NAME + 10 + n * MATRIX_CELL, 1, ROLE_DIM, "%d", n + 1);
+            pane_format(pane, names + MATRIX_DIMS + n * MATRIX_CELL, 1, ROLE_DIM, "%d", n + 1);
     }
     for (int n = 0; n < w->move_count; n++) {
         if (y < pane->height - 1)
-            draw_matrix_row(p, pane, y++, w->move[n].name, n,
+            draw_matrix_row(p, pane, y++, w->move[n].name, names, n,
                             w->moves->pool[w->moves->items[n].classes]);
         else
             left++;
@@ -251,7 +266,7 @@ static void draw_matrix(const struct panel *p, const struct pane *pane)
         if (!is_split_outside(p, k))
             continue;
         if (y < pane->height - 1)
-            draw_matrix_row(p, pane, y++, class_name(&w->names, k, name), MOVE_NONE, k);
+            draw_matrix_row(p, pane, y++, class_name(&w->names, k, name), names, MOVE_NONE, k);
         else
             left++;
     }
@@ -432,6 +447,8 @@ static void draw_difference(const struct panel *p, const struct pane *pane, int 
                    units_change(text, d->price_ms, pane_ms_decimals(pane)));
     else
         pane_right(pane, price, y, ROLE_DIM, "-");
+    if (d->priced && d->along)
+        pane_text(pane, price, y, ROLE_WARN, "*");
     if (pane->width < WHERE_WIDTH)
         return;
     char where[128];

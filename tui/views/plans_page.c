@@ -48,22 +48,36 @@ static void add_layers(const struct plans *v, struct str *out)
     str_format(out, "\n%zu equal.\n", equal);
 }
 
+/* "+24.83, 2 others whole": what stands in its way can not stay split. */
+static void write_price(const struct plan_difference *d, char *out, size_t room)
+{
+    char change[UNITS_ROOM];
+
+    if (!d->priced)
+        snprintf(out, room, "A can not take it");
+    else if (!d->along)
+        snprintf(out, room, "%s", units_change(change, d->price_ms, 2));
+    else
+        snprintf(out, room, "%s, %u other%s whole", units_change(change, d->price_ms, 2), d->along,
+                 d->along == 1 ? "" : "s");
+}
+
 static void add_decisions(const struct panel *p, struct str *out)
 {
     const struct plans *v = p->state;
     const struct watch *w = p->scene->watch;
-    char name[NAME_ROOM], where[128], price[UNITS_ROOM];
+    char name[NAME_ROOM], where[128], price[UNITS_ROOM + 32];
 
     str_add(out, "\n## Decisions that differ\n\n| group | dims | split in A | split in B | "
                  "A with this one of B, ms | where |\n|---|---:|---:|---:|---:|---|\n");
     for (size_t n = 0; n < v->difference_count; n++) {
         const struct plan_difference *d = &v->differences[n];
         plans_where(w, d, where, sizeof where);
+        write_price(d, price, sizeof price);
         str_format(out, "| %s | %u | %u of %u | %u of %u | %s | %s |\n",
                    d->move == MOVE_NONE ? class_name(&w->names, d->class, name)
                                         : w->move[d->move].name,
-                   d->dims, d->a, d->classes, d->b, d->classes,
-                   d->priced ? units_change(price, d->price_ms, 2) : "cannot stand alone", where);
+                   d->dims, d->a, d->classes, d->b, d->classes, price, where);
     }
     if (!v->difference_count)
         str_add(out, "\nNone.\n");

@@ -12,6 +12,7 @@
 #include "tui/views/views.h"
 #include "tui/watch/watch.h"
 
+#include "engine/decide/names.h"
 #include "engine/text/units.h"
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
@@ -33,6 +34,8 @@ struct cost {
     struct cost_split split;
     struct cost_filter filters[DEPTH]; /* opened, from outside in */
     int64_t cursors[DEPTH];            /* where the cursor was when it was opened */
+    bool were_unfolded[DEPTH];
+    bool unfolded; /* layers and linkage groups that are alike are rows of their own */
     int depth;
     enum cost_key key; /* grouped by */
     struct cost_group *groups;
@@ -82,6 +85,8 @@ static void group_rows(struct panel *p)
         host_say_err(p->scene, &e);
         return;
     }
+    if (!v->unfolded && (v->key == COST_BY_LAYER || v->key == COST_BY_CLASS))
+        v->group_count = cost_fold_alike(p->scene->watch, v->key, v->groups, v->group_count);
     add_up(v);
     list_fit(&v->list, (int64_t)v->group_count, v->list.rows);
 }
@@ -226,11 +231,11 @@ static struct columns columns_for(int width)
     }
     if (width >= 44) {
         c.network = x;
-        c.compute = x - 10;
-        x = c.compute - 10;
+        c.compute = x - 9;
+        x = c.compute - 9;
     }
     c.total = x;
-    c.name_end = x - 9;
+    c.name_end = x - 8;
     return c;
 }
 
@@ -244,6 +249,11 @@ static void draw_titles(const struct cost *v, const struct pane *p, const struct
     }
     if (c->share)
         pane_right(p, c->share, 0, ROLE_DIM, "share");
+    if (c->bar) {
+        int x = pane_text(p, c->share + 2, 0, ROLE_PLOT_0, "█");
+        x = pane_text(p, pane_text(p, x, 0, ROLE_DIM, " compute "), 0, ROLE_PLOT_1, "▒");
+        pane_text(p, x, 0, ROLE_DIM, " reduce");
+    }
     if (c->reduces) {
         pane_right(p, c->reduces, 0, ROLE_DIM, "reduces");
         pane_right(p, c->megabytes, 0, ROLE_DIM, "MB");
@@ -270,7 +280,13 @@ static void draw_group(const struct cost *v, const struct pane *p, int y,
         first = v->groups[n].compute_ms + v->groups[n].network_ms > first
                     ? v->groups[n].compute_ms + v->groups[n].network_ms
                     : first;
-    pane_cut(p, 0, y, c->name_end, style, name);
+    char brief[NAME_ROOM];
+    if (v->key == COST_BY_LAYER) /* paths, told apart by their ends */
+        pane_text(p, 0, y, style, text_cut_left(brief, sizeof brief, name, c->name_end));
+    else if (strchr(name, ' '))
+        pane_text(p, 0, y, style, watch_short_name(brief, sizeof brief, name, c->name_end));
+    else
+        pane_cut(p, 0, y, c->name_end, style, name);
     pane_right_ms(p, c->total, y, style, ms);
     draw_ms(p, c->compute, y, style, g->compute_ms);
     draw_ms(p, c->network, y, style, g->network_ms);
@@ -279,8 +295,9 @@ static void draw_group(const struct cost *v, const struct pane *p, int y,
     if (c->bar && style == ROLE_TEXT && first > 0) {
         int compute = (int)(g->compute_ms / first * c->bar + 0.5);
         pane_bar(p, c->share + 2, y, c->bar, g->compute_ms / first, ROLE_PLOT_0);
-        pane_bar(p, c->share + 2 + compute, y, c->bar - compute,
-                 g->network_ms / first / (1 - (double)compute / c->bar + 1e-9), ROLE_PLOT_1);
+        int network = (int)(g->network_ms / first * c->bar + 0.5);
+        network = network < c->bar - compute ? network : c->bar - compute;
+        pane_repeat(p, c->share + 2 + compute, y, network, (struct cell){U'▒', ROLE_PLOT_1});
     }
     if (c->reduces && g->reduces > 0) {
         pane_right(p, c->reduces, y, style, units_count(text, (int64_t)(g->reduces + 0.5)));
@@ -303,7 +320,7 @@ static void draw_table(struct panel *p, const struct pane *pane)
         v->list.top + v->list.rows < v->list.count ? v->list.top + v->list.rows : v->list.count;
     for (int64_t n = v->list.top; n < end; n++) {
         int y = 1 + (int)(n - v->list.top);
-        cost_group_name(w, v->key, v->groups[n].value, v->name, sizeof v->name);
+        cost_row_name(w, v->key, &v->groups[n], v->name, sizeof v->name);
         draw_group(v, pane, y, &v->groups[n], v->name, &c, ROLE_TEXT);
         if (n != v->list.cursor)
             continue;
@@ -359,6 +376,8 @@ static void draw_parts_of(struct panel *p, const struct pane *pane)
     struct err e;
 
     cost_group_name(w, v->key, g->value, name, sizeof name);
+    if (g->times > 1) /* the parts of one of them */
+        snprintf(name + strlen(name), sizeof name - strlen(name), ", one of %u", g->times);
     if (v->key == COST_BY_INSTRUCTION || v->depth == DEPTH)
         return;
     memcpy(inner.filters, v->filters, sizeof inner.filters);
@@ -438,6 +457,19 @@ static void head_cost(const struct panel *p, struct head *h, char *note, size_t 
 
 /* ---- acts ---- */
 
+/* Those that are alike become rows, with the cursor on `value`. */
+static void unfold(struct panel *p, uint32_t value)
+{
+    struct cost *v = p->state;
+
+    v->unfolded = true;
+    group_rows(p);
+    for (size_t n = 0; n < v->group_count; n++) {
+        if (v->groups[n].value == value)
+            list_go(&v->list, (int64_t)n);
+    }
+}
+
 static void open_part(struct panel *p)
 {
     struct cost *v = p->state;
@@ -450,9 +482,15 @@ static void open_part(struct panel *p)
         host_go_to(p->scene, g->value);
         return;
     }
+    if (g->times > 1) {
+        unfold(p, g->value);
+        return;
+    }
     if (v->depth == DEPTH)
         return;
     v->filters[v->depth] = (struct cost_filter){v->key, g->value};
+    v->were_unfolded[v->depth] = v->unfolded;
+    v->unfolded = false;
     v->cursors[v->depth++] = v->list.cursor;
     v->key = next_key(v, v->key, g);
     v->list = (struct list){.rows = v->list.rows};
@@ -465,12 +503,18 @@ static void close_part(struct panel *p)
 {
     struct cost *v = p->state;
 
+    if (v->unfolded) { /* folded again before it closes */
+        v->unfolded = false;
+        group_rows(p);
+        return;
+    }
     if (!v->depth) {
         v->key = COST_BY_PHASE;
         group_rows(p);
         return;
     }
     v->depth--;
+    v->unfolded = v->were_unfolded[v->depth];
     v->key = v->filters[v->depth].key;
     group_rows(p);
     list_go(&v->list, v->cursors[v->depth]);
@@ -491,6 +535,7 @@ static bool act_cost(struct panel *p, int action)
         do
             v->key = (enum cost_key)((v->key + 1) % COST_KEY_COUNT);
         while (is_taken(v, v->key));
+        v->unfolded = false;
         v->list = (struct list){.rows = v->list.rows};
         group_rows(p);
     }
@@ -570,7 +615,7 @@ static void message_cost(const struct panel *p, char *out, size_t room)
 
     if (!w || !g)
         return;
-    cost_group_name(w, v->key, g->value, name, sizeof name);
+    cost_row_name(w, v->key, g, name, sizeof name);
     if (v->key == COST_BY_INSTRUCTION) {
         char how[256];
         cost_explain(w, g->value, how, sizeof how);

@@ -291,7 +291,7 @@ static void draw_cursor(const struct decision *v, const struct watch *w, const s
     draw_fact(p, y++, m->pinned ? "pinned" : w->is_slow ? "now" : "last", text);
     if (w->best)
         draw_fact(p, y++, "best", answer_bits(m->best, m->classes, a));
-    if (w->exact)
+    if (watch_optimum(w))
         draw_fact(p, y++, w->exact->proven ? "optimum" : "exact",
                   answer_bits(m->exact, m->classes, a));
     snprintf(text, sizeof text, p->width >= 44 ? "%s ms if it alone is split" : "%s ms",

@@ -71,6 +71,7 @@ static void tell_classes(struct devices *v, const struct watch *w)
     v->told = v->makers = 0;
     if (cost_split_group(&v->split, NULL, 0, COST_BY_CLASS, &v->by_class, &count, &e))
         return;
+    count = cost_fold_alike(w, COST_BY_CLASS, v->by_class, count);
     if (!v->of_class)
         v->of_class = mem_try(TOLD, sizeof *v->of_class);
     for (size_t n = 0; n < count && v->of_class; n++) {
@@ -81,6 +82,8 @@ static void tell_classes(struct devices *v, const struct watch *w)
         if (v->told == TOLD)
             continue;
         v->of_class[v->told] = cost_split_traffic(&v->split, g.value);
+        v->of_class[v->told].inside_ms *= g.times; /* alike */
+        v->of_class[v->told].across_ms *= g.times;
         v->by_class[v->told++] = g;
     }
 }
@@ -314,7 +317,7 @@ static void draw_makers(const struct panel *p, const struct pane *pane)
                                                              : rows - 1;
     for (int n = 0; n < shown; n++) {
         const struct cost_group *g = &v->by_class[n];
-        cost_group_name(w, COST_BY_CLASS, g->value, text, sizeof text);
+        cost_row_name(w, COST_BY_CLASS, g, text, sizeof text);
         pane_text(pane, 0, n + 2, ROLE_TEXT, watch_short_name(cut, sizeof cut, text, name));
         pane_right_number(pane, count, n + 2, ROLE_TEXT, g->reduces, 0);
         pane_right_number(pane, megabytes, n + 2, ROLE_TEXT, g->bytes / 1e6, 0);

@@ -165,9 +165,21 @@ static void draw_title(const struct doctored *d, const struct pane *p)
         pane_right(p, right - 3, 0, ROLE_DIM, "doctor");
 }
 
+/* Changes of shardings were planned together; others, such as psum_scatter, are named apart. */
+static int draw_gain(const struct doctored *d, const struct pane *p, int x)
+{
+    char gain[UNITS_ROOM], apart[UNITS_ROOM];
+    double planned = d->gain_ms - d->apart_ms;
+
+    if (!d->doctor.together.changes || !(d->apart_ms > 0) || !(planned > 0))
+        return pane_format(p, x, 1, ROLE_WARN, "%s can go", units_short_ms(gain, d->gain_ms));
+    return pane_format(p, x, 1, ROLE_WARN, "%s can go by plan, %s by rewriting",
+                       units_short_ms(gain, planned), units_short_ms(apart, d->apart_ms));
+}
+
 static void draw_headline(const struct doctored *d, const struct pane *p)
 {
-    char now[UNITS_ROOM], gain[UNITS_ROOM], step[UNITS_ROOM];
+    char now[UNITS_ROOM], step[UNITS_ROOM];
     const struct doctor *all = &d->doctor;
 
     if (!all->count) {
@@ -184,8 +196,7 @@ static void draw_headline(const struct doctored *d, const struct pane *p)
         x = pane_format(p, x, 1, ROLE_TEXT, " a step in %u collective%s; ", all->count,
                         all->count == 1 ? "" : "s");
     if (d->gain_ms > 0)
-        x = pane_format(p, x, 1, ROLE_WARN, "%s can go%s", units_short_ms(gain, d->gain_ms),
-                        all->together.changes ? ", row by row" : "");
+        x = draw_gain(d, p, x);
     else
         x = pane_text(p, x, 1, ROLE_OK, "none of it can go");
     char text[96];

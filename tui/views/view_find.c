@@ -222,8 +222,9 @@ static void write_price(const struct find *v, const struct colon_line *line, cha
         snprintf(out, room, "..");
     else if (now->known && with->known)
         snprintf(out, room, "%s  %s%s", units_ms(ms, with->cost.step_ms),
-                 units_change(change, with->cost.step_ms - now->cost.step_ms, 1),
-                 with->proven ? " proven" : "");
+                 units_change(change, with->cost.step_ms - now->cost.step_ms,
+                              units_ms_decimals(now->cost.step_ms)),
+                 with->proven ? "" : " best found");
     else
         snprintf(out, room, "%s",
                  with->impossible ? "not possible with the other pins" : "not priced");
@@ -239,7 +240,8 @@ static void write_group(const struct watch *w, uint32_t n, char *what, char *now
     snprintf(what, room, "%u %s of variables", m->dims, m->dims == 1 ? "dim" : "dims");
     if (m->best == 0 || m->best == m->classes)
         snprintf(now, room, "%d best%s", m->best > 0,
-                 m->exact != m->best ? m->exact ? ", 1 exact ^" : ", 0 exact ^" : "");
+                 watch_optimum(w) && m->exact != m->best ? m->exact ? ", 1 exact ^" : ", 0 exact ^"
+                                                         : "");
     else
         snprintf(now, room, "%u of %u best", m->best, m->classes);
     if (!w->best)
@@ -261,7 +263,7 @@ static bool splits_value(const struct watch *w, const struct live_plan *plan, hl
 static void write_splits(const struct watch *w, hlo_value v, char *now, size_t room)
 {
     bool best = w->best && splits_value(w, w->best, v),
-         exact = w->exact ? splits_value(w, w->exact, v) : best;
+         exact = watch_optimum(w) ? splits_value(w, w->exact, v) : best;
 
     now[0] = 0;
     if (w->best)
@@ -309,7 +311,8 @@ static void write_about(const struct panel *p, const struct find_entry *e, char 
         snprintf(now, room, "%s", units_ms(ms, w->tree->nodes[e->id].ms));
         return;
     case FIND_PLAN:
-        snprintf(what, room, "%s", v->plans[e->id]->proven ? "proven" : "");
+        snprintf(what, room, "%s%s", v->plans[e->id]->proven ? "proven over " : "",
+                 v->plans[e->id]->proven ? game_decides[w->shot->options.game.kind] : "");
         snprintf(now, room, "%s", units_ms(ms, v->plans[e->id]->cost.step_ms));
         return;
     case FIND_CLASS:
@@ -356,20 +359,29 @@ struct columns {
     int name, what, now, enter; /* where they begin; 0: left out */
 };
 
-/* Wide enough for the names in sight, as long as the rest has its least. */
-static struct columns columns_for(const struct find *v, int width)
+/* Wide enough for the names in sight, as long as the rest has its least: on a narrow screen what is
+ * said of them and no more. */
+static struct columns columns_for(const struct panel *p, int width)
 {
+    const struct find *v = p->state;
     struct columns c = {.name = 14};
-    int name = 24;
+    int name = 24, said = 12;
+    char what[256], now[256];
 
     for (int y = 0; y < v->list.rows; y++) {
         const struct find_entry *e = entry_at(v, v->list.top + y);
-        int columns = e ? utf8_text_columns(e->name) : 0;
+        if (!e)
+            continue;
+        int columns = utf8_text_columns(e->name);
         name = columns > name ? columns : name;
+        write_about(p, e, what, now, sizeof what);
+        columns = utf8_text_columns(what);
+        said = columns > said ? columns : said;
     }
+    said = said < 28 ? said + 2 : 30;
     if (width >= 100)
         c.enter = width - 8;
-    int end = c.enter ? c.enter - 2 : width, least = width >= 100 ? 46 : width >= 60 ? 30 : 0;
+    int end = c.enter ? c.enter - 2 : width, least = width >= 100 ? 46 : width >= 60 ? said : 0;
     name = name > end - c.name - least ? end - c.name - least : name;
     if (least) {
         c.what = c.name + name + 2;
@@ -382,13 +394,17 @@ static struct columns columns_for(const struct find *v, int width)
 static void draw_entry(const struct panel *p, const struct pane *pane, int y,
                        const struct find_entry *e, const struct columns *c)
 {
-    char what[256], now[256];
+    char what[256], now[256], name[256];
     int end = c->enter ? c->enter - 2 : pane->width;
 
     write_about(p, e, what, now, sizeof what);
     pane_text(pane, 0, y, ROLE_DIM, find_kind_names[e->kind]);
-    pane_cut(pane, c->name, y, (c->what ? c->what - 2 : end) - c->name,
-             e->kind == FIND_STATE ? ROLE_DIM : ROLE_TEXT, e->name);
+    int columns = (c->what ? c->what - 2 : end) - c->name;
+    unsigned role = e->kind == FIND_STATE ? ROLE_DIM : ROLE_TEXT;
+    if (strchr(e->name, '/')) /* paths are told apart by their ends */
+        pane_text(pane, c->name, y, role, text_cut_left(name, sizeof name, e->name, columns));
+    else
+        pane_cut(pane, c->name, y, columns, role, e->name);
     if (c->what)
         pane_cut(pane, c->what, y, (c->now ? c->now - 2 : end) - c->what, ROLE_DIM, what);
     if (c->now)
@@ -431,7 +447,7 @@ static void draw_find(struct panel *p, const struct pane *pane)
     draw_kinds(v, pane, 2);
     int top = pane->height >= 16 ? 4 : 3, signs = pane->height >= 20;
     list_fit(&v->list, (int64_t)v->found.count, pane->height - top - 2 * signs);
-    struct columns c = columns_for(v, pane->width);
+    struct columns c = columns_for(p, pane->width);
     if (!v->found.count)
         pane_text(pane, 0, top, ROLE_DIM, "no name holds all of these words");
     if (p->scene->now_ms > 0 && find_price(p))

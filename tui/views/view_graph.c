@@ -547,9 +547,13 @@ static void message_graph(const struct panel *p, char *out, size_t room)
     }
     const struct hlo_param_role *r = role_of(g->problem, row->instruction);
     if (r) {
-        snprintf(out, room, "%s  %s, %s: %s%s", r->name, hlo_role_names[r->role],
-                 hlo_confidence_names[r->confidence], r->evidence,
-                 r->confidence == HLO_DOUBTFUL ? "; r sets it" : "");
+        const struct watch *w = p->scene->watch;
+        const char *shown = w ? watch_parameter_name(w, row->instruction) : NULL;
+        bool renamed = shown && strcmp(shown, r->name) != 0;
+        snprintf(out, room, "%s  %s, %s: %s%s%s%s", shown ? shown : r->name,
+                 hlo_role_names[r->role], hlo_confidence_names[r->confidence], r->evidence,
+                 r->confidence == HLO_DOUBTFUL ? "; r sets it" : "",
+                 renamed ? "; in the file " : "", renamed ? r->name : "");
         return;
     }
     const struct hlo_meta *meta = hlo_meta(g->problem->m, row->instruction);

@@ -30,6 +30,7 @@
 struct row {
     int first, count; /* decisions first .. first + count - 1 */
     double key;       /* that rows are sorted by, the greatest first */
+    uint32_t settles; /* decisions; 0: not worked out, no column shows it */
 };
 
 enum sort { SORT_ORDER, SORT_SAVES, SORT_REDUCES, SORT_DIMS, SORTS };
@@ -61,7 +62,7 @@ static const struct key_table groups_keys = {"groups", groups_actions, 3};
 
 /* Sums over a row. */
 struct figures {
-    uint32_t dims, count, split, open, best, classes;
+    uint32_t dims, count, split, open, best, exact, classes;
     bool pinned, changed, clash;
     double saves_ms, reduces; /* all-reduces, each class split alone */
 };
@@ -77,6 +78,7 @@ static struct figures sum(const struct groups_view *v, const struct watch *w, st
         f.split += m->now == 1;
         f.open += m->now < 0;
         f.best += m->best;
+        f.exact += m->exact;
         f.classes += m->classes;
         f.pinned |= m->pinned;
         f.changed |= m->changed;
@@ -208,30 +210,70 @@ static void draw_now(const struct pane *p, int y, const struct figures *f)
         pane_text(p, x < 2 ? 2 : x, y, ROLE_PIN | BOLD, "P");
 }
 
-/* Where columns end, by the width; 0: left out. */
+/* Where columns end, but for the first four where they begin, by the width; 0: left out. */
 struct columns {
-    int best, name, name_end, dims, alone, in_best, reduces;
+    int best, exact, name, name_end, dims, alone, in_best, turned, settles, reduces;
 };
 
-static struct columns columns_for(int width, int widest)
+enum { WITH_EXACT = 56, WITH_REDUCES = 70, WITH_ALL = 90 }; /* columns of the panel */
+enum { CHOICE_WIDTH = 4, TITLE_WIDTH = 5, DIMS_WIDTH = 5, FIGURE = 10, FIGURE_TIGHT = 8 };
+
+/* Columns that the widest takes of the names and of the figures in sight. */
+struct widest {
+    int name, dims, alone, in_best, turned;
+};
+
+/* Of a column: at least so many, and a gap before the widest. */
+static int field(int least, int widest)
+{
+    return widest < least ? least : widest + 1;
+}
+
+static struct columns columns_beside_name(int width, const struct widest *widest)
 {
     struct columns c = {.best = width < 30 ? 0 : 5};
 
-    if (width >= 70) {
-        c.reduces = width;
-        width -= 10;
+    if (width >= WITH_ALL) {
+        c.settles = width - FIGURE;
+        c.turned = width - 2 * FIGURE;
     }
+    if (width >= WITH_REDUCES)
+        c.reduces = width;
+    width = c.turned    ? c.turned - field(FIGURE, widest->turned)
+            : c.reduces ? c.reduces - FIGURE
+                        : width;
     c.in_best = width;
-    c.alone = width >= 50 ? width - 9 : 0;
+    c.alone = width >= 50 ? width - field(9, widest->in_best) : 0;
     width = c.alone ? c.alone : width;
     c.name = c.best ? width >= 50 ? 12 : 10 : 5;
-    int tight = c.in_best >= TITLED ? 9 : 8, name = widest < 24 ? widest : 24;
-    bool dims = tight + name + 6 <= width - 10;
-    c.dims = dims ? width - 10 : 0;
-    c.name_end = dims ? c.dims - 6 : width - 9;
-    if (c.name_end - c.name < widest && c.best) {
+    int tight = c.in_best >= TITLED ? 9 : 8, name = widest->name < 24 ? widest->name : 24;
+    int figure = c.alone ? widest->alone : widest->in_best, before = field(6, widest->dims);
+    bool dims = tight + name + before <= width - field(10, figure);
+    c.dims = dims ? width - field(10, figure) : 0;
+    c.name_end = dims ? c.dims - before : width - field(9, figure);
+    if (c.name_end - c.name < widest->name && c.best) {
         c.best = 4;
         c.name = tight;
+    }
+    return c;
+}
+
+/* What the optimum does is behind what the best plan does; where both that and the dims have no
+ * room beside the names, the dims are left out unless rows are sorted by them. */
+static struct columns columns_for(int width, const struct widest *widest, enum sort sort)
+{
+    struct columns c = columns_beside_name(width, widest);
+
+    if (width < WITH_EXACT)
+        return c;
+    c.best = CHOICE_WIDTH;
+    c.exact = c.best + TITLE_WIDTH;
+    c.name = c.exact + TITLE_WIDTH + 1;
+    c.dims = c.alone - field(FIGURE_TIGHT, widest->alone);
+    c.name_end = c.dims - field(DIMS_WIDTH, widest->dims);
+    if (c.name_end - c.name < widest->name && width < WITH_REDUCES && sort != SORT_DIMS) {
+        c.name_end = c.dims;
+        c.dims = 0;
     }
     return c;
 }
@@ -251,20 +293,50 @@ static void draw_in_best(struct groups_view *v, const struct watch *w, const str
                    units_change(text, f.change_ms, pane_ms_decimals(p)));
 }
 
-static void draw_row(struct groups_view *v, const struct watch *w, const struct pane *p, int y,
-                     struct row r, const struct columns *c, double until_s)
+/* The same with the rest decided anew. */
+static void draw_anew(struct groups_view *v, const struct watch *w, const struct pane *p, int y,
+                      struct row r, const struct columns *c, double until_s)
 {
+    struct turned t = flips_anew(v->flips, w, r.first, r.count, until_s);
+    char text[UNITS_ROOM];
+
+    v->waits |= w->best && !t.known;
+    if (!t.known || t.impossible)
+        pane_right(p, c->turned, y, ROLE_DIM, w->best && !t.known ? ".." : "-");
+    else
+        pane_right(p, c->turned, y, t.proven ? ROLE_TEXT : ROLE_DIM,
+                   units_change(text, t.change_ms, pane_ms_decimals(p)));
+}
+
+static void draw_choices(const struct pane *p, int y, const struct watch *w,
+                         const struct columns *c, const struct figures *f)
+{
+    unsigned style = f->pinned ? ROLE_PIN | BOLD : 0;
+
+    if (c->best && w->best)
+        draw_share(p, c->best, y, f->best, f->classes, style);
+    if (c->exact && watch_optimum(w))
+        draw_share(p, c->exact, y, f->exact, f->classes, style);
+}
+
+static const char *name_row(const struct watch *w, struct row r, char out[static NAME_ROOM])
+{
+    if (r.count == 1)
+        snprintf(out, NAME_ROOM, "%s", w->move[r.first].name);
+    else
+        snprintf(out, NAME_ROOM, "%.130s ×%d", w->move[r.first].stem, r.count);
+    return out;
+}
+
+static void draw_row(struct groups_view *v, const struct watch *w, const struct pane *p, int y,
+                     struct row *row, const struct columns *c, double until_s)
+{
+    struct row r = *row;
     struct figures f = sum(v, w, r);
     char name[NAME_ROOM], text[UNITS_ROOM];
-    const struct watch_move *m = &w->move[r.first];
-
-    if (r.count == 1)
-        snprintf(name, sizeof name, "%s", m->name);
-    else
-        snprintf(name, sizeof name, "%.130s ×%d", m->stem, r.count);
+    name_row(w, r, name);
     draw_now(p, y, &f);
-    if (c->best && w->best)
-        draw_share(p, c->best, y, f.best, f.classes, f.pinned ? ROLE_PIN | BOLD : 0);
+    draw_choices(p, y, w, c, &f);
     char brief[NAME_ROOM];
     pane_text(p, c->name, y, ROLE_TEXT,
               watch_short_name(brief, sizeof brief, name, c->name_end - c->name));
@@ -273,6 +345,12 @@ static void draw_row(struct groups_view *v, const struct watch *w, const struct 
     if (c->alone)
         pane_right(p, c->alone, y, ROLE_TEXT, units_change(text, -f.saves_ms, pane_ms_decimals(p)));
     draw_in_best(v, w, p, y, r, c, until_s);
+    if (c->turned)
+        draw_anew(v, w, p, y, r, c, until_s);
+    if (c->settles && !r.settles)
+        row->settles = flips_settled(w, r.first, r.count);
+    if (c->settles)
+        pane_right_format(p, c->settles, y, ROLE_TEXT, "%u", row->settles);
     if (c->reduces)
         pane_right(p, c->reduces, y, ROLE_TEXT, units_count(text, (int64_t)(f.reduces + 0.5)));
 }
@@ -289,10 +367,14 @@ static void draw_titles(const struct pane *p, const struct columns *c, enum sort
     pane_text(p, 0, 0, ROLE_DIM, "now");
     if (c->best)
         pane_text(p, c->best, 0, ROLE_DIM, "best");
+    if (c->exact)
+        pane_text(p, c->exact, 0, ROLE_DIM, "exact");
     pane_text(p, c->name, 0, ROLE_DIM, "group");
     draw_title(p, c->dims, "dims", sort == SORT_DIMS);
     draw_title(p, c->alone, "alone", sort == SORT_SAVES);
     draw_title(p, c->in_best, "in best", false);
+    draw_title(p, c->turned, "turned", false);
+    draw_title(p, c->settles, "settles", false);
     draw_title(p, c->reduces, "reduces", sort == SORT_REDUCES);
 }
 
@@ -301,28 +383,59 @@ static bool has_titles(int width, int height, int rows)
     return width >= TITLED && (rows < height || height >= 8);
 }
 
+static void widen(int *widest, const char *text)
+{
+    int width = utf8_text_columns(text);
+    *widest = width > *widest ? width : *widest;
+}
+
+/* Of all names, and of the figures of rows in sight as far as they are worked out. */
+static struct widest find_widest(const struct groups_view *v, const struct watch *w,
+                                 const struct pane *pane, double until_s)
+{
+    struct widest widest = {0};
+    char text[NAME_ROOM], change[UNITS_ROOM];
+    int decimals = pane_ms_decimals(pane);
+
+    for (int n = 0; n < v->row_count; n++) {
+        struct row r = v->rows[n];
+        widen(&widest.name, name_row(w, r, text));
+        if (n < v->list.top || n >= v->list.top + v->list.rows)
+            continue;
+        struct figures f = sum(v, w, r);
+        struct flip in_best = flips_of(v->flips, w, r.first, r.count, until_s);
+        widen(&widest.dims, units_count(change, f.dims));
+        widen(&widest.alone, units_change(change, -f.saves_ms, decimals));
+        if (in_best.known && !in_best.impossible)
+            widen(&widest.in_best, units_change(change, in_best.change_ms, decimals));
+        if (pane->width < WITH_ALL)
+            continue;
+        struct turned turned = flips_anew(v->flips, w, r.first, r.count, until_s);
+        if (turned.known && !turned.impossible)
+            widen(&widest.turned, units_change(change, turned.change_ms, decimals));
+    }
+    return widest;
+}
+
 static void draw_groups(struct panel *p, const struct pane *pane)
 {
     struct groups_view *v = p->state;
     const struct watch *w = p->scene->watch;
-    int widest = 0, titles = w && has_titles(pane->width, pane->height, v->row_count);
+    int titles = w && has_titles(pane->width, pane->height, v->row_count);
 
     if (!w)
         return;
-    for (int n = 0; n < v->row_count; n++) {
-        int width = utf8_text_columns(w->move[v->rows[n].first].name);
-        widest = width > widest ? width : widest;
-    }
-    struct columns c = columns_for(pane->width, widest);
-    double until_s = p->scene->now_ms > 0 ? clock_seconds() + FLIPS_S : 0;
-    v->waits = false;
-    if (titles)
-        draw_titles(pane, &c, v->sort);
     list_fit(&v->list, v->row_count, pane->height - titles);
     if (!p->focus && v->row_count)
         list_go(&v->list, row_of(v, w->cursor));
+    double until_s = p->scene->now_ms > 0 ? clock_seconds() + FLIPS_S : 0;
+    struct widest widest = find_widest(v, w, pane, until_s);
+    struct columns c = columns_for(pane->width, &widest, v->sort);
+    v->waits = false;
+    if (titles)
+        draw_titles(pane, &c, v->sort);
     for (int y = 0; y < pane->height - titles && v->list.top + y < v->row_count; y++) {
-        draw_row(v, w, pane, y + titles, v->rows[v->list.top + y], &c, until_s);
+        draw_row(v, w, pane, y + titles, &v->rows[v->list.top + y], &c, until_s);
         if (v->list.top + y != v->list.cursor)
             continue;
         pane_select(pane, y + titles, p->focus ? ROLE_SELECT : ROLE_SELECT_DIM);

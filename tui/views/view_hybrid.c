@@ -1,6 +1,7 @@
 /* Hybrid plans: a pipeline whose stages are split over a sub-mesh each, found while one looks
  * (tui/watch/hybrid_job.h), and what a person makes of it: cuts moved, other meshes, pins, another
  * schedule. */
+#include "tui/views/view_hybrid.h"
 #include "engine/cluster/cluster.h"
 #include "engine/decide/classes.h"
 #include "engine/decide/names.h"
@@ -31,63 +32,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What stands below the stages, or below the timeline where there is room for both. */
-enum hybrid_part {
-    PART_TIMELINE,
-    PART_MEMORY,
-    PART_MESHES,
-    PART_KINDS,
-    PART_PINS,
-    PART_WHY,
-    PART_COUNT
-};
-
-struct hybrid_view {
-    struct hybrid_job *job;
-    bool starts; /* the job is being left; then another begins with what is asked */
-    struct hybrid_asked asked;
-    struct hybrid_shot *shot;
-    struct hybrid_shown shown;
-    enum hybrid_part part;
-    uint32_t asked_stage, asked_version; /* of the last question */
-    uint32_t said;                       /* changes that were told */
-    uint32_t words;                      /* version of the plan the words are of */
-    class_id class;                      /* the words are about it; CLASS_NONE: the plan */
-    char about[NAME_ROOM];
-    char *text;
-};
-
-enum {
-    HYBRID_VIEW_LEFT,
-    HYBRID_VIEW_RIGHT,
-    HYBRID_VIEW_EARLIER,
-    HYBRID_VIEW_LATER,
-    HYBRID_VIEW_NEXT_MESH,
-    HYBRID_VIEW_LAST_MESH,
-    HYBRID_VIEW_TAKE,
-    HYBRID_VIEW_PART,
-    HYBRID_VIEW_CUT,
-    HYBRID_VIEW_KEEP,
-    HYBRID_VIEW_DEVICES,
-    HYBRID_VIEW_SERVER,
-    HYBRID_VIEW_PIN_TENSOR,
-    HYBRID_VIEW_PIN_DATA,
-    HYBRID_VIEW_PIN_CLASS,
-    HYBRID_VIEW_UNPIN,
-    HYBRID_VIEW_STAGES,
-    HYBRID_VIEW_BATCHES,
-    HYBRID_VIEW_SCHEDULE,
-    HYBRID_VIEW_RECOMPUTE,
-    HYBRID_VIEW_ZERO,
-    HYBRID_VIEW_TENSOR,
-    HYBRID_VIEW_DATA,
-    HYBRID_VIEW_ALIKE,
-    HYBRID_VIEW_RESET,
-    HYBRID_VIEW_WHY,
-    HYBRID_VIEW_CELL,
-    HYBRID_VIEW_SAVE,
-    HYBRID_VIEW_BACK
-};
 static const struct action hybrid_actions[] = {
     [HYBRID_VIEW_LEFT] = {"left", "in this view", "choose a stage", "stage", "h or Left", "Left"},
     [HYBRID_VIEW_RIGHT] = {"right", "in this view", NULL, NULL, "l or Right", "Right"},
@@ -168,7 +112,7 @@ static void drop_plan(struct hybrid_view *v)
     v->said = 0;
 }
 
-static void start_hybrid(struct panel *p)
+void hybrid_view_start(struct panel *p)
 {
     struct hybrid_view *v = p->state;
     struct watch *w = p->scene->watch;
@@ -228,7 +172,7 @@ static int open_hybrid(struct panel *p, const void *arg, struct err *e)
         v->asked = hybrid_job_question(v->job);
         return hybrid_job_start(v->job, p->scene->now_ms > 0, e);
     }
-    start_hybrid(p);
+    hybrid_view_start(p);
     return begin_hybrid(p, e);
 }
 
@@ -419,18 +363,18 @@ static void draw_nothing(const struct hybrid_view *v, const struct pane *p)
         pane_text(p, 0, 0, ROLE_DIM, "pricing stages on every sub-mesh ..");
         return;
     }
-    pane_cut(p, 0, 0, p->width, ROLE_ERR,
-             seen->trouble[0] ? seen->trouble : "no hybrid plan was found");
+    int y =
+        pane_sentence(p, ROLE_ERR, seen->trouble[0] ? seen->trouble : "no hybrid plan was found");
     if (seen->clashes)
-        pane_text(p, 0, 2, ROLE_TEXT,
+        pane_text(p, 0, y + 1, ROLE_TEXT,
                   seen->clashes > 1 ? "these pins together leave none:" : "this pin leaves none:");
     for (uint32_t n = 0; n < seen->clashes; n++) {
         hybrid_pin_text(&v->asked.held[seen->clash[n]], text, sizeof text);
-        pane_put(p, 0, 3 + (int)n, ROLE_PIN | BOLD, U'P');
-        pane_cut(p, 2, 3 + (int)n, p->width - 2, ROLE_TEXT, text);
+        pane_put(p, 0, y + 2 + (int)n, ROLE_PIN | BOLD, U'P');
+        pane_cut(p, 2, y + 2 + (int)n, p->width - 2, ROLE_TEXT, text);
     }
     if (v->asked.held_count)
-        pane_text(p, 0, 4 + (int)seen->clashes, ROLE_DIM, "u lets the last pin go");
+        pane_text(p, 0, y + 3 + (int)seen->clashes, ROLE_DIM, "u lets the last pin go");
 }
 
 static void draw_hybrid(struct panel *p, const struct pane *pane)
@@ -448,232 +392,7 @@ static void draw_hybrid(struct panel *p, const struct pane *pane)
     draw_parts(v, pane);
 }
 
-/* ---- pins ---- */
-
-static uint32_t find_pin(const struct hybrid_asked *a, enum hybrid_wish_kind kind, const char *text)
-{
-    uint32_t n = 0;
-
-    while (n < a->held_count && (a->held[n].kind != kind || strcmp(a->held[n].text, text) != 0))
-        n++;
-    return n;
-}
-
-static bool toggle(struct panel *p, const struct hybrid_held *pin)
-{
-    struct hybrid_view *v = p->state;
-    struct hybrid_asked *a = &v->asked;
-    uint32_t n = find_pin(a, pin->kind, pin->text);
-    char text[sizeof pin->text + 48];
-
-    hybrid_pin_text(pin, text, sizeof text);
-    if (n == a->held_count && n == HYBRID_PINS_MOST) {
-        host_say(p->scene, "no more than %d pins", HYBRID_PINS_MOST);
-        return true;
-    }
-    if (n < a->held_count) {
-        memmove(&a->held[n], &a->held[n + 1], (--a->held_count - n) * sizeof *a->held);
-        host_say(p->scene, "no longer pinned: %s", text);
-    } else {
-        a->held[a->held_count++] = *pin;
-        host_say(p->scene, "pinned: %s; u lets it go", text);
-    }
-    start_hybrid(p);
-    return true;
-}
-
-static bool pin_cut(struct panel *p)
-{
-    struct hybrid_view *v = p->state;
-    const struct hybrid_picture_stage *t = &v->shown.picture->stage[v->shown.stage];
-    struct hybrid_held pin = {.kind = HYBRID_WISH_CUT};
-
-    if (!v->shown.stage || !t->first_layer[0]) {
-        host_say(p->scene, v->shown.stage ? "no layer begins here that has a name"
-                                          : "the first stage begins here in any case");
-        return true;
-    }
-    snprintf(pin.text, sizeof pin.text, "%s", t->first_layer);
-    return toggle(p, &pin);
-}
-
-static bool pin_never(struct panel *p)
-{
-    struct hybrid_view *v = p->state;
-    const struct hybrid_picture_stage *t = &v->shown.picture->stage[v->shown.stage];
-    struct hybrid_held pin = {.kind = HYBRID_WISH_KEEP};
-
-    if (!v->shown.stage || !t->first_layer[0] || !t[-1].last_layer[0]) {
-        host_say(p->scene, "there is no cut between two layers here");
-        return true;
-    }
-    snprintf(pin.text, sizeof pin.text, "%s..%s", t[-1].last_layer, t->first_layer);
-    return toggle(p, &pin);
-}
-
-/* The server of a device; UINT32_MAX: the devices are not of one. */
-static uint32_t server_of(const struct cluster *c, uint32_t device, uint32_t end)
-{
-    uint32_t first = 0, server = 0;
-
-    for (uint32_t g = 0; g < c->groups; g++) {
-        uint32_t own = c->group[g].devices, all = own * c->group[g].count;
-        if (device < first + all) {
-            uint32_t in = (device - first) / own;
-            return end <= first + (in + 1) * own ? server + in : UINT32_MAX;
-        }
-        first += all;
-        server += c->group[g].count;
-    }
-    return UINT32_MAX;
-}
-
-static bool pin_stage(struct panel *p, bool is_server)
-{
-    struct hybrid_view *v = p->state;
-    const struct hybrid_picture_stage *t = &v->shown.picture->stage[v->shown.stage];
-    uint32_t server = server_of(&p->scene->problem->cluster, t->device, t->end_device);
-    struct hybrid_held pin = {.kind = HYBRID_WISH_STAGE};
-
-    if (!t->first_layer[0] || (is_server && server == UINT32_MAX)) {
-        host_say(p->scene, t->first_layer[0] ? "the stage has several servers"
-                                             : "no layer of this stage has a name");
-        return true;
-    }
-    snprintf(pin.text, sizeof pin.text, is_server ? "%s@%u" : "%s=%u", t->first_layer,
-             is_server ? server : t->end_device - t->device);
-    return toggle(p, &pin);
-}
-
-/* What the stage does now stays so. */
-static bool pin_split(struct panel *p, bool is_data)
-{
-    struct hybrid_view *v = p->state;
-    const struct hybrid_picture_stage *t = &v->shown.picture->stage[v->shown.stage];
-    struct hybrid_held pin = {.kind = HYBRID_WISH_STAGE};
-
-    if (!t->first_layer[0]) {
-        host_say(p->scene, "no layer of this stage has a name");
-        return true;
-    }
-    snprintf(pin.text, sizeof pin.text, "%s:%s=%u", t->first_layer, is_data ? "dp" : "tp",
-             is_data ? t->dp : t->tp);
-    return toggle(p, &pin);
-}
-
-/* The layer of the stage whose class is under the cursor, for the class may not be in the first. */
-static bool pin_class(struct panel *p)
-{
-    struct hybrid_view *v = p->state;
-    const struct hybrid_picture *h = v->shown.picture;
-    const struct hybrid_picture_stage *t = &h->stage[v->shown.stage];
-    const struct hybrid_picture_role *r = v->shown.role < h->roles ? &h->role[v->shown.role] : NULL;
-    struct hybrid_held pin = {.kind = HYBRID_WISH_STAGE}, other = pin;
-
-    if (!t->first_layer[0] || !r || r->in[v->shown.stage].class == CLASS_NONE) {
-        host_say(p->scene, t->first_layer[0] ? "the stage has nothing of this name"
-                                             : "no layer of this stage has a name");
-        return true;
-    }
-    bool is_split = r->in[v->shown.stage].parts > 1;
-    snprintf(pin.text, sizeof pin.text, "%s:%s=%s", t->first_layer, r->name,
-             is_split ? "whole" : "split");
-    snprintf(other.text, sizeof other.text, "%s:%s=%s", t->first_layer, r->name,
-             is_split ? "split" : "whole");
-    bool is_held = find_pin(&v->asked, other.kind, other.text) < v->asked.held_count;
-    return toggle(p, is_held ? &other : &pin); /* held as it is: let go */
-}
-
 /* ---- acts ---- */
-
-/* The next divisor of the batch among the powers of two and the batch; 0, any, behind the last. */
-static uint32_t next_batches(const struct hybrid_view *v)
-{
-    uint32_t batch = v->shown.picture->batch, m = v->asked.options.micro_batches;
-
-    for (m = m ? 2 * m : 1; m < batch; m *= 2)
-        if (batch % m == 0)
-            return m;
-    return v->asked.options.micro_batches == batch ? 0 : batch;
-}
-
-static uint32_t next_power(uint32_t n)
-{
-    return n == 8 ? 0 : n ? 2 * n : 1;
-}
-
-static const char *number_or_any(uint32_t n, char out[static 16])
-{
-    if (n)
-        snprintf(out, 16, "%u", n);
-    else
-        snprintf(out, 16, "any");
-    return out;
-}
-
-static void next_schedule(struct panel *p)
-{
-    struct hybrid_options *o = &((struct hybrid_view *)p->state)->asked.options;
-
-    if (!o->is_schedule_given) {
-        o->is_schedule_given = true;
-        o->schedule = PIPE_EAGER;
-    } else if (o->schedule + 1 < PIPE_SCHEDULE_COUNT) {
-        o->schedule = (enum pipe_schedule_kind)(o->schedule + 1);
-    } else {
-        o->is_schedule_given = false;
-    }
-    host_say(p->scene, "schedule: %s",
-             o->is_schedule_given ? pipe_schedule_names[o->schedule] : "any, interleaved too");
-}
-
-/* Options of the search: each begins another one. */
-static bool act_option(struct panel *p, int action)
-{
-    static const char *const recompute[] = {"where it helps", "never", "everywhere"};
-    struct hybrid_view *v = p->state;
-    struct hybrid_options *o = &v->asked.options;
-    char text[16];
-
-    switch (action) {
-    case HYBRID_VIEW_STAGES:
-        o->stages = o->stages ? 0 : v->shown.picture->groups;
-        host_say(p->scene, "stages: %s", number_or_any(o->stages, text));
-        break;
-    case HYBRID_VIEW_BATCHES:
-        o->micro_batches = next_batches(v);
-        host_say(p->scene, "micro-batches: %s", number_or_any(o->micro_batches, text));
-        break;
-    case HYBRID_VIEW_SCHEDULE:
-        next_schedule(p);
-        break;
-    case HYBRID_VIEW_RECOMPUTE:
-        o->recompute = (enum stage_recompute)((o->recompute + 1) % (STAGE_RECOMPUTE_ALL + 1));
-        host_say(p->scene, "forward passes run again %s", recompute[o->recompute]);
-        break;
-    case HYBRID_VIEW_ZERO:
-        o->zero = o->zero == 3 ? -1 : o->zero + 1;
-        host_say(p->scene, "ZeRO %s",
-                 o->zero < 0 ? "as needed" : number_or_any((uint32_t)o->zero, text));
-        break;
-    case HYBRID_VIEW_TENSOR:
-        o->tp = next_power(o->tp);
-        host_say(p->scene, "tensor parallel in every stage: %s", number_or_any(o->tp, text));
-        break;
-    case HYBRID_VIEW_DATA:
-        o->dp = next_power(o->dp);
-        host_say(p->scene, "replicas of every stage: %s", number_or_any(o->dp, text));
-        break;
-    case HYBRID_VIEW_ALIKE:
-        o->is_uniform = !o->is_uniform;
-        host_say(p->scene, o->is_uniform ? "all stages alike" : "every stage in its own way");
-        break;
-    default:
-        return false;
-    }
-    start_hybrid(p);
-    return true;
-}
 
 static void choose_mesh(struct hybrid_view *v, int by)
 {
@@ -763,18 +482,6 @@ static bool act_on_plan(struct panel *p, int action)
     case HYBRID_VIEW_TAKE:
         take_mesh(p);
         break;
-    case HYBRID_VIEW_CUT:
-        return pin_cut(p);
-    case HYBRID_VIEW_KEEP:
-        return pin_never(p);
-    case HYBRID_VIEW_DEVICES:
-    case HYBRID_VIEW_SERVER:
-        return pin_stage(p, action == HYBRID_VIEW_SERVER);
-    case HYBRID_VIEW_PIN_TENSOR:
-    case HYBRID_VIEW_PIN_DATA:
-        return pin_split(p, action == HYBRID_VIEW_PIN_DATA);
-    case HYBRID_VIEW_PIN_CLASS:
-        return pin_class(p);
     case HYBRID_VIEW_CELL:
         open_cell(p);
         break;
@@ -786,7 +493,7 @@ static bool act_on_plan(struct panel *p, int action)
         tell_about(v, CLASS_NONE, "");
         break;
     default:
-        return act_option(p, action);
+        return hybrid_view_pin(p, action) || hybrid_view_option(p, action);
     }
     return true;
 }
@@ -800,17 +507,17 @@ static bool act_hybrid(struct panel *p, int action)
     } else if (action == HYBRID_VIEW_PART) {
         v->part = (v->part + 1) % PART_COUNT;
     } else if (action == HYBRID_VIEW_RESET) {
-        start_hybrid(p);
+        hybrid_view_start(p);
     } else if (action == HYBRID_VIEW_UNPIN) {
         if (v->asked.held_count) {
             v->asked.held_count--;
-            start_hybrid(p);
+            hybrid_view_start(p);
         }
     } else if (refresh(p)) {
         return act_on_plan(p, action);
     } else if (v->shown.seen.done && action != HYBRID_VIEW_STAGES &&
                action != HYBRID_VIEW_BATCHES) { /* nothing fits: options may still be changed */
-        return act_option(p, action);
+        return hybrid_view_option(p, action);
     }
     return true;
 }

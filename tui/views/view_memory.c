@@ -1,6 +1,6 @@
 /* Memory of one device. V m: the course of it under one plan, what is live at a position, and what
- * single decisions would do to the peak, priced a few a frame. The view keeps the plan it was
- * opened on. */
+ * single decisions would do to the peak, priced a few a frame; `r`: what to keep for the backward
+ * pass (memory_keep.c). The view keeps the plan it was opened on. */
 #include "engine/cost/memory.h"
 #include "engine/live/snapshot.h"
 #include "engine/text/units.h"
@@ -17,6 +17,7 @@
 #include "tui/views/memory_draw.h"
 #include "tui/views/panel.h"
 #include "tui/views/views.h"
+#include "tui/watch/keep_job.h"
 #include "tui/watch/memory_look.h"
 #include "tui/watch/plan_load.h"
 #include "tui/watch/question.h"
@@ -36,7 +37,8 @@ enum {
     MEMORY_BACK,
     MEMORY_LIST,
     MEMORY_FLIP,
-    MEMORY_OTHER
+    MEMORY_OTHER,
+    MEMORY_KEEP
 };
 static const struct action memory_actions[] = {
     [MEMORY_LEFT] = {"left", "in this view", "step along the schedule", "step", "h or Left",
@@ -49,10 +51,17 @@ static const struct action memory_actions[] = {
     [MEMORY_BACK] = {"back", "in this view", "back", "back", "Esc or Backspace", NULL},
     [MEMORY_LIST] = {"list", "in this view", "the other list", "list", "Tab", NULL},
     [MEMORY_FLIP] = {"flip", "in this view", "pin that decision so", "flip", "f", NULL},
+    [MEMORY_KEEP] = {"recompute", "in this view", "what to keep, compute again, offload", "keep",
+                     "r", NULL},
     [MEMORY_OTHER] = {"other", "in this view", "another plan beside it", "other plan", "c", NULL},
 };
 static const struct key_table memory_keys = {"memory", memory_actions,
                                              sizeof memory_actions / sizeof *memory_actions};
+
+static bool shows_keep(const struct memory_view *v)
+{
+    return v->shown == MEMORY_LIST_KEEP || v->shown == MEMORY_LIST_FRONT;
+}
 
 /* ---- figures ---- */
 
@@ -114,6 +123,8 @@ static void close_memory(struct panel *p)
     memory_curve_release(&v->other);
     free(v->groups);
     free(v->flips);
+    keep_job_free(v->keep);
+    free(v->rows);
 }
 
 static int open_memory(struct panel *p, const void *arg, struct err *e)
@@ -134,7 +145,7 @@ static int open_memory(struct panel *p, const void *arg, struct err *e)
 static bool is_live(const struct panel *p)
 {
     const struct memory_view *v = p->state;
-    return v->flips_done < v->flip_count;
+    return v->flips_done < v->flip_count || (v->keep && !keep_job_look(v->keep));
 }
 
 /* ---- drawing ---- */
@@ -243,6 +254,10 @@ static void draw_memory(struct panel *p, const struct pane *pane)
 
     if (!p->scene->watch)
         return;
+    if (shows_keep(v)) {
+        memory_draw_keep(p, pane);
+        return;
+    }
     price_flips(p);
     draw_sentence(p, pane);
     snprintf(note, sizeof note, "one device, GB, along %s instructions",
@@ -324,10 +339,49 @@ static void next_other(struct panel *p)
         host_say_err(p->scene, &e);
 }
 
+/* Along the front, to what keeps less or more. */
+static void step_front(struct memory_view *v, int64_t steps)
+{
+    struct list *front = &v->list[MEMORY_LIST_FRONT];
+    int64_t to = front->cursor - steps;
+
+    list_go(front, to < 0 ? 0 : to >= front->count ? front->count - 1 : to);
+}
+
+static bool act_keep(struct panel *p, int action)
+{
+    struct memory_view *v = p->state;
+
+    switch (action) {
+    case MEMORY_LEFT:
+    case MEMORY_RIGHT:
+        step_front(v, action == MEMORY_RIGHT ? 1 : -1);
+        return true;
+    case MEMORY_LIST:
+        v->shown = v->shown == MEMORY_LIST_KEEP ? MEMORY_LIST_FRONT : MEMORY_LIST_KEEP;
+        return true;
+    case MEMORY_KEEP:
+    case MEMORY_BACK:
+        v->shown = MEMORY_LIST_GROUPS;
+        return true;
+    case MEMORY_OPEN:
+        if (memory_row_here(v))
+            host_go_to(p->scene,
+                       p->scene->problem->m
+                           ->value_instruction[keep_job_value(v->keep, memory_row_here(v))]);
+        return true;
+    default:
+        return true;
+    }
+}
+
 static bool act_memory(struct panel *p, int action)
 {
     struct memory_view *v = p->state;
     int64_t far = v->curve.count / 20 + 1;
+
+    if (shows_keep(v))
+        return act_keep(p, action);
 
     switch (action) {
     case MEMORY_LEFT:
@@ -353,6 +407,9 @@ static bool act_memory(struct panel *p, int action)
     case MEMORY_OTHER:
         next_other(p);
         return true;
+    case MEMORY_KEEP:
+        v->shown = MEMORY_LIST_FRONT; /* drawing it starts the job */
+        return true;
     default:
         if (v->shown == MEMORY_LIST_VALUES)
             v->shown = MEMORY_LIST_GROUPS;
@@ -360,6 +417,13 @@ static bool act_memory(struct panel *p, int action)
             host_close(p->scene);
         return true;
     }
+}
+
+static bool works_memory(const struct panel *p, int action)
+{
+    return !shows_keep(p->state) || action == MEMORY_LEFT || action == MEMORY_RIGHT ||
+           action == MEMORY_LIST || action == MEMORY_BACK || action == MEMORY_KEEP ||
+           (action == MEMORY_OPEN && memory_row_here(p->state));
 }
 
 static bool move_memory(struct panel *p, enum list_move move)
@@ -372,6 +436,8 @@ static hlo_value value_here(const struct memory_view *v)
 {
     if (v->shown == MEMORY_LIST_VALUES)
         return v->values[v->list[MEMORY_LIST_VALUES].cursor].value;
+    if (memory_row_here(v))
+        return keep_job_value(v->keep, memory_row_here(v));
     const struct list *l = &v->list[MEMORY_LIST_GROUPS];
     return v->shown == MEMORY_LIST_GROUPS && (size_t)l->cursor < v->group_count
                ? v->groups[l->cursor].value
@@ -391,7 +457,7 @@ static void question_here(const struct panel *p, struct question *q)
     hlo_value value = value_here(v);
     bool one = v->shown == MEMORY_LIST_VALUES;
 
-    if (value == HLO_NONE)
+    if (value == HLO_NONE || shows_keep(v))
         return;
     *q = (struct question){.kind = QUESTION_MEMORY,
                            .value = value,
@@ -425,6 +491,10 @@ static void message_memory(const struct panel *p, char *out, size_t room)
     hlo_id id = instruction_here(p);
     double limit = memory_limit(p->scene);
 
+    if (shows_keep(v)) {
+        memory_keep_message(p, out, room);
+        return;
+    }
     if (v->shown == MEMORY_LIST_FLIPS ||
         (v->shown == MEMORY_LIST_GROUPS && v->list[MEMORY_LIST_GROUPS].cursor == 0)) {
         if (v->flips_done < v->flip_count || !v->flip_count || v->moves != w->moves)
@@ -454,12 +524,13 @@ const struct panel_ops view_memory = {
     .place = PLACE_FULL,
     .anew = true,
     .keys = &memory_keys,
-    .hints = "left peak values list flip other why back",
+    .hints = "left peak values list flip other recompute why back",
     .size = sizeof(struct memory_view),
     .open = open_memory,
     .close = close_memory,
     .draw = draw_memory,
     .act = act_memory,
+    .works = works_memory,
     .move = move_memory,
     .move_here = move_here,
     .instruction_here = instruction_here,

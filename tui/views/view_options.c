@@ -186,7 +186,7 @@ static int draw_wish(const struct panel *p, const struct pane *pane, int y)
     trial_follow(&v->trial, w, line, p->scene->now_ms);
     if (!wished)
         return 0;
-    const struct live_plan *best = w->exact && w->exact->fits ? w->exact : NULL;
+    const struct live_plan *best = watch_optimum(w);
     int size = snprintf(text, sizeof text, "%s %.20s to %.30s: ", r.name, r.value, value);
     char *rest = text + size;
     size_t room = sizeof text - (size_t)size;
@@ -218,7 +218,7 @@ static int draw_change(const struct panel *p, const struct pane *pane, int y)
     const struct ledger_row *r = l ? &l->rows[l->now] : NULL,
                             *before = r ? ledger_before(l, r) : NULL;
     char edit[LEDGER_EDIT_ROOM], was[UNITS_ROOM], is[UNITS_ROOM], change[UNITS_ROOM];
-    char memory[UNITS_ROOM], text[256], cut[256];
+    char memory[UNITS_ROOM], text[256], cut[256], proof[LEDGER_PROOF_ROOM];
 
     if (!before || before == r || y < 7)
         return 0;
@@ -231,7 +231,7 @@ static int draw_change(const struct panel *p, const struct pane *pane, int y)
                  units_ms(was, before->figures.cost.step_ms), units_ms(is, r->figures.cost.step_ms),
                  units_change(change, r->figures.cost.step_ms - before->figures.cost.step_ms,
                               units_ms_decimals(before->figures.cost.step_ms)),
-                 units_bytes(memory, r->figures.memory.peak), ledger_proof(r));
+                 units_bytes(memory, r->figures.memory.peak), ledger_proof(r, false, proof));
     pane_text(pane, 2, y, ROLE_CHANGED, text_cut_clauses(cut, sizeof cut, text, pane->width - 2));
     return 1;
 }

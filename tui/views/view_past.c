@@ -33,6 +33,7 @@ struct moment {
     uint64_t step, episode;
     struct ledger_figures figures; /* of its best plan */
     bool has_plan;
+    struct err e; /* why its figures are not there; code 0: they are, or it has no plan */
 };
 
 struct past_view {
@@ -44,8 +45,9 @@ struct past_view {
     bool playing;
     int speed;
     double played_ms;
-    struct list list; /* events */
-    int branch;       /* the one that o opens */
+    struct list list;  /* events */
+    int branch;        /* the one that o opens */
+    struct err failed; /* the first that did; code 0: nothing */
 };
 
 enum {
@@ -96,11 +98,10 @@ enum { SPEEDS = sizeof speeds / sizeof *speeds };
 
 static void set_moment(struct moment *m, const struct snapshot *shot, uint64_t step)
 {
-    struct err e;
-
     snapshot_release(m->shot);
     *m = (struct moment){.shot = snapshot_keep(shot), .step = step, .episode = shot->episodes};
-    m->has_plan = shot->best && !ledger_figures_of(shot->problem, shot->best->on, &m->figures, &e);
+    m->has_plan =
+        shot->best && !ledger_figures_of(shot->problem, shot->best->on, &m->figures, &m->e);
 }
 
 static uint64_t step_of(const struct past_view *v, uint64_t episode)
@@ -149,6 +150,8 @@ static void take_answer(struct panel *p)
     past_job_look(v->job, &v->look);
     if (v->look.shot && v->a.shot != v->look.shot)
         set_moment(&v->a, v->look.shot, v->look.step);
+    if (!v->failed.code)
+        v->failed = v->look.trouble.code ? v->look.trouble : v->a.e;
     v->episode = episode_at(v, v->step);
     size_t at = 0;
     while (at < v->look.event_count && v->look.events[at].step <= v->a.step)
@@ -220,6 +223,20 @@ static int column_of(const struct past_view *v, uint64_t step, int width)
 
 enum { LANE = 8 };
 
+/* Better plans, or what the person did, which stands over a plan in the same column. */
+static void draw_points(const struct past_view *v, const struct pane *pane, int y, int n, bool acts)
+{
+    const struct past_branch *b = &v->look.branches[n];
+    int width = pane->width - LANE, from = column_of(v, b->parts, width);
+
+    for (int k = 0; k < b->points; k++) {
+        int x = column_of(v, b->point[k].step, width);
+        if ((b->point[k].ms <= 0) == acts)
+            pane_put(pane, LANE + (x > from ? x : from + 1), y, (acts ? ROLE_PIN : ROLE_OK) | BOLD,
+                     acts ? U'▲' : U'+');
+    }
+}
+
 /* From where it leaves the search to its end, as the search above it: "a  └──▲──+── 235.6". */
 static void draw_branch(const struct past_view *v, const struct pane *pane, int y, int n)
 {
@@ -233,12 +250,8 @@ static void draw_branch(const struct past_view *v, const struct pane *pane, int 
                 v->look.branch_count > 1 && chosen ? "▸ " : "  ", 'a' + n);
     pane_put(pane, LANE + from, y, ROLE_BORDER, U'└');
     pane_repeat(pane, LANE + from + 1, y, to - from, (struct cell){U'─', ROLE_BORDER});
-    for (int k = 0; k < b->points; k++) {
-        const struct branch_point *at = &b->point[k];
-        int x = column_of(v, at->step, width);
-        pane_put(pane, LANE + (x > from ? x : from + 1), y,
-                 (at->ms > 0 ? ROLE_OK : ROLE_PIN) | BOLD, at->ms > 0 ? U'+' : U'▲');
-    }
+    draw_points(v, pane, y, n, false);
+    draw_points(v, pane, y, n, true);
     if (b->best_ms <= 0)
         return;
     units_plain_ms(text, b->best_ms);
@@ -612,8 +625,8 @@ static void message_past(const struct panel *p, char *out, size_t room)
 {
     const struct past_view *v = p->state;
 
-    if (v->look.trouble[0])
-        snprintf(out, room, "%s", v->look.trouble);
+    if (v->failed.code)
+        snprintf(out, room, "%s", v->failed.what);
     else if (!v->look.surveyed)
         snprintf(out, room, "reading the journal: %zu episodes so far", v->look.episode_count);
     else if (!*write_sentence(v, out, room))
@@ -654,6 +667,15 @@ static void settle_past(struct panel *p)
     take_answer(p);
 }
 
+static int fail_past(const struct panel *p, struct err *e)
+{
+    const struct past_view *v = p->state;
+
+    if (v->failed.code)
+        *e = v->failed;
+    return (int)v->failed.code;
+}
+
 const struct panel_ops view_past = {
     .name = "time",
     .title = "Time",
@@ -670,4 +692,5 @@ const struct panel_ops view_past = {
     .message = message_past,
     .is_live = is_live,
     .settle = settle_past,
+    .failed = fail_past,
 };

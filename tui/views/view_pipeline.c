@@ -326,7 +326,7 @@ static void draw_notes(const struct pipeline_view *v, const struct pane *p, int 
     char text[128] = "";
     if (v->look.has_exact && v->look.exact.found)
         snprintf(text, sizeof text, "least L %.1f%s %u/%u cuts", v->look.exact.length_ms,
-                 v->look.exact.certified ? " proven," : ",", v->look.pipeline->few.points - 1,
+                 v->look.exact.certified ? " proven of" : ",", v->look.pipeline->few.points - 1,
                  v->look.pipeline->all.points - 1);
     else if (!v->look.done)
         snprintf(text, sizeof text, "smallest L: %u of %u device cuts done", v->look.steps_done,
@@ -382,9 +382,10 @@ static void draw_tries(const struct pipeline_look *l, const struct pane *p)
 static void draw_waiting(const struct pipeline_view *v, const struct pane *p)
 {
     if (v->look.done && !v->starts) {
-        pane_cut(p, 0, 0, p->width, ROLE_ERR,
-                 v->look.trouble[0] ? v->look.trouble : "no pipeline fits");
-        draw_tries(&v->look, p);
+        int y =
+            pane_sentence(p, ROLE_ERR, v->look.trouble[0] ? v->look.trouble : "no pipeline fits");
+        struct pane below = pane_part(p, 0, y - 1, p->width, p->height - y + 1);
+        draw_tries(&v->look, &below);
     } else
         pane_text(p, 0, 0, ROLE_DIM,
                   v->look.pipeline ? "cutting the model into stages .."

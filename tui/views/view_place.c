@@ -86,6 +86,31 @@ static const struct key_table place_keys = {"place", place_actions,
 
 /* ---- drawing ---- */
 
+enum { REASONS_LEAST = 5, TRIED_ROWS = 6, CROSSINGS_MOST = 24 };
+
+/* Rows of the transfers, head included, and of the plans tried beside them. */
+static int rows_of_crossings(const struct place_shown *s, bool wide)
+{
+    int rows =
+        1 + (int)(s->crossings < CROSSINGS_MOST ? s->crossings + !s->crossings : CROSSINGS_MOST);
+    int tried = wide ? TRIED_ROWS + (int)s->tries : 0;
+
+    return rows > tried ? rows : tried;
+}
+
+/* What a tall screen has room for: why things are where they are. */
+static void draw_below(const struct place_shown *s, const struct pane *pane, int left)
+{
+    struct pane part = pane_part(pane, 0, 0, left, pane->height);
+
+    if (!s->reasons)
+        return;
+    place_draw_reasons(s, &part);
+    part = pane_part(pane, left + 3, 0, pane->width - left - 3, pane->height);
+    if (left < pane->width)
+        place_draw_limit(s, &part);
+}
+
 /* Lanes above, loads and the node beside each other where there is room, transfers below. */
 static void draw_parts(const struct place_shown *s, const struct pane *pane)
 {
@@ -110,12 +135,17 @@ static void draw_parts(const struct place_shown *s, const struct pane *pane)
                 : pane_part(pane, 0, y, pane->width, node);
     place_draw_node(s, &part);
     y += (wide ? low : node) + gap;
-    part = pane_part(pane, 0, y, wide ? left : pane->width, pane->height - y);
+    int rest = pane->height - y, crossings = rows_of_crossings(s, wide);
+    bool tall = rest >= crossings + gap + REASONS_LEAST;
+    part = pane_part(pane, 0, y, wide ? left : pane->width, tall ? crossings : rest);
     if (part.height > 1)
         place_draw_crossings(s, &part);
-    part = pane_part(pane, left + 3, y, pane->width - left - 3, pane->height - y);
+    part = pane_part(pane, left + 3, y, pane->width - left - 3, tall ? crossings : rest);
     if (wide && part.height > 1)
         place_draw_tried(s, &part);
+    part = pane_part(pane, 0, y + crossings + gap, pane->width, rest - crossings - gap);
+    if (tall)
+        draw_below(s, &part, wide ? left : pane->width);
 }
 
 static void draw_place(struct panel *p, const struct pane *pane)
@@ -415,8 +445,8 @@ const struct panel_ops view_place = {
     .place = PLACE_FULL,
     .anew = true,
     .keys = &place_keys,
-    .hints = "left=level down=node target move pin together contiguous objective algorithm why "
-             "export names reset back",
+    .hints = "left=level down=node target move pin together contiguous objective algorithm "
+             "stage-back=stage why export names reset back",
     .size = sizeof(struct place_view),
     .open = place_run_open,
     .close = place_run_close,

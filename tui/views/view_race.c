@@ -16,6 +16,7 @@
 #include "tui/screen/utf8.h"
 #include "tui/views/host.h"
 #include "tui/watch/race_run.h"
+#include "tui/watch/watch.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -122,6 +123,24 @@ static bool reaches(const struct race_line *l, double score)
     return l->step_count && best_of(l)->score >= score - 1e-9 * (1 + fabs(score));
 }
 
+/* As many decimals as it takes to tell the best of each from those of the others. */
+static int decimals_of(const struct race_look *r)
+{
+    enum { DECIMALS_MOST = 4 };
+    int decimals = r->is_reward ? 2 : units_ms_decimals(race_shown(r, best_score(r)));
+
+    for (uint32_t n = 0; n < r->count * r->count; n++) {
+        const struct race_line *a = &r->lines[n / r->count], *b = &r->lines[n % r->count];
+        if (!b->step_count || reaches(a, best_of(b)->score) || !a->step_count)
+            continue; /* a is behind b, or both are alike */
+        double x = race_shown(r, best_of(a)->score), y = race_shown(r, best_of(b)->score);
+        while (decimals < DECIMALS_MOST &&
+               rint(x * pow(10, decimals)) == rint(y * pow(10, decimals)))
+            decimals++;
+    }
+    return decimals;
+}
+
 static bool is_proven(const struct race_look *r)
 {
     return r->lines[SEARCH_EXACT].proven;
@@ -206,7 +225,7 @@ static void draw_verdict(const struct race_look *r, const struct pane *p, int x)
         snprintf(text, sizeof text, "The DQN has no plan yet.");
     else if (!reaches(dqn, best))
         snprintf(text, sizeof text, "The DQN is at %s after %s plans.",
-                 units_number(other, race_shown(r, best_of(dqn)->score), 1),
+                 units_number(other, race_shown(r, best_of(dqn)->score), decimals_of(r)),
                  units_count(mine, (int64_t)dqn->evaluations));
     else if (first)
         snprintf(text, sizeof text, "The DQN needed %s plans, %s %s.",
@@ -235,7 +254,7 @@ static void draw_sentence(const struct race_look *r, const char *decides, const 
         return;
     }
     x = pane_format(p, 0, 0, ROLE_TITLE | BOLD, r->is_reward ? "reward %s" : "%s ms",
-                    units_number(text, race_shown(r, best), r->is_reward ? 2 : 1));
+                    units_number(text, race_shown(r, best), decimals_of(r)));
     if (is_proven(r))
         x = pane_format(p, x, 0, ROLE_TEXT, " exact, proven over %s.", decides);
     else
@@ -419,7 +438,7 @@ struct columns {
 
 static struct columns columns_for(int width)
 {
-    struct columns c = {.best = width >= 90 ? 38 : 30};
+    struct columns c = {.best = width >= 90 ? 38 : 25};
 
     c.over = c.best + 14;
     c.plans = width >= 72 ? c.over + 15 : 0;
@@ -428,7 +447,8 @@ static struct columns columns_for(int width)
     return c;
 }
 
-static void write_says(const struct race_look *r, const struct race_line *l, char *out, size_t room)
+static void write_says(const struct race_look *r, const struct race_line *l, const char *decided,
+                       char *out, size_t room)
 {
     double best = best_score(r);
 
@@ -436,7 +456,7 @@ static void write_says(const struct race_look *r, const struct race_line *l, cha
     if (!l->step_count)
         snprintf(out, room, "no plan yet");
     else if (l->proven)
-        snprintf(out, room, "proven");
+        snprintf(out, room, "proven over %s", decided);
     else if (l->finished)
         snprintf(out, room, "stopped");
     else if (l->algorithm == SEARCH_ENUMERATE && reaches(l, best))
@@ -456,14 +476,14 @@ static void draw_line(const struct panel *p, const struct pane *pane, int y,
 
     pane_text(pane, 0, y, known[l->algorithm].role | BOLD, known[l->algorithm].letter);
     pane_text(pane, 4, y, own ? ROLE_TITLE | BOLD : ROLE_TEXT, words_of(r, l->algorithm));
-    write_says(r, l, text, sizeof text);
+    write_says(r, l, watch_decides[p->scene->watch->shot->options.game.kind], text, sizeof text);
     pane_cut(pane, c->says, y, pane->width - c->says, l->proven ? ROLE_OK : ROLE_DIM, text);
     if (!best)
         return;
     double value = race_shown(r, best->score), top = race_shown(r, best_score(r));
-    pane_right_number(pane, c->best, y, ROLE_TEXT, value, r->is_reward ? 2 : 1);
+    pane_right_number(pane, c->best, y, ROLE_TEXT, value, decimals_of(r));
     if (r->is_reward)
-        pane_right_number(pane, c->over, y, ROLE_TEXT, top - value, 2);
+        pane_right_number(pane, c->over, y, ROLE_TEXT, top - value, decimals_of(r));
     else
         pane_right(pane, c->over, y, ROLE_TEXT, units_percent(text, value / top - 1));
     if (c->plans)
@@ -488,7 +508,7 @@ static void draw_spread(const struct panel *p, const struct pane *pane, int y,
 {
     const struct race_view *v = p->state;
     double value, worst, plans, most, top, rest;
-    int decimals = v->look.is_reward ? 2 : 1;
+    int decimals = decimals_of(&v->look);
     char text[UNITS_ROOM];
 
     pane_text(pane, 0, y, known[k].role | BOLD, known[k].letter);

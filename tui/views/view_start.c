@@ -7,7 +7,6 @@
 #include "tui/views/views.h"
 
 #include "engine/text/units.h"
-#include "hlo/support/text.h"
 #include "tui/files/examples.h"
 #include "tui/files/recent.h"
 #include "tui/files/sessions.h"
@@ -253,7 +252,7 @@ static int draw_recents(const struct panel *p, const struct pane *pane, int y, i
 
     if (rows)
         pane_head(pane, y++,
-                  &(struct head){0, "Recent", pane->width >= 50 ? "best · gap" : "", false});
+                  &(struct head){0, "Go on with", pane->width >= 50 ? "best · gap" : "", false});
     for (int i = 0; i < rows; i++)
         draw_recent(s, pane, y++, i, p->scene->today);
     const char *key = keymap_keys(p->scene->keymap, &start_keys, START_FILE, 0);
@@ -304,24 +303,21 @@ static int draw_clusters(struct start *s, const struct pane *pane, int y, int ro
 
 static void draw_sentence(const struct start *s, const struct pane *pane, int y)
 {
-    char name[256];
+    char name[sizeof s->recents[0].path], cut[256];
     const char *model = chosen_model(s), *cluster = chosen_cluster(s);
+    const char *then = is_resumed(s) ? " where you left it" : " and starts the search";
 
     if (!model)
         return;
-    text_clean(name, sizeof name, model, strlen(model));
+    file_stem(name, sizeof name, model);
     int x = pane_text(pane, 0, y, ROLE_KEY, "Enter");
-    x = pane_text(pane, x, y, ROLE_TEXT, is_resumed(s) ? " resumes " : " opens ");
-    char cut[256];
-    x = pane_text(pane, x, y, ROLE_TEXT,
-                  strchr(name, '/') ? text_cut_left(cut, sizeof cut, name, pane->width / 2)
-                                    : text_cut_middle(cut, sizeof cut, name, pane->width / 2));
+    x = pane_text(pane, x, y, ROLE_TEXT, is_resumed(s) ? " goes on with " : " opens ");
+    x = pane_text(pane, x, y, ROLE_TEXT, text_cut_middle(cut, sizeof cut, name, pane->width / 2));
     if (cluster && *cluster) {
-        text_clean(name, sizeof name, cluster, strlen(cluster));
+        file_stem(name, sizeof name, cluster);
         x = pane_text(pane, pane_text(pane, x, y, ROLE_TEXT, " on "), y, ROLE_TEXT, name);
     }
-    static const char then[] = " and starts the search";
-    if (!is_resumed(s) && x + (int)sizeof then - 1 <= pane->width)
+    if (x + (int)strlen(then) <= pane->width)
         pane_text(pane, x, y, ROLE_TEXT, then);
 }
 

@@ -2,6 +2,7 @@
 #include "tui/screen/grid.h"
 #include "tui/screen/keys.h"
 #include "tui/screen/list.h"
+#include "tui/screen/utf8.h"
 #include "tui/views/panel.h"
 #include "tui/views/views.h"
 
@@ -53,20 +54,31 @@ static int open_tours(struct panel *p, const void *arg, struct err *e)
                     : err_set(e, ERR_INPUT, "no tours here; $AUTOMAP_DATA_DIR says where they are");
 }
 
+/* Where the summaries stand: behind the longest title. */
+static int summaries_at(const struct tours_view *v)
+{
+    int widest = 0;
+
+    for (int n = 0; n < v->count; n++) {
+        int width = utf8_text_columns(v->rows[n].title);
+        widest = width > widest ? width : widest;
+    }
+    return 2 + widest + 2;
+}
+
 static void draw_tours(struct panel *p, const struct pane *pane)
 {
     struct tours_view *v = p->state;
-    int head = 1 + (pane->height >= 10);
+    int head = 1 + (pane->height >= 10), at = summaries_at(v);
 
     pane_head(pane, 0, &(struct head){0, "Tours", pane->width >= 60 ? "steps" : "", true});
     list_fit(&v->list, v->count, pane->height - head);
     for (int y = 0; y < v->list.rows && v->list.top + y < v->count; y++) {
         const struct row *r = &v->rows[v->list.top + y];
         bool here = v->list.top + y == v->list.cursor;
-        int x = pane_text(pane, 2, head + y, here ? ROLE_TITLE | BOLD : ROLE_TEXT, r->title);
-        x = x < 46 ? 46 : x + 2;
-        if (x + 20 < pane->width)
-            pane_cut(pane, x, head + y, pane->width - x - 4, ROLE_DIM, r->about);
+        pane_text(pane, 2, head + y, here ? ROLE_TITLE | BOLD : ROLE_TEXT, r->title);
+        if (at + 20 < pane->width)
+            pane_cut(pane, at, head + y, pane->width - at - 3, ROLE_DIM, r->about);
         if (pane->width >= 60)
             pane_right_format(pane, pane->width, head + y, ROLE_TEXT, "%d", r->steps);
         if (!here)

@@ -83,7 +83,7 @@ static void fill_below(struct why *v, const struct watch *w)
     answer_clear(&v->page);
     if (!v->ways.count)
         return;
-    answer_other_way(&v->page, &v->ways);
+    answer_other_way(&v->page, w, &v->ways);
     if (v->answer.kind == WHY_SPLIT)
         answer_makes(&v->page, w, v->seen.on, v->answer.class);
     answer_same(&v->page, w, v->of, v->seen.on, v->answer.class);

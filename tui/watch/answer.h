@@ -68,7 +68,7 @@ void answer_relaxed_module(struct answer *a, const struct watch *w, const struct
 /* The all-reduces of an instruction under a strict plan: which split leaves each sum. */
 void answer_collective(struct answer *a, const struct watch *w, const label *on, hlo_id id);
 /* What the class's dims are with the decision the other way round, as far as it is worked out. */
-void answer_other_way(struct answer *a, const struct other_ways *o);
+void answer_other_way(struct answer *a, const struct watch *w, const struct other_ways *o);
 /* The collectives that the decision about class `k` makes, by the line they serve. */
 void answer_makes(struct answer *a, const struct watch *w, const label *on, class_id k);
 /* How every other plan there is decides class `k`, and in how many decisions it differs from

@@ -26,7 +26,8 @@
 
 /* ---- the other way ---- */
 
-static void add_way(struct answer *a, const struct other_ways *o, const struct other_way *row)
+static void add_way(struct answer *a, const struct watch *w, const struct other_ways *o,
+                    const struct other_way *row)
 {
     char choice[NAME_ROOM + 64], step[UNITS_ROOM] = "..", change[UNITS_ROOM] = "",
                                  memory[UNITS_ROOM] = "", reduces[UNITS_ROOM] = "", note[64] = "";
@@ -48,14 +49,15 @@ static void add_way(struct answer *a, const struct other_ways *o, const struct o
     if (priced && !row->anew)
         units_bytes(memory, row->memory);
     if (priced && row->anew)
-        snprintf(note, sizeof note, "%s", row->proven ? "proven" : "best of exact");
+        snprintf(note, sizeof note, row->proven ? "proven over %s" : "best of exact",
+                 watch_decides[w->shot->options.game.kind]);
     else if (priced && row->in_way)
         snprintf(note, sizeof note, "%u other%s whole then", row->in_way,
                  row->in_way == 1 ? "" : "s");
     answer_row(a, ANSWER_ROW, HLO_NONE, choice, step, change, memory, reduces, note, NULL);
 }
 
-void answer_other_way(struct answer *a, const struct other_ways *o)
+void answer_other_way(struct answer *a, const struct watch *w, const struct other_ways *o)
 {
     char step[UNITS_ROOM], memory[UNITS_ROOM], reduces[UNITS_ROOM];
 
@@ -67,7 +69,7 @@ void answer_other_way(struct answer *a, const struct other_ways *o)
     answer_row(a, ANSWER_ROW, HLO_NONE, "as it is", units_plain_ms(step, o->step_ms), "",
                units_bytes(memory, o->memory), units_count(reduces, o->reduces), "", NULL);
     for (int n = 0; n < o->count; n++)
-        add_way(a, o, &o->rows[n]);
+        add_way(a, w, o, &o->rows[n]);
 }
 
 /* ---- what it makes ---- */

@@ -16,7 +16,10 @@
 #include "hlo/support/mem.h"
 #include "tui/watch/tree.h"
 
+#include <ctype.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *const cost_key_names[COST_KEY_COUNT] = {"phase", "layer", "operation", "group",
@@ -135,6 +138,7 @@ int cost_split_group(const struct cost_split *s, const struct cost_filter *filte
         if (!g[value].instructions)
             continue;
         g[kept] = g[value];
+        g[kept].times = 1;
         g[kept++].value = value;
     }
     if (key != COST_BY_PHASE)
@@ -142,6 +146,107 @@ int cost_split_group(const struct cost_split *s, const struct cost_filter *filte
     *out = g;
     *groups = kept;
     return 0;
+}
+
+/* ---- alike ---- */
+
+struct alike {
+    char stem[NAME_ROOM];   /* the name without its last number; "": stands for itself */
+    uint32_t number, index; /* that number; in the list of groups */
+};
+
+static void stem_of(const struct watch *w, enum cost_key key, const struct cost_group *g,
+                    struct alike *out)
+{
+    char name[NAME_ROOM];
+    int move = MOVE_NONE;
+
+    out->stem[0] = 0;
+    out->number = 0;
+    if (key == COST_BY_CLASS && g->value < w->problem->classes.count)
+        move = watch_move_of(w, g->value);
+    if (move != MOVE_NONE)
+        snprintf(out->stem, sizeof out->stem, "%s", w->move[move].stem);
+    if (key != COST_BY_LAYER)
+        return;
+    cost_group_name(w, key, g->value, name, sizeof name);
+    size_t end = strlen(name);
+    while (end && !isdigit((unsigned char)name[end - 1]))
+        end--;
+    size_t begin = end;
+    while (begin && isdigit((unsigned char)name[begin - 1]))
+        begin--;
+    if (begin == end)
+        return;
+    out->number = (uint32_t)strtoul(name + begin, NULL, 10);
+    snprintf(out->stem, sizeof out->stem, "%.*s#%s", (int)begin, name, name + end);
+}
+
+static int by_stem(const void *a, const void *b)
+{
+    const struct alike *x = a, *y = b;
+    int order = strcmp(x->stem, y->stem);
+    return order                    ? order
+           : x->number != y->number ? (x->number < y->number ? -1 : 1)
+           : x->index < y->index    ? -1
+                                    : x->index > y->index;
+}
+
+static bool takes_the_same(const struct cost_group *a, const struct cost_group *b)
+{
+    static const double within = 0.02; /* of the larger */
+    const double x[] = {a->compute_ms, a->network_ms, a->reduces, a->bytes},
+                 y[] = {b->compute_ms, b->network_ms, b->reduces, b->bytes};
+
+    for (size_t n = 0; n < sizeof x / sizeof *x; n++) {
+        if (fabs(x[n] - y[n]) > within * fmax(fabs(x[n]), fabs(y[n])))
+            return false;
+    }
+    return true;
+}
+
+/* `to` holds the sums of those that are in it. */
+static void join_groups(struct cost_group *to, const struct cost_group *g, uint32_t number)
+{
+    to->times++;
+    to->last = number;
+    to->instructions += g->instructions;
+    to->compute_ms += g->compute_ms;
+    to->network_ms += g->network_ms;
+    to->reduces += g->reduces;
+    to->bytes += g->bytes;
+}
+
+size_t cost_fold_alike(const struct watch *w, enum cost_key key, struct cost_group *groups,
+                       size_t count)
+{
+    struct alike *list = mem_try(count + 1, sizeof *list);
+    size_t kept = 0;
+
+    if (!list)
+        return count; /* each by itself */
+    for (uint32_t n = 0; n < count; n++) {
+        stem_of(w, key, &groups[n], &list[n]);
+        list[n].index = n;
+    }
+    qsort(list, count, sizeof *list, by_stem);
+    for (size_t n = 0, end; n < count; n = end) {
+        struct cost_group one = groups[list[n].index], *to = &groups[list[n].index];
+        to->first = to->last = list[n].number;
+        for (end = n + 1; end < count && list[n].stem[0] && !strcmp(list[n].stem, list[end].stem) &&
+                          takes_the_same(&one, &groups[list[end].index]);
+             end++) {
+            join_groups(to, &groups[list[end].index], list[end].number);
+            groups[list[end].index].times = 0;
+        }
+    }
+    free(list);
+    for (size_t n = 0; n < count; n++) {
+        if (groups[n].times)
+            groups[kept++] = groups[n];
+    }
+    qsort(groups, kept, sizeof *groups, longest_first);
+    return kept;
 }
 
 /* An all-reduce is two gathers (engine/cluster/collectives.h). */
@@ -189,6 +294,27 @@ char *cost_group_name(const struct watch *w, enum cost_key key, uint32_t value, 
         snprintf(out, room, "computing");
     else
         snprintf(out, room, "%s", class_name(&w->names, value, name));
+    return out;
+}
+
+char *cost_row_name(const struct watch *w, enum cost_key key, const struct cost_group *g, char *out,
+                    size_t room)
+{
+    struct alike a;
+
+    if (g->times < 2)
+        return cost_group_name(w, key, g->value, out, room);
+    stem_of(w, key, g, &a);
+    char *at = key == COST_BY_LAYER ? strrchr(a.stem, '#') : NULL;
+    if (!at) {
+        snprintf(out, room, "%.100s ×%u", a.stem, g->times);
+        return out;
+    }
+    *at = 0;
+    if (g->last - g->first + 1 == g->times)
+        snprintf(out, room, "%.80s%u–%u%.20s ×%u", a.stem, g->first, g->last, at + 1, g->times);
+    else
+        snprintf(out, room, "%.80s%u..%u%.20s ×%u", a.stem, g->first, g->last, at + 1, g->times);
     return out;
 }
 

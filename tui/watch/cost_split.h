@@ -42,6 +42,8 @@ struct cost_filter {
 struct cost_group {
     uint32_t value; /* phase, layer, opcode, class or instruction */
     uint32_t instructions;
+    uint32_t times, first,
+        last; /* 2 and more: so many alike, sums; numbers of the first and last */
     double compute_ms, network_ms, reduces, bytes;
 };
 
@@ -56,6 +58,12 @@ int cost_split_group(const struct cost_split *s, const struct cost_filter *filte
                      enum cost_key key, struct cost_group **out, size_t *groups,
                      struct err *e) MUST_CHECK;
 
+/* Layers that differ in their number alone and take the same within 2 in 100, and linkage groups
+ * alike in a series, become one group each, in place of the first. Returns how many there are then.
+ * O(groups log groups). */
+size_t cost_fold_alike(const struct watch *w, enum cost_key key, struct cost_group *groups,
+                       size_t count);
+
 /* What the all-reduces send in a step, each way: a device on the links inside its server, a server
  * on its network card; and how long each part takes. inside_ms + across_ms is all their time. */
 struct cost_traffic {
@@ -67,6 +75,10 @@ struct cost_traffic cost_split_traffic(const struct cost_split *s,
 /* What a group is called. Returns out. */
 char *cost_group_name(const struct watch *w, enum cost_key key, uint32_t value, char *out,
                       size_t room);
+
+/* The same of a folded one: "encoder/layer 0–5 ×6". */
+char *cost_row_name(const struct watch *w, enum cost_key key, const struct cost_group *g, char *out,
+                    size_t room);
 
 /* How the time of one instruction comes about: "1.2 GFLOP at 15.7 TFLOP/s 0.1 ms, 8 MB at ...". */
 void cost_explain(const struct watch *w, hlo_id id, char *out, size_t room);

@@ -2,12 +2,13 @@
 
 #include "engine/cluster/cluster.h"
 #include "engine/doctor/doctor.h"
-#include "engine/live/thread.h"
 #include "hlo/load.h"
 #include "hlo/meaning/program.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/thread.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -31,8 +32,9 @@ static int compare_plans(const void *a, const void *b)
     return strcmp(x ? x : "", y ? y : "");
 }
 
-/* What the better change saves of a row. A planned one saves over all rows that name it, in
- * proportion to what they take; `all_ms`: what those take together. */
+/* What a row's change saves: the planned one's, where there is one, for its plan knows what it
+ * makes of the rest. That saves over all rows that name it, in proportion to what they take;
+ * `all_ms`: what those take together. */
 static void find_gain(struct doctored *d, struct doctored_row *r, double all_ms)
 {
     const struct doctor_finding *f = r->finding;
@@ -42,11 +44,25 @@ static void find_gain(struct doctored *d, struct doctored_row *r, double all_ms)
                          : 0;
 
     planned = planned < r->now.ms ? planned : r->now.ms; /* the dump is not the plan */
-    r->is_planned = planned > cured && planned > 0;
-    r->gain_ms = r->is_planned ? planned : cured;
-    r->gain_ms = r->gain_ms > 0 ? r->gain_ms : 0;
+    r->gain_ms = fmax(f->planned.change ? planned : cured, 0);
+    r->is_planned = f->planned.change && planned > 0;
     d->gain_ms += r->gain_ms;
     d->changes += r->gain_ms > 0;
+    if (d->doctor.together.changes && !f->planned.change)
+        d->apart_ms += r->gain_ms;
+}
+
+/* Where changes were planned, what all of them save in one plan and what others save of rows that
+ * have none: rows that share a change are not added up. */
+static void find_gain_together(struct doctored *d)
+{
+    const struct doctor_together *t = &d->doctor.together;
+
+    if (!t->changes)
+        return;
+    double planned = fmin(fmax(t->now_ms - t->ms, 0), d->now.ms);
+    d->apart_ms = fmin(d->apart_ms, d->now.ms - planned);
+    d->gain_ms = planned + d->apart_ms;
 }
 
 static void find_gains(struct doctored *d)
@@ -61,6 +77,7 @@ static void find_gains(struct doctored *d)
         for (uint32_t n = from; n < end; n++)
             find_gain(d, &d->rows[n], all_ms);
     }
+    find_gain_together(d);
 }
 
 static int compare_findings(const void *a, const void *b)

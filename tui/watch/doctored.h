@@ -16,7 +16,7 @@ struct doctored_row {
     const struct doctor_finding *finding; /* the first of them */
     struct doctor_row of;
     struct doctor_total now, cured;
-    double gain_ms;  /* of the better of the two changes, the cure and the planned one; 0: none */
+    double gain_ms;  /* of the planned change, or where none is of the cure; 0: none */
     bool is_planned; /* it is the planned one */
 };
 
@@ -28,7 +28,9 @@ struct doctored {
     struct doctored_row *rows;
     uint32_t row_count, changes; /* changes: rows with a gain */
     struct doctor_total now, cured;
-    double gain_ms; /* of all rows */
+    double gain_ms;  /* what can go: by all planned changes in one plan, and apart_ms; where none is
+                        planned, of all rows */
+    double apart_ms; /* of it by changes of rows that no plan has: of the program, not of a split */
 };
 
 /* NULL: none. */

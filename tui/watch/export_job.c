@@ -2,13 +2,13 @@
 
 #include "engine/live/series.h"
 #include "engine/live/snapshot.h"
-#include "engine/live/thread.h"
 #include "engine/plan/export_report.h"
 #include "engine/plan/plan.h"
 #include "engine/search/game.h"
 #include "hlo/support/clock.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/thread.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,12 +1,12 @@
 #include "tui/watch/fewer_job.h"
 
 #include "engine/live/snapshot.h"
-#include "engine/live/thread.h"
 #include "engine/problem/problem.h"
 #include "engine/search/game.h"
 #include "engine/text/units.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/thread.h"
 #include "tui/watch/watch.h"
 
 #include <stdatomic.h>

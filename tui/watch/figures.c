@@ -3,6 +3,7 @@
 #include "engine/cluster/cluster.h"
 #include "engine/cluster/mesh.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -180,6 +181,16 @@ void figure_print(const struct problem *p, size_t i, char *out, size_t room)
     print_row(p, row_at(p, i), out, room);
 }
 
+/* "130 GB/s" to "25 GB/s": the unit is said once. */
+static void drop_common_unit(char *was, const char *now)
+{
+    char *unit = strrchr(was, ' ');
+    const char *other = strrchr(now, ' ');
+
+    if (unit && other && !strcmp(unit, other) && !isdigit((unsigned char)unit[1]))
+        *unit = '\0';
+}
+
 bool figure_change(const struct problem *a, const struct problem *b, char *out, size_t room)
 {
     size_t size = 0;
@@ -192,6 +203,7 @@ bool figure_change(const struct problem *a, const struct problem *b, char *out, 
         print_row(b, &rows[k], now, sizeof now);
         if (!strcmp(was, now) || (k == MESH && size) || size + 1 >= room)
             continue;
+        drop_common_unit(was, now);
         size += (size_t)snprintf(out + size, room - size, "%s%s %s to %s", size ? ", " : "",
                                  rows[k].figure.name, was, now);
     }

@@ -6,6 +6,7 @@
 #include "engine/problem/problem.h"
 #include "engine/search/game.h"
 #include "hlo/meaning/roles.h"
+#include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
 #include "tui/screen/edit.h"
 #include "tui/screen/words.h"
@@ -230,15 +231,47 @@ void find_index_module(struct find_index *x, const struct watch *w)
 
 /* ---- what a search holds ---- */
 
-/* Paths of the variables and inputs of a class, as far as there is room. */
+/* The words of `text` that `out`, " so " written, has not yet: hundreds of paths have few of them.
+ */
+static void add_words(char *out, size_t room, const char *text)
+{
+    char words[WORDS_ROOM], word[WORD_ROOM];
+    size_t at = 0, size = strlen(out);
+
+    words_write(words, sizeof words, text);
+    while (words_next(words, &at, word)) {
+        size_t more = strlen(word) + 1;
+        if (words_hit(out, word) == WORDS_WHOLE || size + more + 2 > room)
+            continue;
+        size += (size_t)snprintf(out + size, room - size, "%s%s ", size ? "" : " ", word);
+    }
+}
+
+/* The module that reads a parameter first; where that looks rows up, it is an embedding, whatever
+ * its author called it. */
+static void add_readers(const struct watch *w, hlo_id id, char *out, size_t room)
+{
+    const struct hlo_module *m = w->problem->m;
+    char scope[128];
+
+    if (!hlo_at(m, id)->user_count)
+        return;
+    hlo_id reader = hlo_user(m, id, 0);
+    instruction_scope(w->tree, reader, scope, sizeof scope);
+    add_words(out, room, scope);
+    if (hlo_at(m, reader)->opcode == HLO_OP_GATHER && hlo_operand(m, reader, 0) == id)
+        add_words(out, room, "embedding");
+}
+
+/* Words of the paths of the variables and inputs of a class, as the file has them and as they are
+ * shown, and of what reads them. */
 static void write_members(const struct watch *w, const class_id *k, uint32_t count, char *out,
                           size_t room)
 {
     const struct problem *p = w->problem;
-    size_t size = 0;
 
     out[0] = 0;
-    for (uint32_t n = 0; n < p->roles.param_count && size + 1 < room; n++) {
+    for (uint32_t n = 0; n < p->roles.param_count; n++) {
         const struct hlo_param_role *r = &p->roles.params[n];
         bool in = false;
         if (r->role != HLO_ROLE_VARIABLE && r->role != HLO_ROLE_INPUT)
@@ -247,14 +280,30 @@ static void write_members(const struct watch *w, const class_id *k, uint32_t cou
             for (uint32_t i = 0; i < count; i++)
                 in |= p->classes.class_of[d] == k[i];
         }
-        int more = in ? snprintf(out + size, room - size, "%s ", r->name) : 0;
-        size += more > 0 ? (size_t)more : 0;
+        const char *shown = watch_parameter_name(w, p->m->value_instruction[r->value]);
+        if (!in)
+            continue;
+        add_words(out, room, r->name);
+        add_words(out, room, shown ? shown : "");
+        add_readers(w, p->m->value_instruction[r->value], out, room);
     }
+}
+
+/* As narrow as rows and titles write it. */
+static uint16_t add_short_forms(struct find_index *x, const char *name)
+{
+    enum { NARROWEST = 6, WIDEST = 48 };
+    char cut[NAME_ROOM];
+    uint16_t forms = 0;
+
+    for (int columns = NARROWEST; columns < WIDEST; columns++)
+        forms = (uint16_t)(forms + add_form(x, watch_short_name(cut, sizeof cut, name, columns)));
+    return forms;
 }
 
 static void add_groups(struct find_index *x, const struct watch *w)
 {
-    char members[WORDS_ROOM], cut[NAME_ROOM];
+    char members[WORDS_ROOM];
 
     for (int n = 0; n < w->move_count; n++) {
         const struct game_move *move = &w->moves->items[n];
@@ -263,9 +312,9 @@ static void add_groups(struct find_index *x, const struct watch *w)
         begin_index(x);
         uint16_t forms = add_form(x, w->move[n].name);
         forms = (uint16_t)(forms + add_form(x, w->move[n].stem));
-        for (int columns = 6; columns < 40; columns++)
-            forms = (uint16_t)(forms + add_form(x, watch_short_name(cut, sizeof cut,
-                                                                    w->move[n].name, columns)));
+        forms = (uint16_t)(forms + add_short_forms(x, w->move[n].name));
+        if (strcmp(w->move[n].stem, w->move[n].name) != 0)
+            forms = (uint16_t)(forms + add_short_forms(x, w->move[n].stem));
         end(x, FIND_GROUP, (uint32_t)n, forms, keep_words(x, members));
     }
 }

@@ -19,6 +19,14 @@ struct flip {
         in_way; /* decisions the plan splits, and classes nothing decides, that can not stay so */
 };
 
+/* The best plan there can be with it the other way, the rest decided anew under the pins. */
+struct turned {
+    bool known;
+    bool impossible;  /* it can not be so, or takes longer to work out than a frame may */
+    bool proven;      /* nothing is shorter */
+    double change_ms; /* against the best plan there is now */
+};
+
 struct flips;
 
 struct flips *flips_new(void);
@@ -29,10 +37,22 @@ void flips_free(struct flips *f); /* NULL ok */
  * (clock_seconds; <= 0: ever) has not come; else it is not known yet. O(classes + cost tables). */
 struct flip flips_of(struct flips *f, const struct watch *w, int first, int count, double until_s);
 
+/* The same with the rest decided anew. One optimum. */
+struct turned flips_anew(struct flips *f, const struct watch *w, int first, int count,
+                         double until_s);
+
+/* How many decisions fall, themselves among them, when the moves first .. first + count - 1 are
+ * split and nothing else is decided, pins neither; 0: out of memory. O(classes). */
+uint32_t flips_settled(const struct watch *w, int first, int count);
+
 /* Turns the statuses `on` [classes] in place: the moves first .. first + count - 1 (of them class
  * `only`, if it is not CLASS_NONE) split or whole, the rest as it was as far as it can stay;
  * *in_way: decisions that can not. False, and `on` as it was: it can not be so. O(classes). */
 bool flips_turn(const struct watch *w, int first, int count, class_id only, bool split, label *on,
+                uint32_t *in_way);
+/* The same, but every class of decision `move` (MOVE_NONE: class `k` on every axis) as `to`
+ * [classes] has it. */
+bool flips_take(const struct watch *w, int move, class_id k, const label *to, label *on,
                 uint32_t *in_way);
 
 #endif

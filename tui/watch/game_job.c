@@ -1,9 +1,9 @@
 #include "tui/watch/game_job.h"
 
-#include "engine/live/thread.h"
 #include "hlo/support/clock.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/thread.h"
 #include "rl/agent.h"
 #include "rl/agent_state.h"
 #include "rl/env.h"

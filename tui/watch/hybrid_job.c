@@ -11,12 +11,12 @@
 #include "engine/hybrid/hybrid_pins.h"
 #include "engine/hybrid/hybrid_why.h"
 #include "engine/hybrid/pin_prices.h"
-#include "engine/live/thread.h"
 #include "engine/problem/problem.h"
 #include "engine/text/units.h"
 #include "hlo/support/clock.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/thread.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -125,7 +125,8 @@ static void write_name(const struct place *first, const int *numbers, uint32_t c
         snprintf(out, room, "%s", stem);
         return;
     }
-    bool blank = stem[length - 1] == ' ', many = count > 1 && blank;
+    bool blank = stem[length - 1] == ' ', ends = length > 1 && stem[length - 2] == 's';
+    bool many = count > 1 && blank && !ends;
     size = (size_t)snprintf(out, room, "%.*s%s", (int)(length - many), stem, many ? "s " : "");
     for (uint32_t n = 0; n < count && size + 32 < room; n++) {
         uint32_t end = n;

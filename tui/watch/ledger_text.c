@@ -4,6 +4,7 @@
 #include "engine/decide/names.h"
 #include "engine/live/command.h"
 #include "engine/live/ledger.h"
+#include "engine/live/snapshot.h"
 #include "engine/problem/problem.h"
 #include "engine/text/units.h"
 #include "hlo/support/mem.h"
@@ -61,13 +62,22 @@ char *ledger_edit(const struct watch *w, const struct ledger_row *r, char *out, 
     return out;
 }
 
-const char *ledger_proof(const struct ledger_row *r)
+char *ledger_proof(const struct ledger_row *r, bool brief, char out[static LEDGER_PROOF_ROOM])
 {
-    if (!r->optimum)
-        return "no plan known";
-    if (!r->optimum->fits)
-        return r->optimum->proven ? "none, proven" : "none found";
-    return r->optimum->proven ? "proven" : "best found";
+    const struct live_plan *plan = r->optimum;
+    const char *decided = watch_decides[r->decides];
+
+    if (plan && plan->proven && plan->fits)
+        snprintf(out, LEDGER_PROOF_ROOM, "%sover %s", brief ? "" : "proven ", decided);
+    else if (plan && plan->proven)
+        snprintf(out, LEDGER_PROOF_ROOM, "no split%s%s fits", brief ? "" : " of ",
+                 brief ? "" : decided);
+    else
+        snprintf(out, LEDGER_PROOF_ROOM, "%s",
+                 !plan        ? "no plan known"
+                 : plan->fits ? "best found"
+                              : "none found");
+    return out;
 }
 
 bool ledger_command(const struct watch *w, const struct ledger_row *r, char *out, size_t room)
@@ -180,7 +190,7 @@ static void add_row(const struct watch *w, const struct ledger_row *r, struct st
     bool has = ledger_has_plan(r), both = has && before, far = before && before->number != r->from;
     const struct ledger_figures *f = &r->figures, *b = before ? &before->figures : NULL;
     int decimals = units_ms_decimals(l->rows[0].figures.cost.step_ms);
-    char edit[LEDGER_EDIT_ROOM];
+    char edit[LEDGER_EDIT_ROOM], proof[LEDGER_PROOF_ROOM];
 
     str_format(out, r->number ? "| %u | %u | %s |" : "| %u | %.0u | %s |", r->number, r->from,
                ledger_edit(w, r, edit, sizeof edit));
@@ -189,7 +199,8 @@ static void add_row(const struct watch *w, const struct ledger_row *r, struct st
     add_change(out, both, b ? f->cost.step_ms - b->cost.step_ms : 0, decimals, far);
     add_number(out, has, f->memory.peak / 1e9, 2);
     add_change(out, both, b ? (f->memory.peak - b->memory.peak) / 1e9 : 0, 2, far);
-    str_format(out, " %s%s |\n", ledger_proof(r), r == &l->rows[l->now] ? ", now" : "");
+    str_format(out, " %s%s |\n", ledger_proof(r, false, proof),
+               r == &l->rows[l->now] ? ", now" : "");
 }
 
 void ledger_page(const struct watch *w, const char *model, struct str *out)

@@ -15,8 +15,10 @@ enum { LEDGER_EDIT_ROOM = 128 };
 /* "network bandwidth 25 Gbit/s to 100 Gbit/s", "pin encoder self = 1", "batch 32 to 64". Returns
  * out. */
 char *ledger_edit(const struct watch *w, const struct ledger_row *r, char *out, size_t room);
-/* "proven", "best found", "none, proven". */
-const char *ledger_proof(const struct ledger_row *r);
+enum { LEDGER_PROOF_ROOM = 64 };
+/* "proven over variables", "no split of both fits", "best found"; brief, as a cell of a column that
+ * says "proof": "over variables", "no split fits". Returns out. */
+char *ledger_proof(const struct ledger_row *r, bool brief, char out[static LEDGER_PROOF_ROOM]);
 /* Its line for the search, to make the same edit again; false: it is too long, or no edit. */
 bool ledger_command(const struct watch *w, const struct ledger_row *r, char *out, size_t room);
 

@@ -4,11 +4,11 @@
 #include "engine/live/past.h"
 #include "engine/live/search_state.h"
 #include "engine/live/snapshot.h"
-#include "engine/live/thread.h"
 #include "engine/problem/problem.h"
 #include "engine/search/search.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/thread.h"
 
 #include <limits.h>
 #include <stdatomic.h>
@@ -34,7 +34,7 @@ struct past_job {
     struct past_event *events;
     uint64_t *episodes;
     size_t event_count, event_room, episode_count, episode_room;
-    char trouble[160];
+    struct err trouble;                         /* code 0: none */
     struct past_branch branches[BRANCHES_MOST]; /* there once looked_for, and not changed then */
     int branch_count, more_branches;
     bool looked_for;
@@ -66,7 +66,7 @@ static bool follow_array(void **to, size_t *room, size_t *count, const void *fro
 
 static void fail_past(struct past_job *j, const struct err *e)
 {
-    snprintf(j->trouble, sizeof j->trouble, "%.150s", e->what);
+    j->trouble = *e;
     j->surveyed = true;
 }
 
@@ -82,8 +82,8 @@ static void go_to_moment(struct past_job *j)
     while (!c && !rc && !j->stop && j->wanted == step) {
         pthread_mutex_unlock(&j->lock);
         rc = past_go(j->past, step, SURVEY_STEPS, &c, &e);
-        if (c)
-            shot = search_state_snapshot(c);
+        if (c && !(shot = search_state_snapshot(c)))
+            rc = err_no_memory(&e, "for a moment of the past");
         pthread_mutex_lock(&j->lock);
     }
     if (!c && !rc) /* asked elsewhere, or to end */
@@ -210,10 +210,11 @@ void past_job_free(struct past_job *j)
 void past_job_look(struct past_job *j, struct past_look *out)
 {
     pthread_mutex_lock(&j->lock);
-    (void)follow_array((void **)&j->shown_events, &j->shown_event_room, &j->shown_event_count,
-                       j->events, j->event_count, sizeof *j->events);
-    (void)follow_array((void **)&j->shown_episodes, &j->shown_episode_room, &j->shown_episode_count,
-                       j->episodes, j->episode_count, sizeof *j->episodes);
+    bool follows =
+        follow_array((void **)&j->shown_events, &j->shown_event_room, &j->shown_event_count,
+                     j->events, j->event_count, sizeof *j->events) &&
+        follow_array((void **)&j->shown_episodes, &j->shown_episode_room, &j->shown_episode_count,
+                     j->episodes, j->episode_count, sizeof *j->episodes);
     snapshot_release(j->shown);
     j->shown = snapshot_keep(j->shot);
     *out = (struct past_look){.events = j->shown_events,
@@ -229,7 +230,9 @@ void past_job_look(struct past_job *j, struct past_look *out)
                               .looked_for = j->looked_for,
                               .surveyed = j->surveyed,
                               .is_there = j->is_there && j->step == j->wanted};
-    memcpy(out->trouble, j->trouble, sizeof out->trouble);
+    if (!follows && !j->trouble.code)
+        err_no_memory(&j->trouble, "for the past of a search");
+    out->trouble = j->trouble;
     pthread_mutex_unlock(&j->lock);
 }
 

@@ -24,7 +24,7 @@ struct past_look {
     int branch_count, more_branches;
     bool looked_for;         /* before, there may be others */
     bool surveyed, is_there; /* the whole journal was seen; the shot is of the point asked for */
-    char trouble[160];
+    struct err trouble;      /* code 0: none */
 };
 
 /* `p` and `o` as the session began; the journal is read before this returns. `in_thread` false:

@@ -1,7 +1,6 @@
 #include "tui/watch/pipeline_job.h"
 
 #include "engine/cluster/cluster.h"
-#include "engine/live/thread.h"
 #include "engine/pipeline/formula.h"
 #include "engine/pipeline/pipe_exact.h"
 #include "engine/pipeline/pipe_infer.h"
@@ -12,6 +11,7 @@
 #include "hlo/support/clock.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/thread.h"
 #include "tui/files/policy_file.h"
 
 #include <math.h>

@@ -1,12 +1,12 @@
 #include "tui/watch/pipeline_learn.h"
 
-#include "engine/live/thread.h"
 #include "engine/pipeline/pipe_game.h"
 #include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/pipe_search_ops.h"
 #include "engine/pipeline/space.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/thread.h"
 #include "rl/agent.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 #include "tui/watch/placing.h"
 
-#include "engine/live/thread.h"
 #include "engine/place/from_module.h"
 #include "engine/place/graph_file.h"
 #include "engine/place/nets.h"
@@ -14,6 +13,7 @@
 #include "hlo/support/err.h"
 #include "hlo/support/file.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/thread.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

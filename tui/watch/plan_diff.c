@@ -11,6 +11,7 @@
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "tui/watch/flips.h"
 
 #include <string.h>
 
@@ -50,47 +51,14 @@ uint32_t plan_splits(const struct watch *w, const label *on, int move)
     return count;
 }
 
-/* Gives class `k` its label of B in `on`. False: another split is in the way. */
-static bool take_label(const struct watch *w, label *on, class_id k, label to)
+/* Sets the price, against a step of `a_ms`; `on`: room for labels. */
+static void price_difference(const struct watch *w, const label *a, double a_ms, const label *b,
+                             label *on, struct plan_difference *d)
 {
-    const struct classes *c = &w->problem->classes;
-
-    for (uint32_t n = 0; n < c->info[k].meet_count; n++) {
-        if (on[c->meets[c->info[k].meets + n].other] & to)
-            return false;
-    }
-    on[k] = to;
-    return true;
-}
-
-static label on_axis(label from, label with, uint32_t axis)
-{
-    label bit = (label)(1u << axis);
-    return (label)((from & ~bit) | (with & bit));
-}
-
-/* Sets the price; `on` is A's labels before and after. */
-static void price_difference(const struct watch *w, const label *b, label *on,
-                             struct plan_difference *d)
-{
-    const struct game_move *m = d->move == MOVE_NONE ? NULL : &w->moves->items[d->move];
-    const class_id *k = m ? w->moves->pool + m->classes : &d->class;
-    double before = step_tables_cost(&w->problem->step_tables, on).step_ms;
-    label was[64];
-    uint32_t done = 0;
-
-    if (d->classes > sizeof was)
-        return;
-    d->priced = true;
-    for (; done < d->classes && d->priced; done++) {
-        was[done] = on[k[done]];
-        d->priced =
-            take_label(w, on, k[done], m ? on_axis(on[k[done]], b[k[done]], m->axis) : b[k[done]]);
-    }
+    memcpy(on, a, w->problem->classes.count * sizeof *on);
+    d->priced = flips_take(w, d->move, d->class, b, on, &d->along);
     if (d->priced)
-        d->price_ms = step_tables_cost(&w->problem->step_tables, on).step_ms - before;
-    for (uint32_t n = 0; n < done; n++)
-        on[k[n]] = was[n];
+        d->price_ms = step_tables_cost(&w->problem->step_tables, on).step_ms - a_ms;
 }
 
 static bool differs_in_class(const struct watch *w, const label *a, const label *b, int n,
@@ -147,10 +115,10 @@ int plan_differences(const struct watch *w, const label *a, const label *b,
         free(on);
         return err_set(e, ERR_MEMORY, "not enough memory to compare");
     }
-    memcpy(on, a, c->count * sizeof *on);
+    double a_ms = step_tables_cost(&w->problem->step_tables, a).step_ms;
     for (int n = 0; n < w->move_count; n++) {
         if (differs_in_class(w, a, b, n, &list[found]))
-            price_difference(w, b, on, &list[found++]);
+            price_difference(w, a, a_ms, b, on, &list[found++]);
     }
     for (class_id k = 0; k < c->count; k++) {
         if (a[k] == b[k] || watch_move_of(w, k) != MOVE_NONE)
@@ -161,7 +129,7 @@ int plan_differences(const struct watch *w, const label *a, const label *b,
                                                .dims = c->info[k].var_dims + c->info[k].input_dims,
                                                .a = a[k] != 0,
                                                .b = b[k] != 0};
-        price_difference(w, b, on, &list[found++]);
+        price_difference(w, a, a_ms, b, on, &list[found++]);
     }
     for (size_t n = 0; n < found; n++)
         find_where(w, &list[n]);

@@ -31,8 +31,9 @@ struct plan_difference {
     class_id class;         /* its first */
     uint32_t classes, dims; /* dims of variables and inputs */
     uint32_t a, b;          /* of its classes split in either plan */
-    bool priced;            /* false: A can not take it alone, another split of A is in the way */
-    double price_ms;        /* A's step time with only this as in B, against A */
+    bool priced;            /* false: A can not take it at all */
+    uint32_t along;         /* splits of A that stand in its way, and are whole then */
+    double price_ms;        /* A's step time with this as in B, against A */
     hlo_id where; /* the first use of its first class's dims of variables or inputs; HLO_NONE */
     hlo_id where_last; /* the last such in the order of source lines */
 };

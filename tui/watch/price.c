@@ -25,14 +25,16 @@ static bool pin_move(const struct watch *w, struct strict *s, int move, bool spl
     return true;
 }
 
-static bool pin_all(const struct watch *w, struct strict *s, int move, int split)
+static bool pin_all(const struct watch *w, struct strict *s, int first, int count, int split)
 {
-    if (split >= 0 && !pin_move(w, s, move, split == 1))
-        return false;
+    for (int n = first; split >= 0 && n < first + count; n++) {
+        if (!pin_move(w, s, n, split == 1))
+            return false;
+    }
     for (uint32_t n = 0; n < w->shot->pin_count; n++) {
-        const struct live_pin *pin = &w->shot->pins[n];
-        bool asked = split >= 0 &&
-                     pin->move == (uint32_t)move; /* a pin may be of no decision of this search */
+        const struct live_pin *pin = &w->shot->pins[n]; /* maybe of no decision of this search */
+        bool asked =
+            split >= 0 && pin->move >= (uint32_t)first && pin->move < (uint32_t)(first + count);
         if (!asked && !strict_decide(s, pin->class, pin->axis, pin->split, NULL))
             return false;
     }
@@ -71,7 +73,7 @@ static uint32_t count_changes(const struct watch *w, const label *on)
     return changes;
 }
 
-struct price price_at_best(const struct watch *w, int move, int split)
+struct price price_of_series(const struct watch *w, int first, int count, int split)
 {
     struct game_options game = w->shot->options.game;
     struct price p = {.known = false};
@@ -82,7 +84,7 @@ struct price price_at_best(const struct watch *w, int move, int split)
     game.reward = GAME_REWARD_COST; /* prices are times */
     if ((w->exact && w->exact->seconds > SLOW_SECONDS) || strict_new(&w->problem->labels, &s, &e))
         return p;
-    p.impossible = !pin_all(w, &s, move, split);
+    p.impossible = !pin_all(w, &s, first, count, split);
     if (!p.impossible && !optimum_find(w->problem, &game, &s, w->problem->stop, &r, &e)) {
         p.known = r.fits;
         p.impossible = !r.fits;
@@ -94,4 +96,9 @@ struct price price_at_best(const struct watch *w, int move, int split)
     }
     strict_release(&s);
     return p;
+}
+
+struct price price_at_best(const struct watch *w, int move, int split)
+{
+    return price_of_series(w, move, 1, split);
 }

@@ -20,5 +20,7 @@ struct price {
  * allowed). Milliseconds: left unknown where the search's own optimum took longer than a frame may.
  */
 struct price price_at_best(const struct watch *w, int move, int split);
+/* The same of the decisions first .. first + count - 1 together. */
+struct price price_of_series(const struct watch *w, int first, int count, int split);
 
 #endif

@@ -1,10 +1,10 @@
 #include "tui/watch/race_run.h"
 
-#include "engine/live/thread.h"
 #include "engine/search/game.h"
 #include "engine/search/search.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/thread.h"
 
 #include <math.h>
 #include <stdatomic.h>

@@ -1,13 +1,13 @@
 #include "tui/watch/relaxed_job.h"
 
 #include "engine/cost/memory.h"
-#include "engine/live/thread.h"
 #include "engine/problem/problem.h"
 #include "engine/relaxed/relaxed.h"
 #include "hlo/meaning/roles.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/thread.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 #include "tui/watch/removal_job.h"
 
-#include "engine/live/thread.h"
 #include "engine/plan/explain_reshard.h"
 #include "engine/plan/plan.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/thread.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

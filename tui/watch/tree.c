@@ -630,8 +630,8 @@ static void mark_node(struct tree *t, const struct watch *w, struct tree_node *n
         open |= status == -1;
         split |= status == 1;
         next |= w->position != MOVE_NONE && move == w->position;
-        node->differs |=
-            move != MOVE_NONE && w->best && w->exact && w->move[move].best != w->move[move].exact;
+        node->differs |= move != MOVE_NONE && w->best && watch_optimum(w) &&
+                         w->move[move].best != w->move[move].exact;
     }
     node->mark = (uint8_t)(!any || node->first_child != TREE_NONE ? TREE_MIXED
                            : next                                 ? TREE_NEXT

@@ -3,11 +3,11 @@
 #include "engine/live/ledger.h"
 #include "engine/live/search_state.h"
 #include "engine/live/snapshot.h"
-#include "engine/live/thread.h"
 #include "engine/problem/problem.h"
 #include "engine/search/search.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/thread.h"
 #include "tui/watch/ledger_text.h"
 
 #include <stdatomic.h>
@@ -48,7 +48,7 @@ static void *run_trial(void *context)
 {
     struct trial_job *j = context;
     struct search_state c = {0};
-    struct trial_look look = {.done = true, .proof = ""};
+    struct trial_look look = {.done = true};
     struct err e = {0};
 
     int rc = search_state_new(&j->problem, &j->options, &c, &e);
@@ -59,7 +59,7 @@ static void *run_trial(void *context)
             look.has_plan = ledger_has_plan(r);
             look.step_ms = r->figures.cost.step_ms;
             look.memory = r->figures.memory.peak;
-            look.proof = ledger_proof(r);
+            ledger_proof(r, false, look.proof);
         }
         search_state_release(&c);
     }
@@ -168,7 +168,7 @@ void trial_follow(struct trial *t, const struct watch *w, const char *line, doub
         return;
     t->is_of_line = true;
     if (begin(w, t->line, now_ms > 0, &t->job, &e)) {
-        t->look = (struct trial_look){.done = true, .proof = ""};
+        t->look = (struct trial_look){.done = true};
         snprintf(t->look.trouble, sizeof t->look.trouble, "%.150s", e.what);
     }
     end_when_done(t);

@@ -5,6 +5,7 @@
 #define AUTOMAP_TUI_WATCH_TRIAL_H
 
 #include "engine/live/command.h"
+#include "tui/watch/ledger_text.h"
 #include "tui/watch/watch.h"
 
 #include <stdbool.h>
@@ -12,10 +13,10 @@
 
 struct trial_look {
     bool done;
-    char trouble[160];      /* done: why it can not be; "": it can */
-    bool has_plan;          /* one that fits */
-    double step_ms, memory; /* of the optimum; bytes of a device */
-    const char *proof;      /* as ledger_proof has it */
+    char trouble[160];             /* done: why it can not be; "": it can */
+    bool has_plan;                 /* one that fits */
+    double step_ms, memory;        /* of the optimum; bytes of a device */
+    char proof[LEDGER_PROOF_ROOM]; /* as ledger_proof has it */
 };
 
 struct trial_job;

@@ -123,13 +123,10 @@ static bool shorten_once(struct word *words, uint32_t count)
     if (plains && telling)
         return words[plain[plains - 1]].is_left_out = true;
     for (enum word_kind k = WORD_NUMBER; k <= WORD_AXIS && plains + telling; k++) {
-        bool any = false;
-        for (uint32_t n = 0; n < count; n++) {
-            any |= words[n].kind == k && !words[n].is_left_out;
-            words[n].is_left_out |= words[n].kind == k;
+        for (uint32_t n = count; n-- > 0;) { /* sizes stand last, behind what it is a no. of */
+            if (words[n].kind == k && !words[n].is_left_out)
+                return words[n].is_left_out = true;
         }
-        if (any)
-            return true;
     }
     return false;
 }
@@ -431,7 +428,7 @@ static void read_plans(struct watch *w, bool moved)
         return;
     for (int n = 0; n < w->move_count; n++) {
         w->move[n].best = w->best ? count_split(w, w->best, n) : 0;
-        w->move[n].exact = w->exact ? count_split(w, w->exact, n) : 0;
+        w->move[n].exact = watch_optimum(w) ? count_split(w, w->exact, n) : 0;
     }
 }
 
@@ -550,9 +547,16 @@ void watch_send(struct watch *w, const char *format, ...)
     session_send(w->session, &c);
 }
 
+const char *const watch_decides[3] = {"variables", "inputs", "both"};
+
+const struct live_plan *watch_optimum(const struct watch *w)
+{
+    return w->exact && w->exact->fits ? w->exact : NULL;
+}
+
 double watch_gap(const struct watch *w)
 {
-    if (!w->best || !w->exact || !w->best->fits || !w->exact->fits)
+    if (!w->best || !w->best->fits || !watch_optimum(w))
         return NAN;
     if (w->shot->options.game.reward == GAME_REWARD_PAPER)
         return 1 - w->best->score / w->exact->score;

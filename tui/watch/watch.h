@@ -117,6 +117,10 @@ label watch_open(const struct watch *w, dim_id d);
 /* Distance of the best plan from the optimum, in step time or, under the paper's reward, in reward.
  * 0: it is optimal. NAN: not known, or one of the two exceeds the memory limit. */
 double watch_gap(const struct watch *w);
+/* By game_kind, what is decided, in short: "optimum of both". */
+extern const char *const watch_decides[3];
+/* What exact found, where that fits: what choices are held against. NULL: there is none. */
+const struct live_plan *watch_optimum(const struct watch *w);
 
 /* Bytes of a device that plans must not exceed: the search's memory limit, or all a device has. */
 double watch_memory_limit(const struct watch *w);

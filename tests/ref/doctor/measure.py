@@ -1,12 +1,13 @@
 """automap doctor against the programs of programs.py (or steps.py), compiled here for 8 simulated devices: lines, causes
 and verdicts against what is known of them, and each planned change put into the program and compiled again.
 
-    python tests/ref/doctor/measure.py AUTOMAP [--gspmd] [--compiled] [--bare] [--of steps] [--keep DIR] [--verbose] [NAME ..]
+    python tests/ref/doctor/measure.py AUTOMAP [--gspmd] [--compiled] [--bare] [--of steps|twists] [--half FIRST] [--keep DIR]
+        [--verbose] [NAME ..]
 
 --gspmd: the older partitioner. --compiled: the compiled text with the program before. --bare: without the
 program before. --keep DIR: the dumps. --write DIR: the dumps of each program that is answered rightly, packed,
 and its answer, for tests that have no JAX. Prints k of n; 0 when all are right. 77 without JAX."""
-import argparse, functools, gzip, importlib, inspect, json, os, pathlib, re, subprocess, sys, tempfile
+import argparse, functools, gzip, importlib, inspect, json, os, pathlib, re, shutil, subprocess, sys, tempfile
 
 p = argparse.ArgumentParser()
 p.add_argument("automap")
@@ -14,6 +15,7 @@ p.add_argument("names", nargs="*")
 for flag in ("gspmd", "compiled", "bare", "verbose"):
     p.add_argument("--" + flag, action="store_true")
 p.add_argument("--of", default="programs")
+p.add_argument("--half", choices=("FIRST", "SECOND", "THIRD"))
 p.add_argument("--keep")
 p.add_argument("--write")
 args = p.parse_intermixed_args()
@@ -59,12 +61,25 @@ def dumps(name, f, mesh, ins, outs, shapes):
 
 
 def doctor(after, before):
-    more = [] if args.bare else ["--before", before]
+    more = ["--before", before]
+    if args.bare:  # beside a dump the program before is found by itself
+        alone = out / "alone"
+        alone.mkdir(exist_ok=True)
+        after, more = shutil.copy(after, alone / "dump.txt"), []
     cmd = [args.automap, "doctor", after, "--json", *more]
     r = subprocess.run(cmd, capture_output=True, text=True)
     if r.returncode:
         raise SystemExit(f"{after}: {r.stderr.strip()}")
     return json.loads(r.stdout)
+
+
+def price(found):
+    """ms of a step; a sum that is cut again counts as the reduce-scatter that others than XLA for CPU make of it,
+    as plans count it."""
+    def left(c):
+        after = c.get("after", {})
+        return after if after.get("kind") == "reduce-scatter" and c["kind"] == "all-reduce" else c
+    return sum(left(c)["ms"] for c in found["collectives"])  # of all trips
 
 
 def spec_of(words, mesh):
@@ -149,12 +164,16 @@ def check(name):
         told += [c.get("cure", "").replace('"', "") for c in found["collectives"] if c["verdict"] == "unwanted" or not told]
         if not any(words.startswith(one) if one else not plans for words in told + [""] for one in begins.split("|")):
             faults.append(f"changes {told}, expected one that begins with \"{begins}\"")
+    said = " ".join(c.get("cure", "") for c in found["collectives"])
+    if "says" in program and not re.search(program["says"], said):
+        faults.append(f"says \"{said}\", expected {program['says']}")
     if len(plans) > 1 and not any("in between" in words for words in plans):  # what the doctor prices together
         parts = {}
         for one in (one for words in plans for one in words.split("; ")):
             parts.setdefault(re.split(r" P\(", one)[0], one)
         ours = dict(next(iter(plans.values())), change="; ".join(parts.values()), bytes=found["planned_together"]["bytes"])
         plans["together"] = ours
+    best_ms = price(found)
     for k, plan in enumerate(plans.values()):
         new = with_change(program, plan)
         if not new:
@@ -165,9 +184,15 @@ def check(name):
         jax.clear_caches()
         left = doctor(*dumps(f"{name}_c{k}", f, mesh, new[0], new[1], shapes))
         changed.clear()
-        tried.append((name, plan["change"], found["sent_bytes"], left["sent_bytes"], found["ms"], left["ms"], plan["bytes"], left["bytes"]))
-        if left["ms"] >= found["ms"]:
-            faults.append(f"XLA, given \"{plan['change']}\", takes {left['ms']:.4f} ms, not less than {found['ms']:.4f}")
+        before, after = price(found), price(left)
+        tried.append((name, plan["change"], found["sent_bytes"], left["sent_bytes"], before, after, plan["bytes"], left["bytes"]))
+        best_ms = min(best_ms, after)
+        if after >= before:
+            faults.append(f"XLA, given \"{plan['change']}\", takes {after:.4f} ms, not less than {before:.4f}")
+    if "cured" in program and not args.bare:
+        by_hand = price(doctor(*dumps(f"{name}_cured", f, mesh, *program["cured"], shapes)))
+        if best_ms > 1.02 * by_hand + 1e-6:
+            faults.append(f"its changes leave {best_ms * 1e3:.1f} us, an expert's {by_hand * 1e3:.1f}")
     if args.write and not faults:
         write(name, found, files)
     return faults
@@ -203,7 +228,7 @@ def write(name, found, files):
 
 
 tried, right = [], 0
-names = args.names or list(programs)
+names = args.names or (getattr(source, args.half) if args.half else list(programs))
 for name in names:
     if args.verbose:
         print(name)

@@ -14,6 +14,8 @@ os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.experimental.pallas.ops.gpu import layer_norm, softmax
+from jax.experimental.pallas.ops.tpu.megablox import gmm
 from jax.experimental.pallas.ops.tpu.splash_attention import splash_attention_kernel as kernel
 from jax.experimental.pallas.ops.tpu.splash_attention import splash_attention_mask as masks
 from jax.sharding import Mesh, PartitionSpec as P
@@ -70,6 +72,36 @@ emit("empty", lambda x: jax.lax.dynamic_update_slice(jax.lax.empty((64, 32), jnp
 emit("scaled", jax.nn.scaled_matmul, shape((2, 64, 128), jnp.float8_e4m3fn), shape((2, 32, 128), jnp.float8_e4m3fn),
      shape((2, 64, 4), jnp.float8_e8m0fnu), shape((2, 32, 4), jnp.float8_e8m0fnu), platform="cuda")
 emit("approx", lambda x: jax.lax.approx_max_k(x, 8), shape((16, 4096), jnp.float32), platform="tpu")
+
+
+
+def experts(x, w, sizes):
+    return gmm(x, w, sizes, preferred_element_type=jnp.float32).sum()
+
+
+emit("gmm", jax.value_and_grad(experts, argnums=(0, 1)), shape((1024, 512), jnp.bfloat16),
+     shape((8, 512, 1536), jnp.bfloat16), shape((8,), jnp.int32), platform="tpu")
+
+
+def spectral(a):
+    return (jnp.linalg.eig(a)[0], jax.lax.linalg.schur(a)[0], jax.lax.linalg.hessenberg(a)[0],
+            jax.lax.linalg.tridiagonal(a)[0])
+
+
+def solvers(a):
+    return (jnp.linalg.cholesky(a), jax.lax.linalg.lu(a)[0], jnp.linalg.qr(a)[0], jnp.linalg.eigh(a)[0],
+            jnp.linalg.svd(a)[1], jax.lax.linalg.tridiagonal(a)[0])
+
+
+emit("spectral", spectral, shape((8, 16, 16), jnp.float32))
+emit("rocm", solvers, shape((8, 16, 16), jnp.float32), platform="rocm")
+emit("tridiagonal", jax.lax.linalg.tridiagonal_solve, *[shape((8, 64), jnp.float32)] * 3,
+     shape((8, 64, 4), jnp.float32), platform="cuda")
+emit("norms", lambda x, w, b: softmax.softmax(layer_norm.layer_norm(x, w, b)), shape((4, 128, 512), jnp.float32),
+     shape((512,), jnp.float32), shape((512,), jnp.float32), platform="cuda")
+jax.config.update("jax_threefry_gpu_kernel_lowering", True)
+emit("threefry", lambda k: jax.random.normal(k, (64, 128)), shape((2,), jnp.uint32), platform="cuda")
+jax.config.update("jax_threefry_gpu_kernel_lowering", False)
 
 mesh = Mesh(np.array(jax.devices()).reshape(2, 4), ("dp", "tp"))
 

@@ -30,6 +30,13 @@ def convolution(groups, batch_groups=1, per=2):
             feature_group_count=groups, batch_group_count=batch_groups)), [x, S(kernel, f32)]
 
 
+def turned():
+    """As the gradient of each example alone has it, f01b_i01o->01bf: what XLA inserts is no gather and loses parts."""
+    dims = lax.ConvDimensionNumbers((3, 0, 1, 2), (3, 0, 1, 2), (2, 3, 0, 1))
+    return (lambda a, k: lax.conv_general_dilated(a, k, (1, 1), "VALID", dimension_numbers=dims, feature_group_count=8)), [
+        S((8, 8, 8, 4), f32), S((1, 3, 3, 8), f32)]
+
+
 
 
 # name: (function, shapes, [(dims of operands that are split, dims of results that are)]): None is whole
@@ -53,6 +60,7 @@ OPS = {
     "convolution, features": (*convolution(1), (None, 3), (3,)),
     "depthwise convolution, features": (*convolution(8), (3, 3), (3,)),
     "grouped convolution, batch": (*convolution(2), (0, None), (0,)),
+    "depthwise convolution that turns its dims, features": (*turned(), (0, 3), (3,)),
     "convolution with batch groups, features": (*convolution(1, 2), (None, 3), (3,)),
     "select_and_scatter": (jax.grad(lambda x: jnp.sum(lax.reduce_window(x, -jnp.inf, lax.max, (1, 2), (1, 2), "VALID") ** 2)),
                            [VECTOR], (0,), (0,)),

@@ -1,6 +1,6 @@
 """Training steps of GPT models of published runs, for `automap bench reality --runs own.yaml --modules OUT`: shapes alone,
 layers in a scan, bf16 compute, f32 master weights, AdamW, tied embedding; full: every layer is recomputed.
-usage: gpt.py OUT    (needs jax)"""
+usage: gpt.py OUT [NAME ..]    (needs jax)"""
 import gzip, os, sys
 
 import jax
@@ -20,8 +20,12 @@ RUNS = [("gpt-1.3b-2k",   24, 2048, 16, 2048,  64, False),
         ("gpt-146b-full", 80, 12288, 96, 2048, 2304, True),
         ("gpt-310b-full", 96, 16384, 128, 2048, 2160, True),
         ("gpt-530b-full", 105, 20480, 128, 2048, 2520, True),
-        ("gpt-1t-full",  128, 25600, 160, 2048, 3072, True)]
-VOCABULARY = 51200
+        ("gpt-1t-full",  128, 25600, 160, 2048, 3072, True),
+        ("gpt-175b-full", 96, 12288, 96, 2048, 1536, True),
+        ("mt-nlg-530b-full", 105, 20480, 128, 2048, 1920, True),
+        ("bloom-176b-full", 70, 14336, 112, 2048, 2048, True)]
+VOCABULARY = {"bloom-176b-full": 250880}
+USUAL = 51200  # of all others
 
 
 def norm(x, scale, bias):
@@ -63,7 +67,7 @@ def step(params, m, v, count, tokens, targets, heads, full):
     return params, m, v, count, value
 
 
-def shapes(layers, width, heads, length):
+def shapes(layers, width, heads, length, vocabulary):
     f = lambda *s: jax.ShapeDtypeStruct(s, jnp.float32)
     e = width // heads
     p = {"ln1_scale": f(layers, width), "ln1_bias": f(layers, width), "ln2_scale": f(layers, width), "ln2_bias": f(layers, width),
@@ -71,11 +75,13 @@ def shapes(layers, width, heads, length):
          "down": f(layers, 4 * width, width), "down_bias": f(layers, width)}
     for n in "qkv":
         p[n], p[n + "_bias"] = f(layers, width, heads, e), f(layers, heads, e)
-    return {"embed": f(VOCABULARY, width), "positions": f(length, width), "ln_scale": f(width), "ln_bias": f(width), "layers": p}
+    return {"embed": f(vocabulary, width), "positions": f(length, width), "ln_scale": f(width), "ln_bias": f(width), "layers": p}
 
 
 for name, layers, width, heads, length, batch, full in RUNS:
-    params = shapes(layers, width, heads, length)
+    if sys.argv[2:] and name not in sys.argv[2:]:
+        continue
+    params = shapes(layers, width, heads, length, VOCABULARY.get(name, USUAL))
     tokens = jax.ShapeDtypeStruct((batch, length), jnp.int32)
     count = jax.ShapeDtypeStruct((), jnp.float32)
     jitted = jax.jit(lambda *a: step(*a, heads, full), donate_argnums=(0, 1, 2))

@@ -28,6 +28,7 @@ LARGEST_RUN = 1 << 31  # bytes of arguments
 MOST_FLOPS = "5e10"
 SECONDS = 1500  # for one plan
 TOLERANCE = 1e-4
+TOLERANCE_BF16 = 2.0 ** -8  # of steps that compute in bfloat16: one rounding
 
 
 # ---- a child: plans, applies, compiles, runs ----
@@ -60,7 +61,9 @@ class Child:
         self.step, self.args, variables = steps.step(name)
         self.model = os.path.join(folder, "step.mlir")
         with open(self.model, "w") as f:
-            f.write(self.step.lower(*self.args).as_text())
+            text = self.step.lower(*self.args).as_text()
+            f.write(text)
+        self.is_bf16 = "xbf16>" in text
         self.given, self.variables = [], None
         if variables:
             self.given = ["--vars", os.path.join(folder, "numbers")]
@@ -96,26 +99,39 @@ class Child:
         if self.values is None:
             self.values = values(self.args, self.variables)
             self.whole = self.results(jax.jit(lambda *a: self.step(*a)), self.values)
-        split = [np.asarray(x) for x in jax.tree.leaves(ready(*ready.place(*copies(self.values))))]
-        row = {"difference": worst(self.whole, split)}
+        split = [plain(x) for x in jax.tree.leaves(ready(*ready.place(*copies(self.values))))]
+        row = {"difference": worst(self.whole, split), "bf16": self.is_bf16}
         if not row["difference"] <= TOLERANCE:
             rng = np.random.default_rng(1)
-            off = lambda x: (x * (1 + 1e-6 * rng.standard_normal(x.shape))).astype(x.dtype) if x.dtype.kind == "f" else x  # noqa: E731
+            off = lambda x: (x * (1 + 1e-6 * rng.standard_normal(x.shape))).astype(x.dtype) if not is_key(x) and x.dtype.kind == "f" else x  # noqa: E731
             row["noise"] = worst(self.whole, self.results(jax.jit(lambda *a: self.step(*a)), jax.tree.map(off, self.values)))
         return row
 
     def results(self, step, arrays):
         import jax
-        import numpy as np
 
-        return [np.asarray(x) for x in jax.tree.leaves(step(*copies(arrays)))]
+        return [plain(x) for x in jax.tree.leaves(step(*copies(arrays)))]
+
+
+def is_key(x):
+    import jax
+
+    return jax.dtypes.issubdtype(x.dtype, jax.dtypes.extended)
+
+
+def plain(x):
+    """As numbers, random keys too."""
+    import jax
+    import numpy as np
+
+    return np.asarray(jax.random.key_data(x) if is_key(x) else x)
 
 
 def copies(arrays):
     import jax
     import numpy as np
 
-    return jax.tree.map(np.array, arrays)
+    return jax.tree.map(lambda x: jax.random.clone(x) if is_key(x) else np.array(x), arrays)
 
 
 def values(args, variables):
@@ -127,6 +143,8 @@ def values(args, variables):
 
     def value(path, s):
         n = next(count)
+        if is_key(s):
+            return jax.random.split(jax.random.key(0), s.shape) if s.shape else jax.random.key(0)
         if not np.issubdtype(s.dtype, np.inexact) and s.dtype != jax.numpy.bfloat16:
             return rng.integers(0, 2, s.shape).astype(s.dtype)
         x = rng.standard_normal(s.shape) * 0.1
@@ -217,8 +235,9 @@ class Model:
     def names(self):
         import jax
 
-        framework = os.path.basename(os.path.dirname(self.name)) if self.name.endswith(".gz") else None
-        return {"model": os.path.basename(self.name).split(".")[0], "framework": framework, "jax": jax.__version__}
+        path, at, small = self.name.partition("@")
+        framework = os.path.basename(os.path.dirname(path)) if path.endswith(".gz") else None
+        return {"model": os.path.basename(path).split(".")[0] + at + small, "framework": framework, "jax": jax.__version__}
 
     def leave_out(self, file):
         """The cases that a file of rows has."""
@@ -306,9 +325,13 @@ class Model:
         return judge(row, plan, text, row["case"] in ("relaxed", "joined"), plan_file)
 
 
+def tolerance(row):
+    return TOLERANCE_BF16 if row.get("bf16") else TOLERANCE
+
+
 def is_good(row):
     """Collectives and numbers; where rounding is what differs, at most ten times what 1e-6 of noise does."""
-    near = row.get("difference", 0) <= max(TOLERANCE, 10 * row.get("noise", 0))
+    near = row.get("difference", 0) <= max(tolerance(row), 10 * row.get("noise", 0))
     return bool(row.get("agree")) and near
 
 
@@ -325,7 +348,7 @@ def state(row):
     """agrees; announced: it does not, and the export warned; refused: automap plans no such program; misses."""
     if "error" in row:
         return "refused" if "written for each device" in row["error"] else "misses"
-    return "agrees" if is_good(row) else "announced" if "warning" in row.get("said", "") and row.get("difference", 0) <= TOLERANCE else "misses"
+    return "agrees" if is_good(row) else "announced" if "warning" in row.get("said", "") and row.get("difference", 0) <= tolerance(row) else "misses"
 
 
 def table(files):
@@ -355,6 +378,7 @@ def table(files):
 
 
 def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the child ends, too
     if sys.argv[1] == "--child":
         return child(*sys.argv[2:])
     if sys.argv[1] == "--table":

@@ -1,5 +1,5 @@
 """Training steps and other programs of several packages, as this jax prints them: NAME.debug.mlir.gz and NAME.debug.hlo.txt.gz
-each, which twins.py compares. Programs of packages that are not installed are left out.
+each, NAME.mlir.gz and NAME.hlo.txt.gz without locations, NAME.generic.mlir.gz in generic form, which twins.py compares. Programs of packages that are not installed are left out.
 
     programs.py FOLDER [NAME ..]"""
 
@@ -602,10 +602,13 @@ def debug_hlo(lowered):
 
 
 def write(lowered, path):
-    """The two prints of one program."""
-    stablehlo = lowered.compiler_ir("stablehlo").operation.get_asm(enable_debug_info=True)
-    for form, text in {"mlir": stablehlo, "hlo.txt": debug_hlo(lowered)}.items():
-        with gzip.open(f"{path}.debug.{form}.gz", "wt") as file:
+    """The prints of one program."""
+    module = lowered.compiler_ir("stablehlo").operation
+    texts = {"debug.mlir": module.get_asm(enable_debug_info=True), "mlir": module.get_asm(),
+             "generic.mlir": module.get_asm(print_generic_op_form=True),
+             "debug.hlo.txt": debug_hlo(lowered), "hlo.txt": lowered.as_text("hlo")}
+    for form, text in texts.items():
+        with gzip.open(f"{path}.{form}.gz", "wt") as file:
             file.write(text)
 
 
@@ -615,7 +618,7 @@ def main(folder, names):
         try:
             step, shapes = PROGRAMS[name]()
             write(step.lower(*shapes), os.path.join(folder, name))
-        except (ImportError, AttributeError, TypeError) as missing:  # a package, or one that is too old for this jax
+        except (ImportError, AttributeError, TypeError, ValueError) as missing:  # a package, or one that is too old for this jax
             print(f"{name} is left out: {str(missing)[:200]}", file=sys.stderr)
 
 

@@ -2,8 +2,9 @@
 
     t5-tiny                    one of examples/make, as it is shipped
     t5-base12@small            the same layers, narrow, with few examples: to be run where the real one is only compiled
-    gru_reverse                one of programs.py or more_programs.py
+    gru_reverse                one of programs.py, more_programs.py or odd_programs.py
     .../zoo/flax/NAME.hlo.gz   HLO that a framework printed: XLA's own translation of it to StableHLO is the step
+    .../NAME.hlo.gz@small      the same text with small sizes (smaller.py)
 
 step(name) gives a jitted step, its arguments' shapes, and numbers of the trainable arguments where a list says them."""
 import dataclasses
@@ -14,6 +15,13 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "../../../examples/make")]
+
+
+from smaller import smaller  # noqa: E402
+
+
+def is_text(name):
+    return name.partition("@")[0].endswith(".gz")
 
 
 def shipped_names():
@@ -55,7 +63,7 @@ def shipped(name):
     return common.training_step(model)
 
 
-def from_hlo(path):
+def from_hlo(name):
     """The HLO as a jitted step of its arguments in a row."""
     import jax
     import jax.export
@@ -65,9 +73,12 @@ def from_hlo(path):
     from jaxlib import _jax
     from jaxlib.mlir import ir
 
+    path, _, small = name.partition("@")
     hlo = getattr(__import__("jaxlib", fromlist=["_hlo"]), "_hlo", _jax)
     with gzip.open(path, "rt") as f:
         text = f.read()
+    if small:
+        text = smaller(text, os.path.basename(path).split(".")[0])
     if tuple(int(n) for n in jax.__version__.split(".")[:2]) < (0, 10):  # knows no tables of stack frames
         text = re.sub(r"\n(?:FileNames|FunctionNames|FileLocations|StackFrames)\n(?:\d.*\n)*", "\n", text)
         text = re.sub(r" stack_frame_id=\d+", "", text)
@@ -97,7 +108,7 @@ def of_type(type_, ir):
 
 
 def step(name):
-    if name.endswith(".gz"):
+    if is_text(name):
         return from_hlo(name)
     if name.partition("@")[0] in shipped_names():
         return *shipped(name), None
@@ -105,4 +116,5 @@ def step(name):
 
     if name not in programs.PROGRAMS:
         import more_programs  # noqa: F401: adds to them
+        import odd_programs  # noqa: F401
     return *programs.PROGRAMS[name](), None

@@ -97,11 +97,13 @@ def main():
     import dynamics  # noqa: F401
     import families  # noqa: F401
     import hub  # noqa: F401
-    import keras_models  # noqa: F401
     import images  # noqa: F401
+    import keras_models  # noqa: F401
+    import modern  # noqa: F401
     import optimizers  # noqa: F401
     import others  # noqa: F401
     import sequences  # noqa: F401
+    import structured  # noqa: F401
     import trainers  # noqa: F401
 
     for name, (framework, build) in STEPS.items():

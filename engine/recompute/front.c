@@ -1,0 +1,206 @@
+#include "engine/recompute/front.h"
+
+#include "engine/recompute/primal.h"
+#include "hlo/support/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char FOR[] = "for the front of what the backward pass keeps";
+static const double NEAR = 1e-9, SAME = 1e-5;
+
+enum { POINTS_MOST = 512, SOURCE = 0, SINK = 1 };
+
+static uint32_t out_of(uint32_t node)
+{
+    return 2 + 2 * node;
+}
+
+static bool add_arcs(struct front *s)
+{
+    const struct primal_graph *g = s->r->graph;
+    uint32_t arc = 0;
+
+    for (uint32_t k = 0; k < g->count && arc != UINT32_MAX; k++) {
+        const struct primal *n = &g->nodes[k];
+        if (n->is_needed)
+            s->fixed[s->fixed_count++] = arc = cut_add(&s->cut, SOURCE, out_of(k));
+        s->keep_arc[k] = cut_add(&s->cut, out_of(k), out_of(k) + 1);
+        s->again_arc[k] = cut_add(&s->cut, out_of(k) + 1, SINK);
+        if (s->again_arc[k] == UINT32_MAX || s->keep_arc[k] == UINT32_MAX)
+            return false;
+        for (uint32_t i = 0; i < n->read_count && arc != UINT32_MAX; i++)
+            s->fixed[s->fixed_count++] = arc =
+                cut_add(&s->cut, out_of(k) + 1, out_of(g->edges[n->reads + i]));
+    }
+    return arc != UINT32_MAX;
+}
+
+static int64_t scaled(double ms, double scale)
+{
+    return (int64_t)llround(ms * scale);
+}
+
+/* What the better way to keep node `k` costs. */
+static double keeping(const struct front *s, uint32_t k, double price, uint8_t *way)
+{
+    const struct recompute *r = s->r;
+    double counts = price * (s->counts ? s->counts[k] : 1), whole = counts * r->bytes[k],
+           pieces = counts * r->piece_bytes[k] + r->gather_ms[k];
+
+    *way = pieces < whole ? VALUE_IN_PIECES : VALUE_KEPT;
+    return r->keep_ms[k] + fmin(pieces, whole);
+}
+
+/* The best choice at a price per byte. Capacities are whole: the finite ones together 2^58. What it
+ * counts as kept is by the bytes of the front. */
+static struct recompute_point solve_at(struct front *s, double price, uint8_t *state)
+{
+    const struct recompute *r = s->r;
+    double scale = ldexp(1, 58) / (s->sum_ms + price * s->sum_bytes + 1e-300);
+
+    for (uint32_t k = 0; k < s->fixed_count; k++)
+        cut_set(&s->cut, s->fixed[k], CUT_INFINITE);
+    for (uint32_t k = 0; k < r->graph->count; k++) {
+        bool never = r->graph->nodes[k].rule == PRIMAL_NEVER;
+        double again = r->again_ms[k] + (s->again_bytes ? price * s->again_bytes[k] : 0);
+        double keep = keeping(s, k, price, &s->way[k]);
+        cut_set(&s->cut, s->keep_arc[k], scaled(keep, scale));
+        cut_set(&s->cut, s->again_arc[k], never ? CUT_INFINITE : scaled(again, scale));
+    }
+    (void)cut_solve(&s->cut);
+    for (uint32_t k = 0; k < r->graph->count; k++)
+        s->keeps[k] = cut_is_source(&s->cut, out_of(k)) && !cut_is_source(&s->cut, out_of(k) + 1)
+                          ? s->way[k]
+                          : 0;
+    struct recompute_point out = recompute_point_of(r, s->keeps, state);
+    out.kept = 0;
+    for (uint32_t k = 0; k < r->graph->count; k++)
+        out.kept += recompute_is_kept(state[k])
+                        ? (s->counts ? s->counts[k] : 1) * recompute_kept_bytes(r, k, state[k])
+                    : state[k] == VALUE_AGAIN && s->again_bytes ? s->again_bytes[k]
+                                                                : 0;
+    return out;
+}
+
+/* Puts the point at `price` at place `at` of the list. */
+static int add_point(struct front *s, uint32_t at, double price, struct err *e)
+{
+    uint8_t *state = mem_try((size_t)s->r->graph->count + 1, 1);
+
+    if (!state || !mem_grow(&s->points, &s->room, s->count, 1)) {
+        free(state);
+        return err_no_memory(e, FOR);
+    }
+    memmove(&s->points[at + 1], &s->points[at], (s->count - at) * sizeof *s->points);
+    s->points[at] = (struct front_point){.p = solve_at(s, price, state)};
+    s->count++;
+    return 0;
+}
+
+static void drop_point(struct front *s, uint32_t at)
+{
+    free(s->points[at].p.state);
+    s->count--;
+    memmove(&s->points[at], &s->points[at + 1], (s->count - at) * sizeof *s->points);
+}
+
+int front_refine(struct front *s, uint32_t k, struct err *e)
+{
+    struct recompute_point a = s->points[k].p, b = s->points[k + 1].p;
+    double less = a.kept - b.kept, price = (b.ms - a.ms) / less;
+
+    s->points[k].is_last |= !(less > NEAR * s->sum_bytes) || !(less > SAME * a.kept) ||
+                            !(price > 0) || s->count >= POINTS_MOST;
+    if (s->points[k].is_last)
+        return 0;
+    int rc = add_point(s, k + 1, price, e);
+    if (rc)
+        return rc;
+    struct recompute_point mid = s->points[k + 1].p;
+    double value = mid.ms + price * mid.kept, ends = a.ms + price * a.kept;
+    if (!(value < ends - 1e-7 * (fabs(b.ms - a.ms) + price * less)) || mid.kept >= a.kept ||
+        mid.kept <= b.kept) {
+        drop_point(s, k + 1);
+        s->points[k].is_last = true;
+    }
+    return 0;
+}
+
+/* Without what another beats, or is as good as. */
+static void tidy_front(struct front *s)
+{
+    for (uint32_t k = 0; k + 1 < s->count;) {
+        const struct recompute_point *a = &s->points[k].p, *b = &s->points[k + 1].p;
+        if (a->ms >= b->ms * (1 - NEAR) && a->kept >= b->kept)
+            drop_point(s, k);
+        else if (b->kept <= a->kept * (1 + SAME) && b->kept >= a->kept * (1 - SAME) &&
+                 k + 2 < s->count)
+            drop_point(s, k + 1);
+        else
+            k++;
+    }
+}
+
+int front_finish(struct front *s, struct err *e)
+{
+    for (uint32_t k = 0; k + 1 < s->count; k += s->points[k].is_last) {
+        int rc = front_refine(s, k, e);
+        if (rc)
+            return rc;
+    }
+    tidy_front(s);
+    for (uint32_t k = 0; k < s->count; k++)
+        s->points[k].is_last = true;
+    return 0;
+}
+
+static int make_room(struct front *s, struct err *e)
+{
+    const struct primal_graph *g = s->r->graph;
+    size_t nodes = (size_t)g->count + 1;
+    int rc = cut_new(2 + 2 * g->count, &s->cut, e);
+
+    if (rc)
+        return rc;
+    s->keep_arc = mem_try(nodes, sizeof *s->keep_arc);
+    s->again_arc = mem_try(nodes, sizeof *s->again_arc);
+    s->fixed = mem_try(nodes + g->edge_count, sizeof *s->fixed);
+    s->keeps = mem_try(nodes, 1);
+    s->way = mem_try(nodes, 1);
+    return s->keep_arc && s->again_arc && s->fixed && s->keeps && s->way && add_arcs(s)
+               ? 0
+               : err_no_memory(e, FOR);
+}
+
+int front_new(const struct recompute *r, const double *counts, const double *again_bytes,
+              struct front *out, struct err *e)
+{
+    *out = (struct front){.r = r, .counts = counts, .again_bytes = again_bytes};
+    int rc = make_room(out, e);
+    if (rc)
+        return rc;
+    for (uint32_t k = 0; k < r->graph->count; k++) {
+        out->sum_ms += r->again_ms[k] + r->keep_ms[k] + r->gather_ms[k];
+        out->sum_bytes +=
+            (counts ? counts[k] : 1) * r->bytes[k] + (again_bytes ? again_bytes[k] : 0);
+    }
+    double per_byte = (out->sum_ms + 1e-12) / (out->sum_bytes + 1e-12);
+    rc = add_point(out, 0, 1e-7 * per_byte, e);
+    return rc ? rc : add_point(out, 1, 1e4 * per_byte, e);
+}
+
+void front_release(struct front *s)
+{
+    cut_release(&s->cut);
+    free(s->keep_arc);
+    free(s->again_arc);
+    free(s->fixed);
+    free(s->keeps);
+    free(s->way);
+    for (uint32_t k = 0; k < s->count; k++)
+        free(s->points[k].p.state);
+    free(s->points);
+    memset(s, 0, sizeof *s);
+}

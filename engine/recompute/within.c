@@ -1,0 +1,347 @@
+/* The best choice within a limit. */
+#include "engine/recompute/front.h"
+#include "engine/recompute/primal.h"
+#include "engine/recompute/recompute.h"
+#include "engine/recompute/recompute_internal.h"
+#include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char FOR[] = "for what the backward pass keeps within a limit";
+static const double NEAR = 1e-9;
+
+enum { SEEN_MOST = 8 };
+
+/* ---- what a position sees ---- */
+
+/* What a position of the schedule sees of each node. */
+struct sight {
+    double *kept, *again; /* [nodes] 1: surely there when it is kept; bytes computed again */
+    uint32_t *until;      /* [nodes] */
+    uint8_t *covers;      /* [nodes] whoever it is computed again for reads it there */
+};
+
+static bool sight_new(const struct recompute *r, struct sight *s)
+{
+    size_t count = (size_t)r->graph->count + 1;
+
+    s->kept = mem_try(count, sizeof *s->kept);
+    s->again = mem_try(count, sizeof *s->again);
+    s->until = mem_try(count, sizeof *s->until);
+    s->covers = mem_try(count, 1);
+    return s->kept && s->again && s->until && s->covers;
+}
+
+static void sight_release(struct sight *s)
+{
+    free(s->kept);
+    free(s->again);
+    free(s->until);
+    free(s->covers);
+}
+
+/* A kept value lives from where it is made to its last reader, or to the first of those that would
+ * be made from it. What a loop computes again is there once while the loop of the backward pass
+ * runs. */
+static void look_from(const struct recompute *r, uint32_t position, struct sight *s)
+{
+    const struct primal_graph *g = r->graph;
+    uint32_t at = position + r->start;
+
+    memset(s->until, 0xff, g->count * sizeof *s->until);
+    memset(s->covers, 1, g->count);
+    for (uint32_t k = g->count; k--;) {
+        const struct primal *n = &g->nodes[k];
+        uint32_t own = n->is_needed ? n->last_read : s->until[k], end = recompute_window_end(g, n);
+        uint32_t read = end < own ? end : own, made = n->trips > 1 ? n->made : n->made + 1;
+        if (n->is_needed)
+            s->covers[k] = n->first_read <= at && at <= n->last_read;
+        for (uint32_t i = 0; i < n->read_count; i++) {
+            uint32_t o = g->edges[n->reads + i];
+            s->until[o] = read < s->until[o] ? read : s->until[o];
+            s->covers[o] &= s->covers[k];
+        }
+        bool there = made <= at && own != UINT32_MAX && at <= own;
+        bool works = n->trips > 1 && s->covers[k] && n->rule != PRIMAL_NEVER;
+        s->kept[k] = there;
+        s->again[k] = works ? recompute_again_bytes(r, k) : 0;
+    }
+}
+
+/* Fronts of positions that were looked from. */
+struct recompute_looks {
+    const struct recompute *r;
+    struct look {
+        uint32_t position;
+        struct sight sight;
+        struct front front;
+    } seen[SEEN_MOST];
+    uint32_t count;
+};
+
+const struct recompute *recompute_looks_of(const struct recompute_looks *l)
+{
+    return l->r;
+}
+
+static int looks_new(const struct recompute *r, struct recompute_looks **out, struct err *e)
+{
+    struct recompute_looks *l = mem_try(1, sizeof *l);
+
+    if (!l)
+        return err_no_memory(e, FOR);
+    l->r = r;
+    *out = l;
+    return 0;
+}
+
+static void release_look(struct look *k)
+{
+    front_release(&k->front);
+    sight_release(&k->sight);
+}
+
+static void looks_free(struct recompute_looks *l)
+{
+    for (uint32_t k = 0; l && k < l->count; k++)
+        release_look(&l->seen[k]);
+    free(l);
+}
+
+/* The front as a position sees it, made when it is asked for first. */
+static int front_at(struct recompute_looks *l, uint32_t position, struct front **out, struct err *e)
+{
+    for (uint32_t k = 0; k < l->count; k++) {
+        *out = &l->seen[k].front;
+        if (l->seen[k].position == position)
+            return 0;
+    }
+    if (l->count == SEEN_MOST) { /* the oldest goes */
+        release_look(&l->seen[0]);
+        memmove(&l->seen[0], &l->seen[1], --l->count * sizeof *l->seen);
+    }
+    struct look *look = &l->seen[l->count++];
+    *look = (struct look){.position = position};
+    *out = &look->front;
+    if (!sight_new(l->r, &look->sight))
+        return err_no_memory(e, FOR);
+    look_from(l->r, position, &look->sight);
+    return front_new(l->r, look->sight.kept, look->sight.again, &look->front, e);
+}
+
+/* ---- points and pairs of them ---- */
+
+/* A point of a front, or between it and the next. */
+struct between_points {
+    const struct recompute_point *rest, *first;
+    uint32_t layers;
+};
+
+static double peak_of(const struct recompute *r, struct between_points p, uint32_t *at)
+{
+    struct recompute_choice c = {
+        .rest = p.rest->state, .first = p.first->state, .layers = p.layers};
+
+    return recompute_peak_at(r, &c, at);
+}
+
+/* Takes what was picked when it is better: within the limit and faster, or nearer to it. */
+static int offer_choice(const struct recompute *r, struct between_points p, double peak,
+                        double limit, struct recompute_choice *best, struct err *e)
+{
+    const struct primal_graph *g = r->graph;
+    const uint8_t *a = p.rest->state, *b = p.first->state;
+    struct recompute_choice c = {.fits = peak <= limit, .layers = p.layers, .peak = peak};
+
+    for (uint32_t k = 0; k < g->count; k++) {
+        double part = recompute_part(r, k, p.layers), rest = 1 - part;
+        c.ms += part * recompute_state_ms(r, k, b[k]) + rest * recompute_state_ms(r, k, a[k]);
+        c.kept += part * recompute_kept_bytes(r, k, b[k]) + rest * recompute_kept_bytes(r, k, a[k]);
+    }
+    if (best->rest && !recompute_is_better(&c, best))
+        return 0;
+    c.rest = mem_try((size_t)g->count + 1, 1);
+    c.first = mem_try((size_t)g->count + 1, 1);
+    c.bound_ms = best->bound_ms;
+    recompute_choice_release(best);
+    *best = c;
+    if (!c.rest || !c.first)
+        return err_no_memory(e, FOR);
+    memcpy(c.rest, a, g->count);
+    memcpy(c.first, b, g->count);
+    return 0;
+}
+
+/* Peak of a front's point; < 0: out of memory. */
+static double point_peak(const struct recompute *r, struct front_point *k)
+{
+    if (!(k->peak > 0))
+        k->peak = peak_of(r, (struct between_points){&k->p, &k->p, 0}, &k->peak_at);
+    return k->peak;
+}
+
+/* The fastest point within the limit, else the one of least peak: a peak need not fall all along a
+ * front. Every point between it and the one before it is known. */
+static int find_point(const struct recompute *r, struct front *f, double limit, uint32_t *out,
+                      struct err *e)
+{
+    for (;;) {
+        uint32_t best = 0, count = f->count;
+        for (uint32_t k = 0; k < count && (!k || f->points[best].peak > limit); k++) {
+            double peak = point_peak(r, &f->points[k]);
+            if (peak < 0)
+                return err_no_memory(e, FOR);
+            if (peak < f->points[best].peak)
+                best = k;
+        }
+        *out = best;
+        if (!best || f->points[best - 1].is_last)
+            return 0;
+        int rc = front_refine(f, best - 1, e);
+        if (rc)
+            return rc;
+    }
+}
+
+/* The fastest of a front that stays within the limit, else that of least peak; where its peak is.
+ */
+static int search_front(const struct recompute *r, struct front *f, double limit,
+                        struct recompute_choice *best, uint32_t *at, struct err *e)
+{
+    uint32_t k = 0, low = 1, high = r->layers;
+    int rc = find_point(r, f, limit, &k, e);
+
+    if (rc)
+        return rc;
+    *at = f->points[k].peak_at;
+    rc = offer_choice(r, (struct between_points){&f->points[k].p, &f->points[k].p, 0},
+                      f->points[k].peak, limit, best, e);
+    if (rc || !k)
+        return rc;
+    struct between_points pair = {&f->points[k - 1].p, &f->points[k].p, 0};
+    while (low < high) {
+        pair.layers = low + (high - low) / 2;
+        double peak = peak_of(r, pair, at);
+        if (peak < 0)
+            return err_no_memory(e, FOR);
+        if (peak <= limit)
+            high = pair.layers;
+        else
+            low = pair.layers + 1;
+    }
+    *at = f->points[k].peak_at;
+    if (high == r->layers)
+        return 0;
+    pair.layers = high;
+    double peak = peak_of(r, pair, at);
+    return peak < 0 ? err_no_memory(e, FOR) : offer_choice(r, pair, peak, limit, best, e);
+}
+
+/* Least ms of a choice that keeps at most `room` bytes of the front's; INFINITY: there is none. */
+static int least_within(struct front *f, double room, double *ms, struct err *e)
+{
+    uint32_t k = 0;
+
+    *ms = INFINITY;
+    while (k < f->count && f->points[k].p.kept > room)
+        k++;
+    while (k && k < f->count && !f->points[k - 1].is_last) {
+        int rc = front_refine(f, k - 1, e);
+        if (rc)
+            return rc;
+        k += f->points[k].p.kept > room;
+    }
+    if (k == f->count)
+        return 0;
+    const struct recompute_point *p = &f->points[k].p, *before = k ? &f->points[k - 1].p : p;
+    double slope = k ? (p->ms - before->ms) / (before->kept - p->kept) : 0;
+    *ms = k ? p->ms - slope * (room - p->kept) : p->ms;
+    return 0;
+}
+
+/* The front as position `at` sees it: a bound, and other choices. */
+static int look_again(struct recompute_looks *l, double limit, uint32_t *at,
+                      struct recompute_choice *best, struct err *e)
+{
+    struct front *f;
+    double least;
+    int rc = front_at(l, *at, &f, e);
+
+    if (rc)
+        return rc;
+    rc = least_within(f, limit - l->r->base[*at], &least, e);
+    if (rc)
+        return rc;
+    best->bound_ms = fmax(best->bound_ms, least);
+    return search_front(l->r, f, limit, best, at, e);
+}
+
+/* ---- the choice ---- */
+
+enum { LOOKS_MOST = 3 };
+
+bool recompute_is_better(const struct recompute_choice *c, const struct recompute_choice *than)
+{
+    if (c->fits != than->fits)
+        return c->fits;
+    return c->fits ? c->ms < than->ms : c->peak < than->peak;
+}
+
+int recompute_on_device(struct recompute_looks *l, double limit, double enough_ms,
+                        struct recompute_choice *out, struct err *e)
+{
+    struct recompute_choice best = {.bound_ms = l->r->points[0].ms};
+    uint32_t at = 0, seen[LOOKS_MOST + 1];
+    int rc = search_front(l->r, l->r->front, limit, &best, &at, e);
+
+    for (uint32_t k = 0; k < LOOKS_MOST && !rc; k++) {
+        bool again = false;
+        for (uint32_t i = 0; i < k; i++)
+            again |= seen[i] == at;
+        if (again || (best.fits && best.ms - best.bound_ms <= enough_ms))
+            break;
+        seen[k] = at;
+        rc = look_again(l, limit, &at, &best, e);
+    }
+    if (best.fits && best.bound_ms > best.ms)
+        best.bound_ms = best.ms;
+    if (rc)
+        recompute_choice_release(&best);
+    else
+        *out = best;
+    return rc;
+}
+
+int recompute_within(const struct recompute *r, double limit, double enough_ms,
+                     struct recompute_choice *out, struct err *e)
+{
+    struct recompute_looks *l = NULL;
+    int rc = looks_new(r, &l, e);
+
+    if (rc)
+        return rc;
+    rc = recompute_on_device(l, limit, enough_ms, out, e);
+    if (rc)
+        goto out;
+    bool is_fastest = out->fits && out->ms <= r->points[0].ms * (1 + NEAR);
+    if (is_fastest || !(r->host.bytes_per_ms > 0))
+        goto out;
+    rc = recompute_offload(l, limit, enough_ms, out, e);
+    if (out->fits && out->bound_ms > out->ms)
+        out->bound_ms = out->ms;
+    if (rc)
+        recompute_choice_release(out);
+out:
+    looks_free(l);
+    return rc;
+}
+
+void recompute_choice_release(struct recompute_choice *c)
+{
+    free(c->rest);
+    free(c->first);
+    memset(c, 0, sizeof *c);
+}
