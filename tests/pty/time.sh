@@ -19,6 +19,7 @@ type : ; type -l "record"; type Enter; see "wrote $home/time.cast"
 head -1 "$home/time.cast" | grep -q '"version": 2, "width": 120, "height": 40' || { echo "no header"; exit 1; }
 [ "$(wc -l < "$home/time.cast")" -gt 5 ] || { echo "no frames"; exit 1; }
 type g; for _ in 1 2; do type L; done; see "at episode 20 of 60"
+second=$(date +%s); while [ "$(date +%s)" = "$second" ]; do sleep 0.05; done
 type b; see "a branch from episode 20"; see "episode 20"; see "paused"
 type : ; type -l "episode 5"; type Enter; see "episode 25"
 type V t; see "at episode 25 of 25"; type Escape; see "1 Graph"
@@ -28,6 +29,10 @@ type o; see "the other session"; see "episode 60" # and from there the branch is
 type V t; see "at episode 60 of 60"; matches "a .*└.*▲"; type Escape; see "1 Graph"
 type Q; see "code 0"
 [ "$(ls "$home"/state/automap/sessions | grep -vc checkpoint)" = 2 ] || { ls "$home"/state/automap/sessions; exit 1; }
+
+# A branch is named by the second in which it was made, so the first session comes first.
+names=$(ls "$home"/state/automap/sessions | grep -v checkpoint)
+[ "$(sed 's/-[0-9]$//' <<<"$names" | uniq | wc -l)" = 2 ] || { echo "one time for both: $names"; exit 1; }
 
 # What was left: the first session, opened again, is as long as it was.
 run "clear"; gone "code 0"

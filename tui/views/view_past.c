@@ -26,6 +26,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 /* One of the two moments: A is where a person is, B is marked. */
 struct moment {
@@ -538,7 +539,7 @@ static void branch(struct panel *p)
              "a branch from episode %llu, in a session of its own; the one before is kept",
              (unsigned long long)v->episode);
     if (!scene->state_dir || !session_new_path(path, scene->state_dir, scene->model_name,
-                                               scene->cluster->name, scene->today))
+                                               scene->cluster->name, (int64_t)time(NULL)))
         host_say(scene, "there is no directory for sessions");
     else if (past_job_branch(v->job, v->step, path, &e) || host_resume(scene, path, said, &e))
         host_say_err(scene, &e);
