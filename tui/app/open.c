@@ -8,6 +8,7 @@
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/pages.h"
 #include "tui/app/app_internal.h"
 #include "tui/app/opening.h"
 #include "tui/app/script.h"
@@ -104,9 +105,11 @@ static void drop_opened(struct opened *o)
         atomic_store(&held->left, true);
     watch_free(o->watch);
     session_free(o->session);
-    if (held)
-        problem_release(&held->problem);
+    if (!held)
+        return;
+    problem_release(&held->problem);
     free(held);
+    pages_give_back(); /* the next model may be small */
 }
 
 /* ---- reading ---- */
