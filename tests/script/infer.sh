@@ -36,9 +36,8 @@ code=0
 # a training that is stopped leaves its state; the same command goes on to the same file
 "$automap" pretrain pp -o "$dir/c.net" --environments 300 --measure 0 2> "$dir/err"
 "$automap" pretrain pp -o "$dir/d.net" --environments 300 --measure 0 2> "$dir/err2" & child=$!
-for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-    grep -q "128 of 300" "$dir/err2" && break
-    sleep 0.3
+until grep -q "128 of 300" "$dir/err2" || ! kill -0 $child 2> /dev/null; do
+    sleep 0.1
 done
 kill -TERM $child 2> /dev/null || :
 wait $child || :
