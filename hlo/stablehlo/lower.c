@@ -32,8 +32,7 @@ int hlo_lower_fail(struct lower *l, const char *format, ...)
                          l->op ? l->op->name.text : "", what);
 }
 
-/* Adds the place of l->op to an error of the builder. */
-static int placed(struct lower *l, int rc)
+int hlo_lower_placed(struct lower *l, int rc)
 {
     if (rc && !l->e->line && l->op)
         err_at(l->e, l->m->input, l->m->size, l->op->at);
@@ -59,7 +58,7 @@ hlo_shape_id hlo_lower_array(struct lower *l, enum hlo_type type, const int64_t 
         .type = type, .layout_rest = "", .dims = dims, .rank = (uint8_t)rank};
     hlo_shape_id id = 0;
 
-    *rc = placed(l, hlo_build_shape(l->b, &d, &id, l->e));
+    *rc = hlo_lower_placed(l, hlo_build_shape(l->b, &d, &id, l->e));
     return id;
 }
 
@@ -73,7 +72,7 @@ int hlo_lower_tuple_shape(struct lower *l, const hlo_shape_id *parts, size_t cou
         *out = parts[0];
         return 0;
     }
-    return placed(l, hlo_build_shape(l->b, &d, out, l->e));
+    return hlo_lower_placed(l, hlo_build_shape(l->b, &d, out, l->e));
 }
 
 /* ---- instructions ---- */
@@ -112,7 +111,7 @@ int hlo_lower_make(struct lower *l, const struct lower_new *n, hlo_id *out)
         d.literal_size = n->literal.size;
     }
     l->attr_count = l->attr_base;
-    if (placed(l, hlo_build_instruction(l->b, &d, out, l->e)))
+    if (hlo_lower_placed(l, hlo_build_instruction(l->b, &d, out, l->e)))
         return l->e->code;
     if (l->op) {
         struct hlo_instruction *i = hlo_builder_at(l->b, *out);
@@ -286,7 +285,7 @@ int hlo_lower_body(struct lower *l, mlir_region_id r)
 int hlo_lower_begin(struct lower *l, struct mlir_span base, hlo_comp *out)
 {
     if (hlo_lower_name(l, base) ||
-        placed(l, hlo_build_computation(l->b, l->text.text, l->text.size, out, l->e)))
+        hlo_lower_placed(l, hlo_build_computation(l->b, l->text.text, l->text.size, out, l->e)))
         return l->e->code;
     l->computation = *out;
     return 0;

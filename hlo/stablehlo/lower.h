@@ -61,6 +61,8 @@ struct lower {
 
 /* ERR_INPUT at l->op. */
 int hlo_lower_fail(struct lower *l, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Adds the place of l->op to an error of the builder; `rc`. */
+int hlo_lower_placed(struct lower *l, int rc);
 int hlo_lower_memory(struct lower *l);
 
 /* ---- values (lower.c) ---- */

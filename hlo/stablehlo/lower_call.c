@@ -88,7 +88,8 @@ static int result_layouts(struct lower *l)
                                     .layout_rest = ""};
         if (!next_layout(&s, bare, layout))
             return 0;
-        if (bare->rank && !bare->has_layout && hlo_build_shape(l->b, &d, of, l->e))
+        if (bare->rank && !bare->has_layout &&
+            hlo_lower_placed(l, hlo_build_shape(l->b, &d, of, l->e)))
             return l->e->code;
     }
     return 0;

@@ -498,6 +498,7 @@ int hlo_mlir_simplify(struct mlir_module *m, mlir_region_id entry, bool as_is,
     }
     free(z.work);
     free(z.funcs);
+    free(z.is_func_live);
     return ok ? 0 : hlo_mlir_memory(m);
 }
 

@@ -299,12 +299,24 @@ static bool fold_compare(const struct folding *f, const union number *in, union 
     return false;
 }
 
+/* As a number that rounds to one of `type` as the whole one does: what a double has no room for is
+ * one bit, so that nothing is rounded twice. */
+static double real_of(int64_t whole, uint8_t type)
+{
+    uint64_t size = whole < 0 ? 0 - (uint64_t)whole : (uint64_t)whole, low = size & 2047;
+
+    if (type == HLO_F64 || size >> 53 == 0)
+        return (double)whole;
+    size = size - low + (low && !(size & 2048) ? 2048 : 0);
+    return whole < 0 ? -(double)size : (double)size;
+}
+
 static bool fold_convert(const struct folding *f, const union number *in, union number *out)
 {
     if (is_real(f->from) == is_real(f->to))
         *out = *in;
     else if (is_real(f->to))
-        out->real = (double)in->whole;
+        out->real = real_of(in->whole, f->to);
     else if (hlo_type_info[f->to].class == 'P')
         out->whole = in->real != 0;
     else if (fabs(in->real) < 0x1p31)

@@ -11,7 +11,8 @@ struct simplifier {
     struct mlir_simplified *s;
     mlir_value *work; /* stack of live values to be followed */
     size_t work_count, work_room;
-    uint32_t *funcs; /* stack of functions that run */
+    uint32_t *funcs;    /* stack of functions that run */
+    bool *is_func_live; /* [m->func_count] was on it */
     size_t func_count, func_room;
 };
 

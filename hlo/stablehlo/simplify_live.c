@@ -135,9 +135,12 @@ static bool run_region(struct simplifier *z, mlir_region_id r)
     return true;
 }
 
-/* Looked at later: calls may go deep. */
+/* Looked at later, once: calls may go deep, and come from many places. */
 static bool run_function(struct simplifier *z, uint32_t f)
 {
+    if (z->is_func_live[f])
+        return true;
+    z->is_func_live[f] = true;
     if (!mem_grow(&z->funcs, &z->func_room, z->func_count, 1))
         return false;
     z->funcs[z->func_count++] = f;
@@ -215,7 +218,8 @@ static bool follow_value(struct simplifier *z, mlir_value v)
 
 bool hlo_mlir_find_live(struct simplifier *z, mlir_region_id entry)
 {
-    bool ok = push_returned(z, entry) && run_region(z, entry);
+    z->is_func_live = mem_try(z->m->func_count + 1, sizeof *z->is_func_live);
+    bool ok = z->is_func_live && push_returned(z, entry) && run_region(z, entry);
 
     while (ok && (z->work_count || z->func_count)) {
         if (z->work_count) {

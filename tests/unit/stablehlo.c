@@ -501,6 +501,37 @@ static void test_constants_are_folded(void **state)
     }
 }
 
+/* Whole numbers that a double rounds: to the nearest, not to the nearest of the double's. */
+static void test_large_whole_numbers(void **state)
+{
+    static const struct {
+        const char *whole, *type;
+        double want;
+    } cases[] = {
+        {"18014399583223809", "f32", 0x1.000002p54},   /* 2^54 + 2^30 + 1: above half way */
+        {"18014399583223808", "f32", 0x1p54},          /* half way, to even */
+        {"-18014399583223809", "f32", -0x1.000002p54}, /* the same below 0 */
+        {"9223372036854775807", "f32", 0x1p63},
+        {"36169534507319297", "bf16", 0x1.02p55}, /* 2^55 + 2^47 + 1 */
+        {"18014399583223809", "f64", 0x1.000001p54},
+    };
+
+    (void)state;
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "func.func @main() -> tensor<%s> {\n%%a = stablehlo.constant dense<%s> : "
+                 "tensor<i64>\n%%r = stablehlo.convert %%a : (tensor<i64>) -> tensor<%s>\n"
+                 "return %%r : tensor<%s>\n}\n",
+                 cases[n].type, cases[n].whole, cases[n].type, cases[n].type);
+        struct hlo_module *m = load(text);
+        const struct hlo_instruction *root = hlo_at(m, m->computations[m->entry].root);
+        assert_int_equal(root->opcode, HLO_OP_CONSTANT);
+        assert_true(strtod(m->literals[root->literal].text, NULL) == cases[n].want);
+        hlo_free(m);
+    }
+}
+
 /* A slice of what is known when the program is read, moved inwards. */
 static void test_known_starts(void **state)
 {
@@ -842,6 +873,11 @@ static void test_refused(void **state)
     check_refused(CONSTANTS("%r = stablehlo.compare EQ, %two, %two : (tensor<2xi32>, "
                             "tensor<2xi32>) -> tensor<3xi1>\nreturn %r : tensor<3xi32>\n"),
                   6, "result is pred[3], expected pred[2]");
+    check_refused(MAIN1("%arg0: tensor<4x4xf32>", "tensor<4x4xf32>",
+                        "%0 = stablehlo.custom_call @f(%arg0) {result_layouts = [dense<[0, 0]> : "
+                        "tensor<2xindex>]} : (tensor<4x4xf32>) -> tensor<4x4xf32>\n"
+                        "return %0 : tensor<4x4xf32>\n"),
+                  3, "layout names dim 0");
     check_refused("module {\n func.func @main() -> tensor<f32> {\n", 3, "end of the file");
     check_refused("module {\n vhlo.func_v1 @main() {}\n}\n", 2, "portable artifact");
 }
@@ -1088,6 +1124,7 @@ int main(void)
         cmocka_unit_test(test_simplified),
         cmocka_unit_test(test_changes_nothing),
         cmocka_unit_test(test_constants_are_folded),
+        cmocka_unit_test(test_large_whole_numbers),
         cmocka_unit_test(test_known_starts),
         cmocka_unit_test(test_truth_itself),
         cmocka_unit_test(test_library_calls),
