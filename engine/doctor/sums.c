@@ -41,37 +41,44 @@ static bool same_dims(const struct hlo_shape *a, const struct hlo_shape *b)
     return a->rank == b->rank && !memcmp(a->dims, b->dims, a->rank * sizeof *a->dims);
 }
 
-/* Whether it adds up all that `id`, of this shape, is, along `dim` alone. */
-static bool adds_along(const struct hlo_module *m, hlo_id sum, const struct hlo_shape *whole,
-                       int64_t dim)
+/* What it adds up, along `dim` alone, as its computation is given it or makes it: all of it, of
+ * this shape, and for nothing else. HLO_NONE: it is no such sum. */
+static hlo_id added_along(const struct hlo_module *m, hlo_id sum, const struct hlo_shape *whole,
+                          int64_t dim)
 {
     int64_t dims[HLO_RANK_MAX];
     hlo_id of = hlo_operand(m, sum, 0);
 
     if (!moves_adds(m, sum) || hlo_attr_ints(m, sum, HLO_ATTR_DIMENSIONS, dims) != 1 ||
         dims[0] != dim)
-        return false;
+        return HLO_NONE;
     for (int n = 0; n < STEPS_MOST && keeps_elements(m, of); n++) {
         if (hlo_at(m, of)->user_count != 1)
-            return false;
+            return HLO_NONE;
         of = hlo_operand(m, of, 0);
     }
-    return same_dims(hlo_shape(m, of), whole) && hlo_at(m, of)->user_count == 1;
+    return same_dims(hlo_shape(m, of), whole) && hlo_at(m, of)->user_count == 1 ? of : HLO_NONE;
+}
+
+/* Whether `user`, a sum or the fusion of one, adds up `id`: past a turn its dims are others. */
+static bool adds_up(const struct hlo_module *m, hlo_id user, hlo_id sum, hlo_id id, int64_t dim)
+{
+    hlo_id of = added_along(m, sum, hlo_shape(m, id), dim);
+
+    if (of == HLO_NONE || user == sum)
+        return of != HLO_NONE && hlo_operand(m, sum, 0) == id;
+    return hlo_at(m, of)->opcode == HLO_OP_PARAMETER && taken_by(m, user, of) == id;
 }
 
 hlo_id sums_gathered(const struct hlo_module *m, hlo_id id, int64_t dim)
 {
-    const struct hlo_shape *whole = hlo_shape(m, id);
-
     for (int n = 0; n < STEPS_MOST; n++) {
         hlo_id user = only_user(m, id);
         if (user == HLO_NONE)
             return HLO_NONE;
         hlo_id sum = moves_inner(m, user, HLO_OP_REDUCE);
         if (sum != HLO_NONE)
-            return adds_along(m, sum, whole, dim) && taken_by(m, user, hlo_operand(m, sum, 0)) == id
-                       ? sum
-                       : HLO_NONE;
+            return adds_up(m, user, sum, id, dim) ? sum : HLO_NONE;
         if (!keeps_elements(m, user))
             return HLO_NONE;
         id = user;

@@ -144,8 +144,8 @@
     AT("reduce_sum", "8")                                                                          \
     "}\n"
 
-/* The same in a fusion, which reduces the second of what it takes. */
-#define FUSED(takes)                                                                               \
+/* The same in a fusion, which reduces the second of what it takes, or `of` that. */
+#define FUSED(takes, more, of)                                                                               \
     HEAD("")                                                                                       \
     "%add (a: f32[], b: f32[]) -> f32[] {\n"                                                       \
     "  %a = f32[] parameter(0)\n"                                                                  \
@@ -156,7 +156,8 @@
     "  %p = f32[256,256] parameter(0)\n"                                                           \
     "  %q = f32[256,256] parameter(1)\n"                                                           \
     "  %z = f32[] constant(0)\n"                                                                   \
-    "  %one = f32[256] reduce(%q, %z), dimensions={0}, to_apply=%add\n"                            \
+    more                                                                                           \
+    "  %one = f32[256] reduce(" of ", %z), dimensions={0}, to_apply=%add\n"                        \
     "  %other = f32[256] reduce(%p, %z), dimensions={1}, to_apply=%add\n"                          \
     "  ROOT %m = f32[256] multiply(%one, %other)\n"                                                \
     "}\n\n"                                                                                        \
@@ -238,8 +239,12 @@ static const struct {
     {GATHERED("", "%ag", "1"), DOCTOR_WANTED, "written so", ""},
     {GATHERED("  %tr = f32[256,256] transpose(%ag), dimensions={1,0}\n", "%tr", "0"), DOCTOR_WANTED,
      "written so", ""},
-    {FUSED("%y, %ag"), DOCTOR_UNWANTED, "adds them up", "the sum of its own part"},
-    {FUSED("%ag, %y"), DOCTOR_WANTED, "written so", ""},
+    {FUSED("%y, %ag", "", "%q"), DOCTOR_UNWANTED, "adds them up", "the sum of its own part"},
+    {FUSED("%y, %ag", "  %b = bf16[256,256] convert(%q)\n", "%b"), DOCTOR_UNWANTED, "adds them up",
+     "the sum of its own part"},
+    {FUSED("%y, %ag", "  %tr = f32[256,256] transpose(%q), dimensions={1,0}\n", "%tr"),
+     DOCTOR_WANTED, "written so", ""},
+    {FUSED("%ag, %y", "", "%q"), DOCTOR_WANTED, "written so", ""},
 };
 
 /* What is there in its place, and how often. */
