@@ -16,6 +16,8 @@
 
 static const char FOR[] = "for what is computed again";
 
+enum { NUMBER_ROOM = 10 }; /* of a name: digits */
+
 /* ---- rows ---- */
 
 /* "encoder/layer_003/self" as "encoder/layer_*\/self". */
@@ -117,33 +119,48 @@ bool recompute_is_layer_input(const struct plan_recompute *r, uint32_t node)
            hlo_at(recompute_module(r), n->maker)->opcode == HLO_OP_PARAMETER;
 }
 
-/* A name for checkpoint_name: the last part of the scope and the operation, numbered when taken. */
-static void propose_names(const struct plan_recompute *r, struct recompute_row *rows,
-                          uint32_t count)
+/* A name for checkpoint_name: the last part of the scope and the operation. */
+static void propose_name(const struct plan_recompute *r, struct recompute_row *row)
 {
     const struct hlo_module *m = recompute_module(r);
+    const char *part = strrchr(row->scope, '/');
+    const char *what = recompute_is_layer_input(r, row->node)
+                           ? "layer_input"
+                           : hlo_op_info[hlo_at(m, r->graph.nodes[row->node].maker)->opcode].name;
 
+    part = part ? part + 1 : row->scope;
+    snprintf(row->name, sizeof row->name - NUMBER_ROOM, "%.32s%s%.20s", part, *part ? "_" : "",
+             what);
+    for (char *at = row->name; *at; at++) {
+        if (!isalnum((unsigned char)*at))
+            *at = '_';
+    }
+}
+
+static int by_name(const void *x, const void *y)
+{
+    const struct recompute_row *const *a = x, *const *b = y;
+    int order = strcmp((*a)->name, (*b)->name);
+
+    return order ? order : *a < *b ? -1 : *a > *b;
+}
+
+/* Numbered from the second of one name on, so that each is saved by itself. `order` [count] is
+ * scratch. */
+static void propose_names(const struct plan_recompute *r, struct recompute_row *rows,
+                          uint32_t count, struct recompute_row **order)
+{
     for (uint32_t k = 0; k < count; k++) {
-        struct recompute_row *row = &rows[k];
-        const char *part = strrchr(row->scope, '/');
-        const char *what =
-            recompute_is_layer_input(r, row->node)
-                ? "layer_input"
-                : hlo_op_info[hlo_at(m, r->graph.nodes[row->node].maker)->opcode].name;
-        char *name = row->name;
-        part = part ? part + 1 : row->scope;
-        snprintf(name, sizeof row->name - 4, "%.32s%s%.20s", part, *part ? "_" : "", what);
-        for (char *at = name; *at; at++) {
-            if (!isalnum((unsigned char)*at))
-                *at = '_';
-        }
-        uint32_t same = 0;
-        size_t size = strlen(name);
-        for (uint32_t i = 0; i < k; i++)
-            same += !strncmp(rows[i].name, name, size) &&
-                    (!rows[i].name[size] || isdigit((unsigned char)rows[i].name[size]));
-        if (same && same < 1000)
-            snprintf(name + size, sizeof row->name - size, "%u", same + 1);
+        propose_name(r, &rows[k]);
+        order[k] = &rows[k];
+    }
+    qsort(order, count, sizeof *order, by_name);
+    for (uint32_t k = 1, first = 0; k < count; k++) {
+        size_t size = strlen(order[first]->name);
+        if (strcmp(order[k]->name, order[first]->name))
+            first = k;
+        else
+            snprintf(order[k]->name + size, sizeof order[k]->name - size, "%u", k - first + 1);
     }
 }
 
@@ -152,13 +169,15 @@ int recompute_rows(const struct plan_recompute *r, const struct recompute_choice
 {
     struct keyed *keys = mem_try((size_t)r->graph.count + 1, sizeof *keys);
     struct recompute_row *rows = mem_try((size_t)r->graph.count + 1, sizeof *rows);
+    struct recompute_row **order = mem_try((size_t)r->graph.count + 1, sizeof *order);
     char scope[sizeof rows->scope];
     uint32_t nodes = 0;
 
     *count = 0;
-    if (!keys || !rows) {
+    if (!keys || !rows || !order) {
         free(keys);
         free(rows);
+        free(order);
         return err_no_memory(e, FOR);
     }
     for (uint32_t k = 0; k < r->graph.count; k++) {
@@ -183,8 +202,9 @@ int recompute_rows(const struct plan_recompute *r, const struct recompute_choice
     }
     *count = shown;
     qsort(rows, *count, sizeof *rows, by_bytes);
-    propose_names(r, rows, *count);
+    propose_names(r, rows, *count, order);
     free(keys);
+    free(order);
     *out = rows;
     return 0;
 }

@@ -17,7 +17,7 @@ struct recompute_row {
     bool in_pieces;
     double host_bytes; /* kept in host memory */
     char scope[128];   /* layer numbers as '*'; "" without metadata */
-    char name[64];     /* proposed for checkpoint_name */
+    char name[64];     /* proposed for checkpoint_name; no two rows have one */
 };
 
 /* Rows for everything that takes memory or time, most bytes first; the caller frees *out. O(nodes
