@@ -482,28 +482,41 @@ static int cut_attrs(struct extractor *x, hlo_id id, bool is_free, uint64_t cut,
 
 /* ---- the entry ---- */
 
-/* What reads an input reads its copy: parameter and copy may be split in two ways. */
-static int add_copy_of_input(struct extractor *x, hlo_value v)
+enum { NAME_ROOM = 600 };
+
+/* `base`, cut when it is long, and `suffix`: numbered where the module has an instruction of that
+ * name. `out` [NAME_ROOM]. */
+static const char *fresh_name(const struct extractor *x, const char *base, const char *suffix,
+                              char *out)
 {
-    char name[600];
+    snprintf(out, NAME_ROOM, "%.500s%s", base, suffix);
+    for (uint32_t n = 2; hlo_find(x->m, out) != HLO_NONE; n++)
+        snprintf(out, NAME_ROOM, "%.500s%s.%u", base, suffix, n);
+    return out;
+}
+
+/* What reads an input reads its copy: parameter and copy may be split in two ways. `input`: name of
+ * the parameter. */
+static int add_copy_of_input(struct extractor *x, hlo_value v, const char *input)
+{
+    char name[NAME_ROOM];
     hlo_id parameter = x->made[v];
     struct hlo_draft d = {.computation = x->entry,
                           .opcode = HLO_OP_COPY,
                           .operands = &parameter,
                           .operand_count = 1,
                           .shape = hlo_builder_at(x->b, parameter)->shape,
-                          .name = name,
+                          .name = fresh_name(x, input, ".whole", name),
+                          .name_size = (uint32_t)strlen(name),
                           .at = SIZE_MAX};
 
-    snprintf(name, sizeof name, "%.500s.whole", hlo_name(x->m, x->m->value_instruction[v]));
-    d.name_size = (uint32_t)strlen(name);
     return add_draft(x, &d, v, &x->made[v]);
 }
 
 static int add_inputs(struct extractor *x)
 {
     const struct hlo_module *m = x->m;
-    char name[600];
+    char name[NAME_ROOM], leaf[24];
     int rc = 0;
 
     for (uint32_t n = 0; n < x->part->inputs; n++) {
@@ -517,15 +530,15 @@ static int add_inputs(struct extractor *x)
                               .number = n,
                               .at = SIZE_MAX};
         if (m->leaf_base[id + 1] - m->leaf_base[id] > 1) {
-            snprintf(name, sizeof name, "%.500s.leaf%u", d.name, hlo_value_leaf(m, v));
-            d.name = name;
+            snprintf(leaf, sizeof leaf, ".leaf%u", hlo_value_leaf(m, v));
+            d.name = fresh_name(x, d.name, leaf, name);
         }
         d.name_size = (uint32_t)strlen(d.name);
         rc = build_array(x, id, hlo_value_shape(m, v), x->part->is_free[v] ? 0 : cut_of(x, v),
                          &d.shape);
         rc = rc ? rc : add_draft(x, &d, v, &x->made[v]);
         if (x->part->is_copied && x->part->is_copied[v])
-            rc = rc ? rc : add_copy_of_input(x, v);
+            rc = rc ? rc : add_copy_of_input(x, v, d.name);
     }
     return rc;
 }
@@ -566,13 +579,13 @@ static int add_copy(struct extractor *x, hlo_id id, bool is_free, uint64_t cut, 
     const struct hlo_module *m = x->m;
     struct hlo_attr attrs[64];
     struct hlo_draft d = draft_of(x, id);
-    char name[600];
+    char name[NAME_ROOM], suffix[24];
     int rc = x->part->cut > 1 ? hlo_factors_of(m, id, &x->factors, x->e) : 0;
 
     d.computation = x->entry;
     if (renames) {
-        snprintf(name, sizeof name, "%.500s.cut%llu", d.name, (unsigned long long)cut);
-        d.name = name;
+        snprintf(suffix, sizeof suffix, ".cut%llu", (unsigned long long)cut);
+        d.name = fresh_name(x, d.name, suffix, name);
         d.name_size = (uint32_t)strlen(name);
     }
     d.operand_count = hlo_at(m, id)->operand_count;
