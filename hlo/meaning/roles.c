@@ -339,6 +339,7 @@ static int work_init(struct hlo_roles_work *w, const struct hlo_module *m, struc
     w->param_of = mem_try(m->value_count, sizeof *w->param_of);
     w->is_free = mem_try(m->value_count, 1);
     w->single = mem_try(m->value_count, sizeof *w->single);
+    w->is_spread = mem_try(m->value_count, 1);
     w->outputs = mem_try(w->output_count, sizeof *w->outputs);
     w->output_param = mem_try(w->output_count, sizeof *w->output_param);
     w->claims = mem_try(w->output_count, sizeof *w->claims);
@@ -346,9 +347,9 @@ static int work_init(struct hlo_roles_work *w, const struct hlo_module *m, struc
     w->is_new = mem_try(m->value_count, 1);
     if (!w->params || !w->phase || !w->layer || !w->paths || !w->is_fixed || !w->is_aliased ||
         !w->given_to || !w->is_read || !w->has_moments || !w->param_of || !w->is_free ||
-        !w->single || !w->outputs || !w->output_param || !w->claims || !w->claim_of || !w->is_new ||
-        !hlo_reach_init(&w->forward, &w->g) || !hlo_reach_init(&w->backward, &w->g) ||
-        !hlo_reach_init(&w->scratch, &w->g))
+        !w->single || !w->is_spread || !w->outputs || !w->output_param || !w->claims ||
+        !w->claim_of || !w->is_new || !hlo_reach_init(&w->forward, &w->g) ||
+        !hlo_reach_init(&w->backward, &w->g) || !hlo_reach_init(&w->scratch, &w->g))
         return err_no_memory(e, MEMORY_FOR);
     memset(w->param_of, 0xff, m->value_count * sizeof *w->param_of);
     memset(w->given_to, 0xff, n * sizeof *w->given_to);
@@ -370,6 +371,7 @@ static void work_release(struct hlo_roles_work *w)
     free(w->param_of);
     free(w->is_free);
     free(w->single);
+    free(w->is_spread);
     free(w->outputs);
     free(w->output_param);
     free(w->claims);

@@ -42,6 +42,16 @@ static bool is_trained(const struct hlo_roles_work *w, uint32_t p)
            hlo_work_is_float(w, r->value);
 }
 
+/* Its new value is a function of it and of single numbers: decayed, kept, or stepped by zero. An
+ * array of one element may be made from a gradient that is one number. */
+static bool is_frozen(const struct hlo_roles_work *w, uint32_t p)
+{
+    const struct hlo_param_role *r = &w->params[p];
+
+    return is_read_and_changed(w, p) && r->gradient == HLO_NONE &&
+           w->single[r->updated] == r->value && hlo_value_shape(w->m, r->value)->elements > 1;
+}
+
 static bool is_unused(const struct hlo_roles_work *w, uint32_t p)
 {
     hlo_value v = w->params[p].value;
@@ -118,6 +128,9 @@ static void decide_float(struct hlo_roles_work *w, uint32_t p, bool has_trained)
     else if (r->of != HLO_NONE)
         decide_role(r, HLO_ROLE_OPTIMIZER_STATE, HLO_BY_ALIAS, HLO_CERTAIN,
                     "the forward pass does not read it, and it takes part in a variable's update");
+    else if (has_trained && is_frozen(w, p))
+        decide_role(r, HLO_ROLE_OTHER_STATE, HLO_BY_ALIAS, HLO_LIKELY,
+                    "its new value is made from it and single numbers alone: frozen");
     else if (has_own_moments(w, p))
         decide_role(r, HLO_ROLE_VARIABLE, HLO_BY_ALIAS, HLO_CERTAIN,
                     "the forward pass reads it, and its new value is made from it and its moments");
@@ -164,6 +177,8 @@ static void decide_by_name(struct hlo_roles_work *w, uint32_t p, bool has_traine
         return;
     }
     if (!is_float && (named == HLO_ROLE_VARIABLE || r->role == HLO_ROLE_HYPER))
+        return;
+    if (named == HLO_ROLE_VARIABLE && has_trained && is_frozen(w, p))
         return;
     bool is_shown = is_trained(w, p) || has_own_moments(w, p);
     if (is_shown || (named == HLO_ROLE_VARIABLE && r->of != HLO_NONE)) {

@@ -87,6 +87,8 @@ static bool is_spread_scalar(const struct hlo_roles_work *w, hlo_value v)
         return true;
     v = hlo_graph_source(&w->g, v);
     for (int hops = 0; hops < 4; hops++) {
+        if (w->is_spread[v])
+            return true;
         uint16_t op = opcode_of(w, v);
         if (op != HLO_OP_BROADCAST && op != HLO_OP_RESHAPE && op != HLO_OP_CONVERT)
             return false;
@@ -185,6 +187,9 @@ static int find_single(struct hlo_roles_work *w, struct err *e)
                     break;
             }
             w->single[f->v] = one == HLO_NONE ? f->v : one;
+            /* An array of one element may be a gradient as well. */
+            w->is_spread[f->v] =
+                is_through && one == HLO_NONE && hlo_value_shape(w->m, f->v)->elements > 1;
             depth--;
         }
     }

@@ -50,6 +50,7 @@ struct hlo_roles_work {
     bool *is_free;      /* [value_count] computed from no entry parameter */
     hlo_value *single;  /* [value_count] the one value it is an elementwise function of; itself when
                            several */
+    bool *is_spread;    /* [value_count] an elementwise function of scalars alone, spread out */
     hlo_value *outputs; /* [output_count] leaves of the entry root, looked through flows */
     uint32_t *output_param; /* [output_count] parameter it is the new value of, HLO_NONE */
     uint32_t output_count;

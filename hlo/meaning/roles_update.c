@@ -127,6 +127,30 @@ static uint32_t partner(const struct hlo_roles_work *w, const struct hlo_claim *
     return HLO_NONE;
 }
 
+/* The parameter that a scalar result adds something to: a weight of one number, a running total.
+ * Other scalars that meet there, moments and rates, are further away. HLO_NONE: none or several. */
+static uint32_t added_to(const struct hlo_roles_work *w, const struct hlo_claim *c,
+                         const bool *is_taken, bool has_aliases)
+{
+    uint16_t op = hlo_at(w->m, w->m->value_instruction[c->value])->opcode;
+    uint32_t one = HLO_NONE;
+
+    if (hlo_value_shape(w->m, c->value)->rank || !hlo_work_is_float(w, c->value) ||
+        w->g.is_flow[c->value] ||
+        (op != HLO_OP_ADD && op != HLO_OP_SUBTRACT && op != HLO_OP_SELECT))
+        return HLO_NONE;
+    for (uint32_t k = w->g.pred_first[c->value]; k < w->g.pred_first[c->value + 1]; k++) {
+        uint32_t p = w->param_of[hlo_graph_source(&w->g, w->g.preds[k])];
+        if (p == HLO_NONE)
+            continue;
+        if (one != HLO_NONE)
+            return HLO_NONE;
+        one = p;
+    }
+    bool is_open = one != HLO_NONE && !is_taken[one] && (!has_aliases || w->is_aliased[one]);
+    return is_open ? one : HLO_NONE;
+}
+
 /* The one parameter of the claim not yet taken; of several one that is not read by the forward
  * pass (a moment with weight decay in it), for scalars one that is (the learning rate is there
  * too). by_distance: of several that it reads the one whose memory it takes, else the nearest, as p
@@ -171,12 +195,13 @@ int hlo_roles_pair(struct hlo_roles_work *w, struct err *e)
         has_aliases |= w->is_aliased[p];
     if (w->claim_count)
         qsort(w->claims, w->claim_count, sizeof *w->claims, by_size);
-    for (int pass = 0; pass < 3; pass++) { /* what was ambiguous may be the last one left */
+    for (int pass = -1; pass < 3; pass++) { /* what was ambiguous may be the last one left */
         for (uint32_t n = 0; n < w->claim_count; n++) {
             const struct hlo_claim *c = &w->claims[n];
             if (w->output_param[c->output] != HLO_NONE)
                 continue;
-            uint32_t p = choose_param(w, c, is_taken, has_aliases, pass == 2);
+            uint32_t p = pass < 0 ? added_to(w, c, is_taken, has_aliases)
+                                  : choose_param(w, c, is_taken, has_aliases, pass == 2);
             if (p == HLO_NONE)
                 continue;
             is_taken[p] = true;
@@ -193,15 +218,19 @@ int hlo_roles_pair(struct hlo_roles_work *w, struct err *e)
 struct candidate {
     hlo_value value;
     uint32_t ancestors; /* values it is computed from */
+    uint32_t met;       /* updates it is computed from */
     uint32_t params;    /* array parameters a derivative of it reaches */
+    uint32_t used;      /* of its ancestors: read by what makes new weights */
     uint32_t worth;     /* sum of enum worth */
 };
 
 /* What a loss is and a norm is not, most telling first. */
 enum worth {
-    WORTH_HEAVY = 1, /* products, convolutions or tables are among its ancestors */
-    WORTH_DATA = 2,  /* it depends on an array that no result is the new value of */
-    WORTH_BEFORE = 4 /* not computed from what updates are made of: gradients, new weights */
+    WORTH_RESULT = 1, /* not the new value of one number that the step carries */
+    WORTH_HEAVY = 2,  /* products, convolutions or tables are among its ancestors */
+    WORTH_DATA = 4,   /* it depends on an array that no result is the new value of */
+    WORTH_BEFORE = 8, /* not computed from what updates are made of: gradients, new weights */
+    WORTH_ALL = 15
 };
 
 enum {
@@ -237,12 +266,41 @@ bool hlo_work_is_heavy(uint16_t opcode)
            opcode == HLO_OP_DYNAMIC_SLICE;
 }
 
+/* Is `v` the new value of one number: a weight with its step, a moment, a total? Then a parameter
+ * is a term of it, perhaps times a constant. */
+static bool is_new_number(struct hlo_roles_work *w, hlo_value v)
+{
+    struct hlo_reach *r = &w->scratch;
+
+    hlo_reach_clear(r);
+    hlo_reach_add(r, v);
+    for (uint32_t n = 0; n < r->count && n < NEAR_MOST; n++) {
+        hlo_value u = r->queue[n];
+        if (w->param_of[u] != HLO_NONE)
+            return hlo_work_is_float(w, u);
+        uint16_t op = hlo_at(w->m, w->m->value_instruction[u])->opcode;
+        uint32_t first = w->g.pred_first[u], end = w->g.pred_first[u + 1], open = 0;
+        bool is_scaled = op == HLO_OP_MULTIPLY || op == HLO_OP_DIVIDE;
+        if (!is_scaled && !w->g.is_flow[u] && op != HLO_OP_ADD && op != HLO_OP_SUBTRACT &&
+            op != HLO_OP_SELECT && op != HLO_OP_CONVERT && op != HLO_OP_RESHAPE)
+            continue;
+        for (uint32_t k = first; k < end; k++)
+            open += !w->is_free[w->g.preds[k]];
+        for (uint32_t k = first; k < end && (!is_scaled || open == 1); k++) {
+            if (hlo_work_is_scalar(w, w->g.preds[k]))
+                hlo_reach_add(r, w->g.preds[k]);
+        }
+    }
+    return false;
+}
+
 static void measure_loss(struct loss_search *s, uint32_t n)
 {
     struct hlo_roles_work *w = s->w;
     struct candidate *c = &s->list[n];
-    uint32_t met = 0;
 
+    c->met = 0;
+    c->worth = is_new_number(w, c->value) ? 0 : WORTH_RESULT;
     hlo_reach_clear(&w->scratch);
     hlo_reach_add(&w->scratch, c->value);
     hlo_reach_back(&w->scratch, &w->g, carries_derivative, s);
@@ -254,7 +312,6 @@ static void measure_loss(struct loss_search *s, uint32_t n)
     hlo_reach_add(&w->scratch, c->value);
     hlo_reach_back(&w->scratch, &w->g, NULL, NULL);
     c->ancestors = w->scratch.count;
-    c->worth = 0;
     for (uint32_t k = 0; k < w->scratch.count; k++) {
         hlo_value v = w->scratch.queue[k];
         uint32_t p = w->param_of[v];
@@ -266,12 +323,12 @@ static void measure_loss(struct loss_search *s, uint32_t n)
             w->claim_of[v] && s->made.has[v] ? update_of(w->claims, w->claim_of[v] - 1) : HLO_NONE;
         if (u != HLO_NONE && s->seen[u] != n + 1) {
             s->seen[u] = n + 1;
-            met++;
+            c->met++;
         }
     }
     /* Moving statistics are made from what the forward pass has: some updates are met by a loss.
      * Functions of weights and noise alone (a prior, a penalty) are in a loss and in the update. */
-    if (!s->updates || met * 10 < s->updates * 9)
+    if (!s->updates || c->met * 10 < s->updates * 9)
         c->worth |= WORTH_BEFORE;
 }
 
@@ -391,13 +448,125 @@ static void collect_candidates(struct loss_search *s)
         measure_loss(s, n);
 }
 
+/* May what `v` is computed from enter it as terms or factors of a sum? A logarithm of the loss, an
+ * exponential (perplexity), a root are no sums with it. */
+static bool is_linear(const struct hlo_roles_work *w, hlo_value v)
+{
+    switch (hlo_at(w->m, w->m->value_instruction[v])->opcode) {
+    case HLO_OP_ADD:
+    case HLO_OP_SUBTRACT:
+    case HLO_OP_MULTIPLY:
+    case HLO_OP_DIVIDE:
+    case HLO_OP_NEGATE:
+    case HLO_OP_CONVERT:
+    case HLO_OP_RESHAPE:
+    case HLO_OP_BROADCAST:
+    case HLO_OP_CONCATENATE:
+    case HLO_OP_REDUCE:
+        return true;
+    default:
+        return w->g.is_flow[v];
+    }
+}
+
+/* Is `sum` the value `term` with something added? */
+static bool is_sum_with(struct hlo_roles_work *w, hlo_value sum, hlo_value term)
+{
+    struct hlo_reach *r = &w->scratch;
+    bool is_added = false;
+
+    hlo_reach_clear(r);
+    hlo_reach_add(r, sum);
+    for (uint32_t n = 0; n < r->count; n++) {
+        hlo_value v = r->queue[n];
+        uint16_t op = hlo_at(w->m, w->m->value_instruction[v])->opcode;
+        if (v == term || !is_linear(w, v))
+            continue;
+        is_added |= op == HLO_OP_ADD || op == HLO_OP_SUBTRACT || op == HLO_OP_REDUCE;
+        for (uint32_t k = w->g.pred_first[v]; k < w->g.pred_first[v + 1]; k++) {
+            if (op != HLO_OP_DIVIDE || k == w->g.pred_first[v])
+                hlo_reach_add(r, w->g.preds[k]);
+        }
+    }
+    return is_added && r->has[term];
+}
+
+static bool is_of_this_step(const void *context, hlo_value v)
+{
+    const struct hlo_roles_work *w = context;
+
+    return !w->is_new[v];
+}
+
+/* How many ancestors of each candidate the backward pass reads: those of the loss, and of its main
+ * part alone fewer, and of a mean that is only shown fewer still. */
+static bool count_used(struct loss_search *s)
+{
+    struct hlo_roles_work *w = s->w;
+    const struct hlo_graph *g = &w->g;
+    struct hlo_reach to_update = {0}, ahead = {0}; /* `ahead`: what any candidate is made of */
+    bool ok = hlo_reach_init(&to_update, g) && hlo_reach_init(&ahead, g);
+
+    for (uint32_t c = 0; ok && c < w->claim_count; c++) {
+        if (hlo_value_shape(w->m, w->claims[c].value)->rank)
+            hlo_reach_add(&to_update, w->claims[c].value);
+    }
+    for (uint32_t n = 0; ok && n < s->count; n++) {
+        if (s->list[n].worth & WORTH_BEFORE)
+            hlo_reach_add(&ahead, s->list[n].value);
+    }
+    if (ok) {
+        hlo_reach_back(&to_update, g, NULL, NULL);
+        hlo_reach_back(&ahead, g, is_of_this_step, w);
+    }
+    for (uint32_t n = 0; ok && n < s->count; n++) {
+        if (!(s->list[n].worth & WORTH_BEFORE))
+            continue;
+        hlo_reach_clear(&w->scratch);
+        hlo_reach_add(&w->scratch, s->list[n].value);
+        hlo_reach_back(&w->scratch, g, is_of_this_step, w);
+        for (uint32_t k = 0; k < w->scratch.count; k++) {
+            hlo_value v = w->scratch.queue[k];
+            bool is_used = false;
+            for (uint32_t u = g->succ_first[v]; u < g->succ_first[v + 1] && !is_used; u++)
+                is_used = to_update.has[g->succs[u]] && !ahead.has[g->succs[u]];
+            s->list[n].used += is_used;
+        }
+    }
+    hlo_reach_release(&to_update);
+    hlo_reach_release(&ahead);
+    return ok;
+}
+
+/* Of the candidates of this worth, from which derivatives reach about `most` parameters, the
+ * smallest. With `least`, that one: of those that need no more gradients than it the one of which
+ * the backward pass reads most, and of these the smallest. */
+static const struct candidate *best_of(const struct loss_search *s, uint32_t worth, uint32_t most,
+                                       const struct candidate *least, uint32_t *rivals)
+{
+    const struct candidate *best = NULL;
+
+    *rivals = 0;
+    for (uint32_t n = 0; n < s->count; n++) {
+        const struct candidate *c = &s->list[n];
+        if (c->worth != worth || !c->params || c->params * 10 < most * 9)
+            continue;
+        ++*rivals;
+        if (least && c->met > least->met)
+            continue;
+        uint32_t used = least ? c->used : 0, before = least && best ? best->used : 0;
+        if (!best || used > before || (used == before && c->ancestors < best->ancestors))
+            best = c;
+    }
+    return best;
+}
+
 /* Of the scalar float results of most worth those from which derivatives reach the most parameters;
- * of these the smallest: the loss or its main part. A sum with a few terms more (regularisation)
- * is the loss. */
+ * of these the one of which the backward pass reads most, and the smallest of those: the loss or
+ * its main part. A sum with a few terms more (regularisation) is the loss. */
 static void choose_loss(struct loss_search *s)
 {
     struct hlo_roles_work *w = s->w;
-    const struct candidate *best = NULL;
     uint32_t most = 0, worth = 0, rivals = 0;
 
     for (uint32_t n = 0; n < s->count; n++) {
@@ -414,35 +583,25 @@ static void choose_loss(struct loss_search *s)
         if (s->list[n].worth == worth && s->list[n].params > most)
             most = s->list[n].params;
     }
-    for (uint32_t n = 0; n < s->count; n++) {
-        const struct candidate *c = &s->list[n];
-        if (c->worth != worth || !c->params || c->params * 10 < most * 9)
-            continue;
-        rivals++;
-        if (!best || c->ancestors < best->ancestors)
-            best = c;
-    }
+    const struct candidate *best = best_of(s, worth, most, NULL, &rivals);
+    best = best_of(s, worth, most, best, &rivals);
     w->loss = best->value;
     for (uint32_t n = 0; n < s->count; n++) {
         const struct candidate *c = &s->list[n];
         if (c->worth != worth || c->ancestors <= best->ancestors ||
             c->ancestors > best->ancestors + best->ancestors / 2)
             continue;
-        hlo_reach_clear(&w->scratch);
-        hlo_reach_add(&w->scratch, c->value);
-        hlo_reach_back(&w->scratch, &w->g, NULL, NULL);
-        if (w->scratch.has[w->loss])
+        if (is_sum_with(w, c->value, w->loss))
             w->loss = c->value;
     }
-    w->loss_confidence = worth != (WORTH_BEFORE | WORTH_DATA | WORTH_HEAVY) ? HLO_DOUBTFUL
-                         : rivals > 1                                       ? HLO_LIKELY
-                                                                            : HLO_CERTAIN;
+    w->loss_confidence = worth != WORTH_ALL ? HLO_DOUBTFUL : rivals > 1 ? HLO_LIKELY : HLO_CERTAIN;
     if (s->are_vectors)
         w->loss_confidence = HLO_DOUBTFUL;
     w->loss_source =
         s->are_vectors
             ? "no result is a scalar: of the vectors one whose derivatives reach the weights"
-        : rivals > 1 ? "of the scalar results whose derivatives reach the weights the smallest"
+        : rivals > 1 ? "of the scalar results whose derivatives reach the weights the one of which "
+                       "the backward pass reads most"
                      : "the one scalar result whose derivatives reach the weights";
 }
 
@@ -457,6 +616,7 @@ int hlo_roles_loss(struct hlo_roles_work *w, struct err *e)
 
     if (ok)
         collect_candidates(&s);
+    ok = ok && count_used(&s);
     if (ok && w->loss == HLO_NONE)
         choose_loss(&s);
     free(s.is_carried);
