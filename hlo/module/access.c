@@ -5,6 +5,7 @@
 #include "hlo/module/ops.h"
 #include "hlo/module/shape.h"
 #include "hlo/support/err.h"
+#include "hlo/support/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -82,45 +83,6 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Digits behind so many say nothing that a double could hold. */
-static const double ENOUGH = 1e17;
-
-/* Digits, point and exponent of a number without sign; not strtod, which obeys the locale. */
-static bool parse_decimal(const char *p, const char *end, double *out)
-{
-    double value = 0;
-    int scale = 0, exponent = 0, sign = 1, digits = 0;
-
-    for (; p < end && is_digit(*p); p++, digits++) {
-        if (value < ENOUGH)
-            value = value * 10 + (*p - '0');
-        else
-            scale++;
-    }
-    if (p < end && *p == '.') {
-        for (p++; p < end && is_digit(*p); p++, digits++) {
-            if (value < ENOUGH) {
-                value = value * 10 + (*p - '0');
-                scale--;
-            }
-        }
-    }
-    if (p < end && (*p == 'e' || *p == 'E') && digits) {
-        p++;
-        if (p < end && (*p == '-' || *p == '+'))
-            sign = *p++ == '-' ? -1 : 1;
-        if (p == end)
-            return false;
-        for (; p < end && is_digit(*p); p++)
-            exponent = exponent < 10000 ? exponent * 10 + (*p - '0') : exponent;
-    }
-    scale += sign * exponent;
-    if (p != end || !digits)
-        return false;
-    *out = scale < 0 ? value / pow(10, -scale) : value * pow(10, scale);
-    return true;
-}
-
 static bool span_is(const char *p, const char *end, const char *word)
 {
     return (size_t)(end - p) == strlen(word) && !memcmp(p, word, (size_t)(end - p));
@@ -149,7 +111,8 @@ bool hlo_constant_number(const struct hlo_module *m, hlo_id id, double *out)
         *out = sign * INFINITY;
     else if (end - p >= 3 && !memcmp(p, "nan", 3))
         *out = NAN;
-    else if (parse_decimal(p, end, out))
+    else if (p < end && (is_digit(*p) || *p == '.') &&
+             text_real(p, (size_t)(end - p), out) == (size_t)(end - p))
         *out *= sign;
     else
         return false;

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <float.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -74,6 +75,12 @@ static void test_constants(void **state)
         {"f32[] constant(-inf)", -INFINITY},
         {"f32[] constant(6.02e+23)", 6.02e23},
         {"u64[] constant(18446744073709551615)", 18446744073709551615.0},
+        {"f64[] constant(2.2250738585072014e-308)", DBL_MIN},
+        {"f64[] constant(0.30000000000000004)", 0.1 + 0.2},
+        {"f64[] constant(8.41e+21)", 8.41e21},
+        {"f64[] constant(1e-400)", 0},
+        {"f32[] constant(0e400)", 0},
+        {"f64[] constant(1e400)", INFINITY},
         {"f32[] constant(1." ZEROS ZEROS ZEROS ZEROS ")", 1},
         {"f32[] constant(1" ZEROS ZEROS ZEROS ZEROS "e-400)", 1},
     };
