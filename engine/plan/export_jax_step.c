@@ -132,92 +132,130 @@ static const char *const code[] = {
     "{len(planned)}\")\n"
     "\n"
     "\n"
-    "def apply(step, *args, devices=None, check=False):\n",
-    "    \"\"\"`step` (jitted or not) split as planned, with the planned layouts of arguments and "
-    "results and its donation.\n",
+    "def _fixed(jitted, args, keywords):\n",
+    "    \"\"\"Positions and names of the static arguments, which are part of the "
+    "program.\"\"\"\n",
+    "    state = jitted.__getstate__() if hasattr(jitted, \"__getstate__\") else None\n",
+    "    state = state if isinstance(state, dict) else {}\n",
+    "    places = {n % len(args) for n in state.get(\"static_argnums\", ()) if -len(args) <= "
+    "n < len(args)}\n",
+    "    return places, {name for name in state.get(\"static_argnames\", ()) if name in "
+    "keywords}\n",
     "\n",
-    "    The result has .place(*args), which puts arguments where they belong, and .shardings, a "
-    "tree like args.\"\"\"\n",
+    "\n",
+    "def apply(step, *args, devices=None, check=False, **keywords):\n",
+    "    \"\"\"`step` (jitted or not) split as planned, with the planned layouts of "
+    "arguments and results and its donation.\n",
+    "\n",
+    "    The result has .place(*args), which puts arguments where they belong, .shardings, a "
+    "tree like args without static ones,\n",
+    "    and .lower(*args). Keywords are handed over likewise; .place returns them behind "
+    "the arguments, then, as a dict.\"\"\"\n",
     "    if tuple(int(n) for n in jax.__version__.split(\".\")[:2]) < (0, 7):\n",
     "        raise RuntimeError(f\"needs jax 0.7 or later, this is {jax.__version__}\")\n",
     "    count = int(np.prod([size for _, size in AXES]))\n",
     "    devices = list(devices or jax.devices())\n",
     "    if len(devices) < count:\n",
-    "        raise ValueError(f\"the plan is for {count} devices, here are {len(devices)}\")\n",
+    "        raise ValueError(f\"the plan is for {count} devices, here are "
+    "{len(devices)}\")\n",
     "    names, sizes = zip(*AXES)\n",
     "    mesh = jax.sharding.Mesh(np.array(devices[:count]).reshape(sizes), names, "
     "axis_types=(AxisType.Auto,) * len(AXES))\n",
     "    jitted = step if hasattr(step, \"lower\") else jax.jit(step)\n",
-    "    lowered = jitted.lower(*args)\n",
-    "    # What is exported never leaves this process: kernels without a promise of stability may "
-    "stay.\n",
-    "    targets = sorted(set(re.findall(r'custom_call(?:_target_name = \"| @\"?)([^\\s\"(]+)', "
-    "lowered.as_text())))\n",
+    "    lowered = jitted.lower(*args, **keywords)\n",
+    "    # What is exported never leaves this process: kernels without a promise of "
+    "stability may stay.\n",
+    "    targets = sorted(set(re.findall(r'custom_call(?:_target_name = \"| "
+    "@\"?)([^\\s\"(]+)', lowered.as_text())))\n",
     "    calls = [t for t in targets if "
-    "re.fullmatch(r'xla_(ffi_)?(partitioned_)?python_\\w*callback', "
-    "t)]\n"
-    "    if calls:\n"
-    "        raise ValueError(f\"this step calls Python back ({calls[0]}), which jax.export does "
-    "not "
-    "carry: leave jax.debug.print, pure_callback and io_callback out of it\")\n",
+    "re.fullmatch(r'xla_(ffi_)?(partitioned_)?python_\\w*callback', t)]\n",
+    "    if calls:\n",
+    "        raise ValueError(f\"this step calls Python back ({calls[0]}), which jax.export "
+    "does not carry: leave jax.debug.print, pure_callback and io_callback out of it\")\n",
     "    allowed = [jax.export.DisabledSafetyCheck.custom_call(t) for t in targets]\n",
-    "    exported = jax.export.export(jitted, disabled_checks=allowed)(*args)\n",
+    "    exported = jax.export.export(jitted, disabled_checks=allowed)(*args, **keywords)\n",
     "    context = mlir.make_ir_context()\n",
     "    with context:\n",
     "        module = _module(context)\n",
     "        main = _main(module)\n",
     "        _compare(exported, lowered, main)\n",
-    "        kept, returned = _layouts(main)\n"
+    "        kept, returned = _layouts(main)\n",
     "        planned = dataclasses.replace(exported, "
     "mlir_module_serialized=_export._module_to_bytecode(module), nr_devices=count)\n",
-    "    leaves = [P()] * len(exported.in_avals)\n",
+    "    specs = [P()] * len(exported.in_avals)\n",
     "    for n, spec in zip(exported.module_kept_var_idx, kept):\n",
-    "        leaves[n] = P(*spec[:len(exported.in_avals[n].shape)])\n",
+    "        specs[n] = P(*spec[:len(exported.in_avals[n].shape)])\n",
     "    returned = [P(*s[:len(a.shape)]) for s, a in zip(returned, exported.out_avals)]\n",
     "    to = lambda specs: [NamedSharding(mesh, s) for s in specs]\n",
-    "    inputs, _ = jax.tree_util.tree_unflatten(exported.in_tree, to(leaves))\n",
-    "    outputs = jax.tree_util.tree_unflatten(exported.out_tree, to(returned))\n",
+    "    tree, places = exported.in_tree, to(specs)\n",
     "    info = jax.tree_util.tree_leaves(lowered.args_info, is_leaf=lambda x: hasattr(x, "
     "\"donated\"))\n",
-    "    flags = jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(args), [i.donated for i "
-    "in info])\n",
-    "    donated = tuple(n for n, f in enumerate(flags) if jax.tree_util.tree_leaves(f) and "
-    "all(jax.tree_util.tree_leaves(f)))\n",
-    "    compiled = jax.jit(lambda *a: planned.call(*a), in_shardings=inputs, "
-    "out_shardings=outputs, donate_argnums=donated)\n",
+    "    compiled = jax.jit(lambda *arrays: planned.call(*tree.unflatten(arrays)[0], "
+    "**tree.unflatten(arrays)[1]),\n",
+    "                       in_shardings=tuple(places), "
+    "out_shardings=exported.out_tree.unflatten(to(returned)),\n",
+    "                       donate_argnums=tuple(n for n, i in enumerate(info) if "
+    "i.donated))\n",
+    "    static = _fixed(jitted, args, keywords)\n",
     "\n",
-    "    def run(*a):\n",
-    "        return compiled(*a)\n",
+    "    def arrays(a, k):\n",
+    "        \"\"\"The arrays in their order, of the same tree, and with the same static "
+    "arguments, as in the plan.\"\"\"\n",
+    "        for where, was, now in [(n, args[n], a[n] if n < len(a) else None) for n in "
+    "static[0]] + [(n, keywords[n], k.get(n)) for n in static[1]]:\n",
+    "            if was != now:\n",
+    "                raise ValueError(f\"static argument {where} is {now!r}, the plan is for "
+    "{was!r}\")\n",
+    "        leaves, found = jax.tree_util.tree_flatten((tuple(x for n, x in enumerate(a) if "
+    "n not in static[0]),\n",
+    "                                                    {n: x for n, x in k.items() if n "
+    "not in static[1]}))\n",
+    "        if found != tree:\n",
+    "            raise ValueError(f\"the arguments are {found}, the plan is for {tree}\")\n",
+    "        return leaves\n",
     "\n",
-    "    run.shardings, run.jitted = inputs, compiled\n",
-    "    run.place = lambda *a: jax.device_put(a, inputs)\n",
+    "    def whole(leaves):\n",
+    "        \"\"\"Arguments and keywords of these arrays, with static ones.\"\"\"\n",
+    "        a, k = tree.unflatten(leaves)\n",
+    "        rest = iter(a)\n",
+    "        return [args[n] if n in static[0] else next(rest) for n in range(len(args))], k "
+    "| {n: keywords[n] for n in static[1]}\n",
+    "\n",
+    "    def place(*a, **k):\n",
+    "        placed, named = whole(jax.device_put(arrays(a, k), places))\n",
+    "        return (*placed, named) if keywords else tuple(placed)\n",
+    "\n",
+    "    run = lambda *a, **k: compiled(*arrays(a, k))\n",
+    "    run.lower = lambda *a, **k: compiled.lower(*arrays(a, k))\n",
+    "    run.place, run.shardings = place, tree.unflatten(places)[0]\n",
     "    if check:\n",
-    "        _check(step, run, args)\n",
+    "        _check(lambda leaves: step(*whole(leaves)[0], **whole(leaves)[1]), compiled, "
+    "arrays(args, keywords), places)\n",
     "    return run\n",
     "\n",
     "\n",
-    "def _check(step, run, args):\n",
-    "    \"\"\"One step split and whole, from copies of the same arguments. Results may differ as "
-    "far as rounding moves them (an\n",
-    "    optimizer makes a step of full length of a gradient that is nothing but rounding): so far "
-    "as arguments 1e-6 off do.\"\"\"\n",
+    "def _check(step, split, arrays, places):\n",
+    "    \"\"\"One step split and whole, from copies of the same arrays. Results may differ "
+    "as far as rounding moves them (an\n",
+    "    optimizer makes a step of full length of a gradient that is nothing but rounding): "
+    "so far as arguments 1e-6 off do.\"\"\"\n",
     "    noise = np.random.default_rng(0)\n",
-    "    whole = jax.jit(lambda *a: step(*a))\n",
-    "    copies = lambda: jax.tree_util.tree_map(lambda x: jax.random.clone(x) if _is_key(x) else "
-    "np.array(x), args)\n",
-    "    off = lambda x: x * (1 + 1e-6 * noise.standard_normal(x.shape)).astype(x.dtype) if not "
-    "_is_key(x) and x.dtype.kind == \"f\" else x\n",
+    "    copies = lambda: [jax.random.clone(x) if _is_key(x) else np.array(x) for x in "
+    "arrays]\n",
+    "    off = lambda x: x * (1 + 1e-6 * noise.standard_normal(x.shape)).astype(x.dtype) if "
+    "not _is_key(x) and x.dtype.kind == \"f\" else x\n",
     "    leaves = lambda results: [np.asarray(x, np.float64) for x in "
     "jax.tree_util.tree_leaves(results) if not _is_key(x) and np.dtype(x.dtype).kind in "
     "\"fiubV\"]\n",
-    "    results = zip(leaves(whole(*copies())), leaves(run(*run.place(*copies()))), "
-    "leaves(whole(*jax.tree_util.tree_map(off, copies()))))\n",
+    "    one = jax.jit(step)\n",
+    "    results = zip(leaves(one(copies())), leaves(split(*jax.device_put(copies(), "
+    "places))), leaves(one([off(x) for x in copies()])))\n",
     "    for n, (a, b, c) in enumerate(results):\n",
-    "        worst = lambda x: float(np.max(np.abs(a - x), initial=0)) / (float(np.max(np.abs(a), "
-    "initial=0)) + 1e-30)\n",
+    "        worst = lambda x: float(np.max(np.abs(a - x), initial=0)) / "
+    "(float(np.max(np.abs(a), initial=0)) + 1e-30)\n",
     "        if not worst(b) <= 1e-3 + 10 * worst(c):\n",
-    "            raise ValueError(f\"result {n} differs by {worst(b):.1e} of its size between the "
-    "planned step and the whole one\")\n",
+    "            raise ValueError(f\"result {n} differs by {worst(b):.1e} of its size "
+    "between the planned step and the whole one\")\n",
 };
 
 static const char trial[] =

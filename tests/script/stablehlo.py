@@ -84,7 +84,7 @@ def case(name, options, folder):
     values = arrays(args, np.random.default_rng(0))
     copy = lambda: jax.tree.map(np.array, values)  # noqa: E731
     ready = planned.apply(step, *args)
-    compiled = ready.jitted.lower(*args).compile()
+    compiled = ready.lower(*args).compile()
     found = collections.Counter(re.findall(KINDS, compiled.as_text()))
     difference = worst(jax.jit(lambda *a: step(*a))(*copy()), ready(*ready.place(*copy())))
     assert difference < 1e-4, f"{name} {options}: numbers differ by {difference:.1e}"
@@ -168,7 +168,7 @@ def tied(folder):
     run(AUTOMAP, "plan", model, *MESH, "--set", "#1:0=y", "--set", "#2:0=y", "--force", "-o", plan)
     run(AUTOMAP, "export", model, SLOW, "--plan", plan, "--format", "jax", "--force", "-o", code)
     ready = load(code).apply(step, *args)
-    found = re.findall(KINDS, ready.jitted.lower(*args).compile().as_text())
+    found = re.findall(KINDS, ready.lower(*args).compile().as_text())
     assert found == ["all-reduce"], found
     assert worst(step(*args), ready(*ready.place(*args))) < 1e-5
     tried = subprocess.run([sys.executable, code], capture_output=True, text=True)  # alone, as the file advises
@@ -225,6 +225,55 @@ def keys(folder):
     assert worst(wanted, w) < 1e-5
 
 
+def calls(folder):
+    """Static arguments, keywords and a dataclass with a static field; an argument of which a part is donated by name."""
+    import dataclasses
+    import functools
+
+    import jax.numpy as jnp
+
+    @jax.tree_util.register_dataclass
+    @dataclasses.dataclass
+    class State:
+        w: jax.Array
+        count: jax.Array
+        kind: str = dataclasses.field(default="sgd", metadata=dict(static=True))
+
+    @functools.partial(jax.jit, static_argnums=1, static_argnames="act", donate_argnames="state")
+    def step(state, depth, batch, *, rate, act="tanh"):
+        def loss(w):
+            h = batch["x"]
+            for _ in range(depth):
+                h = getattr(jnp, act)(h @ w)
+            return jnp.mean((h - batch["y"]) ** 2)
+
+        l, g = jax.value_and_grad(loss)(state.w)
+        return dataclasses.replace(state, w=state.w - rate * g, count=state.count + 1), {state.kind: l}
+
+    rng = np.random.default_rng(4)
+    batch = {k: rng.standard_normal((64, 16)).astype("f4") for k in "xy"}
+    fresh = lambda: State(np.eye(16, dtype="f4"), np.int32(0))  # noqa: E731
+    model, plan, code = (os.path.join(folder, f) for f in ("calls.mlir", "calls.json", "automap_plan.py"))
+    with open(model, "w") as f:
+        f.write(step.lower(fresh(), 2, batch, rate=np.float32(0.1), act="sin").as_text())
+    run(AUTOMAP, "plan", model, *MESH, "--set", "#2:0=y", "--force", "-o", plan)
+    run(AUTOMAP, "export", model, SLOW, "--plan", plan, "--format", "jax", "--force", "-o", code)
+    ready = load(code).apply(step, fresh(), 2, batch, rate=np.float32(0.1), act="sin", check=True)
+    state, depth, rows, named = ready.place(fresh(), 2, batch, rate=np.float32(0.1), act="sin")
+    assert (depth, named["act"]) == (2, "sin") and rows["x"].addressable_shards[0].data.shape == (16, 16), rows["x"].sharding
+    wanted = step(fresh(), 2, batch, rate=np.float32(0.1), act="sin")
+    assert worst(wanted, ready(state, depth, rows, **named)) < 1e-5
+    assert state.w.is_deleted() and not rows["x"].is_deleted()
+    assert " all-reduce(" in ready.lower(fresh(), 2, batch, rate=np.float32(0.1), act="sin").compile().as_text()
+    for other, said in (((fresh(), 3, batch), "static argument 1 is 3, the plan is for 2"), ((fresh(), 2, batch["x"]), "the plan is for")):
+        try:
+            ready(*other, rate=np.float32(0.1), act="sin")
+        except ValueError as refused:
+            assert said in str(refused), refused
+        else:
+            raise AssertionError("other arguments were taken for the planned ones")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         refusals(folder)
@@ -232,6 +281,7 @@ def main():
         tied(folder)
         libraries(folder)
         keys(folder)
+        calls(folder)
         for name, options in CASES:
             case(name, options, folder)
 

@@ -87,7 +87,7 @@ class Child:
                    "--force", "-o", code).stderr
         say(said=said.strip(), runs=self.runs, flops=self.flops)
         ready = load(code).apply(self.step, *self.args)
-        ready.jitted.lower(*self.args).compile()
+        ready.lower(*self.args).compile()
         if self.runs:
             say(**self.compare(ready))
 

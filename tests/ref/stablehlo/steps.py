@@ -2,7 +2,7 @@
 
     t5-tiny                    one of examples/make, as it is shipped
     t5-base12@small            the same layers, narrow, with few examples: to be run where the real one is only compiled
-    gru_reverse                one of programs.py, more_programs.py or odd_programs.py
+    gru_reverse                one of programs.py, more_programs.py, odd_programs.py or more_idioms.py
     .../zoo/flax/NAME.hlo.gz   HLO that a framework printed: XLA's own translation of it to StableHLO is the step
     .../NAME.hlo.gz@small      the same text with small sizes (smaller.py)
 
@@ -116,5 +116,6 @@ def step(name):
 
     if name not in programs.PROGRAMS:
         import more_programs  # noqa: F401: adds to them
+        import more_idioms  # noqa: F401
         import odd_programs  # noqa: F401
     return *programs.PROGRAMS[name](), None
