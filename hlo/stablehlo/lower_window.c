@@ -90,19 +90,70 @@ static const char *add_labels(struct str *out, const char *p, const char *end)
 }
 
 /* `[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]`, or #stablehlo.conv of it. */
-static int labels_attr(struct lower *l, struct mlir_span s, size_t *spatial)
+static bool labels_of(struct str *out, struct mlir_span s)
 {
     const char *p = memchr(s.text, '[', s.size), *end = s.text + s.size;
-    struct hlo_conv_dims dims;
 
-    str_clear(&l->text);
     for (int part = 0; p && part < 3; part++) {
-        str_add(&l->text, part == 1 ? "_" : part ? "->" : "");
+        str_add(out, part == 1 ? "_" : part ? "->" : "");
         while (p < end && *p != '[')
             p++;
-        p = add_labels(&l->text, p, end);
+        p = add_labels(out, p, end);
     }
-    if (!p || l->text.failed || !hlo_parse_conv_dims(l->text.text, l->text.size, &dims)) {
+    return p;
+}
+
+/* #mhlo.conv<raw input_batch_dimension = 0, ..>: where each dim stands, by name; `raw` is the
+ * first. */
+static bool raw_labels_of(struct str *out, struct mlir_span s, struct mlir_span raw)
+{
+    static const struct {
+        const char *minor, *major, *spatial, *letters;
+    } parts[] = {
+        {"input_batch_dimension", "input_feature_dimension", "input_spatial_dimensions", "bf"},
+        {"kernel_input_feature_dimension", "kernel_output_feature_dimension",
+         "kernel_spatial_dimensions", "io"},
+        {"output_batch_dimension", "output_feature_dimension", "output_spatial_dimensions", "bf"}};
+
+    const char *is = memchr(raw.text, '=', raw.size);
+    if (!is)
+        return false;
+    const char *number = lex_skip(is + 1), *end = raw.text + raw.size;
+    if (number >= end)
+        return false;
+    raw = (struct mlir_span){number, (uint32_t)(end - number)};
+    for (size_t n = 0; n < 3; n++) {
+        char labels[HLO_RANK_MAX + 2] = {0};
+        int64_t dims[HLO_RANK_MAX];
+        struct mlir_span first, second, list;
+        size_t count;
+
+        first = raw;
+        if ((n && !hlo_mlir_field(s, parts[n].minor, &first)) || !hlo_mlir_int(first, &dims[0]) ||
+            !hlo_mlir_field(s, parts[n].major, &second) || !hlo_mlir_int(second, &dims[1]) ||
+            !hlo_mlir_field(s, parts[n].spatial, &list) ||
+            !hlo_mlir_ints(list, dims + 2, 10, &count))
+            return false;
+        for (size_t k = 0; k < count + 2; k++) {
+            if (dims[k] < 0 || (size_t)dims[k] >= count + 2 || labels[dims[k]])
+                return false;
+            labels[dims[k]] = (char)(k < 2 ? parts[n].letters[k] : '0' + (int)k - 2);
+        }
+        str_add(out, n == 1 ? "_" : n ? "->" : "");
+        str_add(out, labels);
+    }
+    return true;
+}
+
+static int labels_attr(struct lower *l, struct mlir_span s, size_t *spatial)
+{
+    struct hlo_conv_dims dims;
+    struct mlir_span raw;
+
+    str_clear(&l->text);
+    bool fits =
+        hlo_mlir_field(s, "raw", &raw) ? raw_labels_of(&l->text, s, raw) : labels_of(&l->text, s);
+    if (!fits || l->text.failed || !hlo_parse_conv_dims(l->text.text, l->text.size, &dims)) {
         str_clear(&l->text);
         return hlo_lower_fail(l,
                               "dim_numbers \"%.*s\", expected such as [b, 0, f]x[0, i, o]->[b, 0, "
@@ -113,7 +164,6 @@ static int labels_attr(struct lower *l, struct mlir_span s, size_t *spatial)
     return hlo_lower_attr_text(l, HLO_ATTR_DIM_LABELS);
 }
 
-/* Fields of #stablehlo.conv<raw ...> in old generic form are refused by labels_attr. */
 static int window_numbers(struct lower *l, struct mlir_span window, const char *field,
                           const char *generic, size_t count, int64_t absent, int64_t *out)
 {
@@ -298,4 +348,141 @@ int hlo_lower_RAGGED_DOT(struct lower *l)
     if (!hlo_mlir_attr(l->m, l->op, "ragged_dot_dimension_numbers", NULL, &s))
         return hlo_lower_fail(l, "no ragged_dot_dimension_numbers");
     return fields_attr(l, s) ? l->e->code : dot_with(l, HLO_OP_RAGGED_DOT, 3);
+}
+
+/* ---- einsum ---- */
+
+enum { EINSUM_PARTS = 3 };
+struct einsum {
+    struct mlir_span parts[EINSUM_PARTS]; /* the letters of left, right and result */
+    int64_t lhs[HLO_RANK_MAX], rhs[HLO_RANK_MAX];
+    char made[2 * HLO_RANK_MAX]; /* the letters of the product: shared, left, right */
+    size_t made_count;
+};
+
+static const char *letter_in(struct mlir_span s, char c)
+{
+    return memchr(s.text, c, s.size);
+}
+
+/* "ab,bc->ac" */
+static bool einsum_parts(struct mlir_span s, struct einsum *x)
+{
+    const char *comma = memchr(s.text, ',', s.size), *end = s.text + s.size;
+    const char *arrow = comma ? memchr(comma, '>', (size_t)(end - comma)) : NULL;
+
+    if (s.size < 2 || !arrow || arrow[-1] != '-')
+        return false;
+    x->parts[0] = (struct mlir_span){s.text + 1, (uint32_t)(comma - s.text - 1)};
+    x->parts[1] = (struct mlir_span){comma + 1, (uint32_t)(arrow - 2 - comma)};
+    x->parts[2] = (struct mlir_span){arrow + 1, (uint32_t)(end - arrow - 2)};
+    for (int n = 0; n < EINSUM_PARTS; n++) {
+        const struct mlir_span *part = &x->parts[n];
+        for (uint32_t k = 0; k < part->size; k++) {
+            char c = part->text[k];
+            bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+            if (!is_letter || letter_in(*part, c) != part->text + k)
+                return false; /* an ellipsis, a diagonal */
+        }
+    }
+    return true;
+}
+
+/* Dims that both have and the result has, or has not. */
+static size_t shared(struct einsum *x, bool in_result)
+{
+    size_t count = 0;
+
+    for (uint32_t k = 0; k < x->parts[0].size; k++) {
+        char c = x->parts[0].text[k];
+        const char *right = letter_in(x->parts[1], c);
+        if (!right || !letter_in(x->parts[2], c) == in_result)
+            continue;
+        x->lhs[count] = k;
+        x->rhs[count++] = right - x->parts[1].text;
+        if (in_result)
+            x->made[x->made_count++] = c;
+    }
+    return count;
+}
+
+static bool einsum_free(struct einsum *x)
+{
+    for (int side = 0; side < 2; side++) {
+        for (uint32_t k = 0; k < x->parts[side].size; k++) {
+            char c = x->parts[side].text[k];
+            if (letter_in(x->parts[1 - side], c))
+                continue;
+            if (!letter_in(x->parts[2], c))
+                return false; /* a sum over one operand alone */
+            x->made[x->made_count++] = c;
+        }
+    }
+    return x->made_count == x->parts[2].size;
+}
+
+static int einsum_dims(struct lower *l, struct einsum *x)
+{
+    size_t count = shared(x, true);
+
+    if (count && (hlo_lower_attr_ints(l, HLO_ATTR_LHS_BATCH_DIMS, x->lhs, count) ||
+                  hlo_lower_attr_ints(l, HLO_ATTR_RHS_BATCH_DIMS, x->rhs, count)))
+        return l->e->code;
+    count = shared(x, false);
+    if (count && (hlo_lower_attr_ints(l, HLO_ATTR_LHS_CONTRACTING_DIMS, x->lhs, count) ||
+                  hlo_lower_attr_ints(l, HLO_ATTR_RHS_CONTRACTING_DIMS, x->rhs, count)))
+        return l->e->code;
+    return 0;
+}
+
+/* The product, whose dims come in the order of a dot, and their order in the result. */
+static int einsum_turned(struct lower *l, const struct einsum *x, const struct hlo_shape *to)
+{
+    int64_t sizes[HLO_RANK_MAX], order[HLO_RANK_MAX];
+    hlo_id made;
+    int rc;
+
+    for (size_t n = 0; n < x->made_count; n++) {
+        size_t at = (size_t)(letter_in(x->parts[2], x->made[n]) - x->parts[2].text);
+        sizes[n] = to->dims[at];
+        order[at] = (int64_t)n;
+    }
+    struct lower_new dot = {.opcode = HLO_OP_DOT, .operands = l->ids, .operand_count = 2};
+    dot.shape = hlo_lower_array(l, (enum hlo_type)to->type, sizes, (uint32_t)x->made_count, &rc);
+    if (rc || hlo_lower_make(l, &dot, &made))
+        return l->e->code;
+    l->id_count = 0;
+    if (hlo_lower_push(l, made) ||
+        hlo_lower_attr_ints(l, HLO_ATTR_DIMENSIONS, order, x->made_count) ||
+        hlo_lower_common_attrs(l))
+        return l->e->code;
+    return hlo_lower_results(l, HLO_OP_TRANSPOSE, 0, NULL, 0);
+}
+
+/* A dot; of dims in another order than a dot's, and a transpose. */
+int hlo_lower_EINSUM(struct lower *l)
+{
+    struct einsum x = {.made_count = 0};
+    struct mlir_span s;
+
+    if (l->op->operand_count != 2 || l->op->result_count != 1)
+        return hlo_lower_fail(l, "%u operands and %u results, expected 2 and 1",
+                              l->op->operand_count, l->op->result_count);
+    if (hlo_lower_operands(l))
+        return l->e->code;
+    const struct hlo_shape *to = mlir_shape(l->m, l->op->results);
+    if (!hlo_mlir_attr(l->m, l->op, "einsum_config", "config", &s) || !einsum_parts(s, &x) ||
+        x.parts[0].size != hlo_lower_operand_shape(l, 0)->rank ||
+        x.parts[1].size != hlo_lower_operand_shape(l, 1)->rank || x.parts[2].size != to->rank)
+        return hlo_lower_fail(l,
+                              "no einsum_config such as \"ab,bc->ac\" with a letter for each dim");
+    if (einsum_dims(l, &x))
+        return l->e->code;
+    if (!einsum_free(&x))
+        return hlo_lower_fail(l, "einsum_config sums over dims of one operand alone: no dot does");
+    if (hlo_lower_table_attrs(l))
+        return l->e->code;
+    if (!memcmp(x.made, x.parts[2].text, x.made_count))
+        return hlo_lower_results(l, HLO_OP_DOT, 0, NULL, 0);
+    return einsum_turned(l, &x, to);
 }

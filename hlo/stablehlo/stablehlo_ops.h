@@ -18,15 +18,15 @@
     X(COMPLEX, "complex") X(COSINE, "cosine") \
     X(COUNT_LEADING_ZEROS, "count_leading_zeros") X(DIVIDE, "divide") \
     X(EXPONENTIAL_MINUS_ONE, "exponential_minus_one") \
-    X(FLOOR, "floor") X(IMAG, "imag") X(IS_FINITE, "is_finite") X(LOG, "log") \
-    X(LOG_PLUS_ONE, "log_plus_one") X(LOGISTIC, "logistic") X(MAXIMUM, "maximum") \
+    X(FLOOR, "floor") X(IMAG, "imag") X(IS_FINITE, "is_finite") \
+    X(LOGISTIC, "logistic") X(MAXIMUM, "maximum") \
     X(MINIMUM, "minimum") X(MULTIPLY, "multiply") X(NEGATE, "negate") X(NOT, "not") X(OR, "or") \
     X(POPCNT, "popcnt") X(POWER, "power") X(REAL, "real") X(REMAINDER, "remainder") \
     X(ROUND_NEAREST_AFZ, "round_nearest_afz") X(ROUND_NEAREST_EVEN, "round_nearest_even") \
     X(RSQRT, "rsqrt") X(SHIFT_LEFT, "shift_left") \
     X(SHIFT_RIGHT_ARITHMETIC, "shift_right_arithmetic") \
     X(SHIFT_RIGHT_LOGICAL, "shift_right_logical") X(SIGN, "sign") X(SINE, "sine") \
-    X(SQRT, "sqrt") X(SUBTRACT, "subtract") X(TAN, "tan") X(TANH, "tanh") X(XOR, "xor") \
+    X(SUBTRACT, "subtract") X(TAN, "tan") X(TANH, "tanh") X(XOR, "xor") \
     X(COPY, "copy") X(ERF, "erf") X(ACOS, "acos") X(ACOSH, "acosh") X(ASIN, "asin") \
     X(ASINH, "asinh") X(ATANH, "atanh") X(COSH, "cosh") X(SINH, "sinh") \
     X(STOCHASTIC_CONVERT, "stochastic_convert")
@@ -50,7 +50,7 @@
     X(DYNAMIC_PAD, "dynamic_pad") X(DYNAMIC_RESHAPE, "dynamic_reshape") \
     X(REAL_DYNAMIC_SLICE, "real_dynamic_slice") X(SET_DIMENSION_SIZE, "set_dimension_size") \
     X(GET_DIMENSION_SIZE, "get_dimension_size") X(UNIFORM_QUANTIZE, "uniform_quantize") \
-    X(UNIFORM_DEQUANTIZE, "uniform_dequantize") X(EINSUM, "einsum") \
+    X(UNIFORM_DEQUANTIZE, "uniform_dequantize") \
     X(UNARY_EINSUM, "unary_einsum") X(TORCH_INDEX_SELECT, "torch_index_select")
 /* clang-format on */
 
@@ -94,6 +94,7 @@
       A("dimension", "dim", DIMENSIONS, INT_LIST))                                                 \
     X(CONSTANT, "stablehlo.constant", CONSTANT, CONSTANT, )                                        \
     X(SDY_CONSTANT, "sdy.constant", CONSTANT, CONSTANT, )                                          \
+    X(ARITH_CONSTANT, "arith.constant", CONSTANT, CONSTANT, )                                      \
     X(CONVERT, "stablehlo.convert", PLAIN, CONVERT, )                                              \
     X(CONVOLUTION, "stablehlo.convolution", CONVOLUTION, CONVOLUTION,                              \
       A("feature_group_count", NULL, FEATURE_GROUP_COUNT, COUNT)                                   \
@@ -107,6 +108,8 @@
     X(DYNAMIC_SLICE, "stablehlo.dynamic_slice", PLAIN, DYNAMIC_SLICE,                              \
       A("slice_sizes", "sizes", DYNAMIC_SLICE_SIZES, INTS))                                        \
     X(DYNAMIC_UPDATE_SLICE, "stablehlo.dynamic_update_slice", PLAIN, DYNAMIC_UPDATE_SLICE, )       \
+    X(EINSUM, "stablehlo.einsum", EINSUM, DOT,                                                     \
+      A("precision_config", "precision", OPERAND_PRECISION, PRECISION))                            \
     X(EXPONENTIAL, "stablehlo.exponential", FUNCTION, EXPONENTIAL, )                               \
     X(FFT, "stablehlo.fft", PLAIN, FFT,                                                            \
       A("fft_type", "type", FFT_TYPE, WORD) A("fft_length", "length", FFT_LENGTH, INTS))           \
@@ -125,6 +128,8 @@
     X(IF, "stablehlo.if", IF, CONDITIONAL, )                                                       \
     X(INFEED, "stablehlo.infeed", INFEED, INFEED, A("infeed_config", NULL, INFEED_CONFIG, STRING)) \
     X(IOTA, "stablehlo.iota", PLAIN, IOTA, A("iota_dimension", "dim", IOTA_DIMENSION, INT))        \
+    X(LOG, "stablehlo.log", FUNCTION, LOG, )                                                       \
+    X(LOG_PLUS_ONE, "stablehlo.log_plus_one", FUNCTION, LOG_PLUS_ONE, )                            \
     X(MANUAL, "sdy.manual_computation", MANUAL, CALL, )                                            \
     X(MAP, "stablehlo.map", APPLY, MAP, A("dimensions", NULL, DIMENSIONS, INTS))                   \
     X(MESH, "sdy.mesh", NONE, UNKNOWN, )                                                           \
@@ -173,6 +178,7 @@
     X(SLICE, "stablehlo.slice", SLICE, SLICE, )                                                    \
     X(SORT, "stablehlo.sort", APPLY, SORT,                                                         \
       A("dimension", NULL, DIMENSIONS, SORT_DIM) A("is_stable", NULL, IS_STABLE, FLAG))            \
+    X(SQRT, "stablehlo.sqrt", FUNCTION, SQRT, )                                                    \
     X(TOPK, "stablehlo.topk", TOP_K, TOPK, A("k", "k", K, INT) A("largest", NULL, LARGEST, FLAG))  \
     X(CHLO_TOP_K, "chlo.top_k", TOP_K, TOPK, A("k", "k", K, INT))                                  \
     X(TRANSPOSE, "stablehlo.transpose", PLAIN, TRANSPOSE,                                          \
@@ -233,7 +239,7 @@ enum mlir_attr_kind {
 /* clang-format off */
 #define MLIR_RULES(X) \
     X(PLAIN) X(APPLY) X(ALL_TO_ALL) X(BARRIER) X(BROADCAST) X(BROADCAST_IN_DIM) X(CALL) X(CASE) \
-    X(CHLO) X(COMPARE) X(CONSTANT) X(CONVOLUTION) X(CUSTOM_CALL) X(DOT) X(DOT_GENERAL) X(ELEMENT) \
+    X(CHLO) X(COMPARE) X(CONSTANT) X(CONVOLUTION) X(CUSTOM_CALL) X(DOT) X(DOT_GENERAL) X(EINSUM) X(ELEMENT) \
     X(FUNCTION) X(IF) X(INFEED) X(MANUAL) X(NAMED) X(NONE) X(OPAQUE) X(OUTFEED) X(PAD) X(RAGGED_DOT) \
     X(REDUCE_PRECISION) X(REDUCE_WINDOW) X(REFUSED) X(RNG) X(SELECT_AND_SCATTER) X(SHARDING) \
     X(SLICE) X(SPREAD) X(TOP_K) X(WHILE) X(WHOLE)

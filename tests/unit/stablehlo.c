@@ -956,6 +956,20 @@ static double flops_of(const char *type, const char *name)
     return flops;
 }
 
+static size_t instructions_of(const char *type, const char *name)
+{
+    char text[512];
+
+    snprintf(text, sizeof text,
+             "func.func @main(%%a: tensor<4x%s>) -> tensor<4x%s> {\n%%0 = %s %%a : tensor<4x%s>\n"
+             "return %%0 : tensor<4x%s>\n}\n",
+             type, type, name, type, type);
+    struct hlo_module *m = load(text);
+    size_t count = m->count;
+    hlo_free(m);
+    return count;
+}
+
 /* Functions kept whole cost what XLA's expansion of them does. */
 static void test_special_functions(void **state)
 {
@@ -982,7 +996,7 @@ static void test_expansions(void **state)
     check_lines_again(MAIN1("%a: tensor<4xf32>", "tensor<4xi1>",
                             "%0 = chlo.is_inf %a : tensor<4xf32> -> tensor<4xi1>\n"
                             "return %0 : tensor<4xi1>\n"),
-                      LINES("f32[] constant(inf)", "abs.1 = f32[4] abs(Arg_0.1)",
+                      LINES("abs.1 = f32[4] abs(Arg_0.1)", "f32[] constant(inf)",
                             "ROOT compare.1 = pred[4] compare(abs.1, broadcast.1), direction=EQ"));
     check_lines_again(MAIN1("%a: tensor<4xcomplex<f64>>", "tensor<4xcomplex<f64>>",
                             "%0 = stablehlo.exponential %a : tensor<4xcomplex<f64>>\n"
@@ -999,6 +1013,49 @@ static void test_expansions(void **state)
         LINES("pred[4] is-finite(real.1)", "pred[4] and(is-finite.1, compare.1)",
               "subtract.1 = f32[4] subtract(real.1, imag.1)",
               "f32[4] select(and.1, broadcast.1, multiply.1)", "ROOT complex.1 = c64[4]"));
+    check_lines_again(MAIN1("%a: tensor<4xcomplex<f32>>", "tensor<4xcomplex<f32>>",
+                            "%0 = stablehlo.sqrt %a : tensor<4xcomplex<f32>>\n"
+                            "return %0 : tensor<4xcomplex<f32>>\n"),
+                      LINES("compare(real.1, broadcast.1), direction=GE", "constant(1.553774)",
+                            "divide(minimum.1, maximum.1)", "ROOT complex.1 = c64[4]"));
+    assert_int_equal(instructions_of("complex<f32>", "stablehlo.sqrt"), 108); /* XLA: 108 */
+    assert_int_equal(instructions_of("complex<f32>", "stablehlo.log"), 75);
+    assert_int_equal(instructions_of("complex<f32>", "stablehlo.log_plus_one"), 95);
+    assert_int_equal(instructions_of("complex<f64>", "stablehlo.sqrt"), 2);
+    assert_int_equal(instructions_of("f32", "stablehlo.sqrt"), 2);
+}
+
+/* Old forms, as MLIR's own tools and tests have them. */
+static void test_old_forms(void **state)
+{
+    (void)state;
+    check_lines(MAIN1("%a: tensor<2x3x4xf32>, %b: tensor<4x5x2xf32>", "tensor<2x3x5xf32>",
+                      "%0 = \"stablehlo.einsum\"(%a, %b) <{einsum_config = \"bij,jkb->bik\"}> : "
+                      "(tensor<2x3x4xf32>, tensor<4x5x2xf32>) -> tensor<2x3x5xf32>\n"
+                      "return %0 : tensor<2x3x5xf32>\n"),
+                LINES("ROOT dot.1 = f32[2,3,5] dot(Arg_0.1, Arg_1.1), lhs_batch_dims={0}, "
+                      "lhs_contracting_dims={2}, rhs_batch_dims={2}, rhs_contracting_dims={0}"));
+    check_lines(MAIN1("%a: tensor<3x4xf32>, %b: tensor<4x5xf32>", "tensor<5x3xf32>",
+                      "%0 = mhlo.einsum %a, %b, config = \"ij,jk->ki\" : "
+                      "(tensor<3x4xf32>, tensor<4x5xf32>) -> tensor<5x3xf32>\n"
+                      "return %0 : tensor<5x3xf32>\n"),
+                LINES("f32[3,5] dot(Arg_0.1, Arg_1.1), lhs_contracting_dims={1}",
+                      "ROOT transpose.1 = f32[5,3] transpose(", "dimensions={1,0}"));
+    check_lines(MAIN1("%a: tensor<9x7x5x4xf32>, %b: tensor<3x3x6x4xf32>", "tensor<9x7x5x6xf32>",
+                      "%0 = \"mhlo.convolution\"(%a, %b) {batch_group_count = 1 : i64, "
+                      "dimension_numbers = #mhlo.conv<raw\n input_batch_dimension = 0, "
+                      "input_feature_dimension = 3, input_spatial_dimensions = [1, 2], "
+                      "kernel_input_feature_dimension = 3, kernel_output_feature_dimension = 2, "
+                      "kernel_spatial_dimensions = [0, 1], output_batch_dimension = 0, "
+                      "output_feature_dimension = 3, output_spatial_dimensions = [1, 2]>, "
+                      "feature_group_count = 1 : i64, padding = dense<1> : tensor<2x2xi64>} : "
+                      "(tensor<9x7x5x4xf32>, tensor<3x3x6x4xf32>) -> tensor<9x7x5x6xf32>\n"
+                      "return %0 : tensor<9x7x5x6xf32>\n"),
+                LINES("window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01oi->b01f"));
+    check_lines(MAIN1("%a: tensor<2xi32>", "tensor<2xi32>",
+                      "%0 = arith.constant dense<[3, 5]> : tensor<2xi32>\n"
+                      "%1 = stablehlo.add %a, %0 : tensor<2xi32>\nreturn %1 : tensor<2xi32>\n"),
+                LINES("s32[2] constant({3, 5})", "add(Arg_0.1, constant.1)"));
 }
 
 #define COMPARATOR                                                                       \
@@ -1140,6 +1197,7 @@ int main(void)
         cmocka_unit_test(test_constant_branches),
         cmocka_unit_test(test_special_functions),
         cmocka_unit_test(test_expansions),
+        cmocka_unit_test(test_old_forms),
         cmocka_unit_test(test_called_computations),
         cmocka_unit_test(test_dialects),
         cmocka_unit_test(test_bytecode),
