@@ -15,9 +15,7 @@ import tempfile
 AUTOMAP, FOLDER = sys.argv[1:3]
 # Differences that are known, and their causes. Any other one fails, and so does one that is gone.
 EXPLAINED = {
-    "complex-fft": ("slow optimum 0.0549904, 0.055894 ms; plain: layers",
-                    "XLA writes a square root of complex numbers as 66 instructions, some to memory: 0.9 us; it has no layers, and "
-                    "where nothing is named two alike stretches are taken for some"),
+    "complex-fft": ("plain: layers", "XLA's text has no layers; where nothing is named two alike stretches are taken for some"),
     # Of programs that this machine's jax prints, so without digits.
     "optax_accum": ("slow optimum * ms; slow relaxed * ms; plain: layers", "XLA's text makes zeros twice, for a branch that it takes in; ours once: 1.3 us"),
     "flax_lstm_scan": ("plain: layers", "without names one of four recurrent loops counts to the layer before, an LSTM, here, to its own GRU in XLA's text"),
