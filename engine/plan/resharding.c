@@ -119,6 +119,23 @@ bool resharding_goal(const struct resharding *r, hlo_value v, label over[static 
     return true;
 }
 
+/* Operand `n` of a conditional that is one array, no tuple: as the branch's parameter is made. */
+static bool branch_want(const struct resharding *r, hlo_id id, uint32_t n, hlo_value v,
+                        label want[static HLO_RANK_MAX])
+{
+    const struct hlo_module *m = r->plan->problem->m;
+    const struct relaxed_plan *x = r->plan->relaxed;
+
+    if (!n || n > hlo_at(m, id)->called_count)
+        return false;
+    const struct hlo_computation *branch = &m->computations[hlo_called(m, id, n - 1)];
+    hlo_value to = branch->param_count == 1 ? m->leaf_base[branch->params[0]] : HLO_NONE;
+    if (to == HLO_NONE || x->origin[to] != to || x->origin[v] == to)
+        return false;
+    set_labels(r->plan->problem, x->made[to], want);
+    return true;
+}
+
 bool resharding_want(struct resharding *r, hlo_id id, uint32_t n, label want[static HLO_RANK_MAX])
 {
     const struct problem *p = r->plan->problem;
@@ -145,6 +162,8 @@ bool resharding_want(struct resharding *r, hlo_id id, uint32_t n, label want[sta
         return false;
     if (hlo_at(p->m, id)->opcode == HLO_OP_TUPLE)
         return resharding_goal(r, p->m->leaf_base[id] + resharding_leaf(p->m, id, n), want);
+    if (hlo_at(p->m, id)->opcode == HLO_OP_CONDITIONAL)
+        return branch_want(r, id, n, v, want);
     if (hlo_is_flow(p->m, id) || !class_leaf_count(&p->classes, id))
         return false;
     set_labels(p, x->leaf[p->classes.leaf_base[id] + resharding_leaf(p->m, id, n)], want);

@@ -1,5 +1,7 @@
 /* Windows of convolutions and of reductions, and the dims of contractions. */
 #include "hlo/module/attr.h"
+#include "hlo/module/build.h"
+#include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
 #include "hlo/module/shape.h"
 #include "hlo/stablehlo/lower.h"

@@ -27,7 +27,7 @@ if tuple(int(n) for n in jax.__version__.split(".")[:2]) < (0, 7):
     sys.exit(77)
 
 SOURCE, AUTOMAP = sys.argv[1:3]
-sys.path.insert(0, os.path.join(SOURCE, "examples/make"))
+sys.path[:0] = [os.path.join(SOURCE, "examples/make"), os.path.join(SOURCE, "tests/ref/stablehlo")]
 import common  # noqa: E402
 import mlp  # noqa: E402
 import t5  # noqa: E402
@@ -274,6 +274,23 @@ def calls(folder):
             raise AssertionError("other arguments were taken for the planned ones")
 
 
+def branches(folder):
+    """What both branches of a cond want whole is gathered once, before it, though one takes it alone and one among others."""
+    import more_idioms  # noqa: F401
+    import programs
+
+    step, args = programs.PROGRAMS["nine_branches"]()
+    model, plan, code = (os.path.join(folder, f) for f in ("branches.mlir", "branches.json", "automap_plan.py"))
+    with open(model, "w") as f:
+        f.write(step.lower(*args).as_text())
+    run(AUTOMAP, "plan", model, *MESH, "--mode", "relaxed", "--force", "-o", plan)
+    run(AUTOMAP, "export", model, SLOW, "--plan", plan, "--format", "jax", "--force", "-o", code)
+    found = re.findall(KINDS, load(code).apply(step, *args).lower(*args).compile().as_text())
+    with open(plan) as f:
+        planned = json.load(f)["collectives"]
+    assert [c["kind"] for c in planned] == found == ["all-gather"], (planned, found)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         refusals(folder)
@@ -282,6 +299,7 @@ def main():
         libraries(folder)
         keys(folder)
         calls(folder)
+        branches(folder)
         for name, options in CASES:
             case(name, options, folder)
 
