@@ -26,6 +26,8 @@ struct weak {
     const struct labels *labels;
     uint32_t parts;
     int8_t *status;            /* [values] */
+    uint64_t *may;             /* [values] statuses that it may take, as bits; settled: its own */
+    hlo_value *leaf;           /* [leaves of all instructions], as classes->leaf_base has them */
     uint8_t *off;              /* [dims] decided 0 while the value is open */
     uint8_t *never;            /* [dims] not offered: too small, or a kernel's under rules paper */
     uint32_t *tie_first;       /* [dims + 1] into classes->ties */
@@ -34,7 +36,7 @@ struct weak {
     hlo_id clash; /* where the last conflict was */
 };
 
-/* ERR_INPUT: the mesh has several axes. O(dims + ties). */
+/* ERR_INPUT: the mesh has several axes. O(dims + ties + leaves). */
 int weak_new(const struct labels *l, struct weak *out, struct err *e) MUST_CHECK;
 void weak_release(struct weak *w);
 

@@ -2,6 +2,7 @@
  * prototype), what one split settles against the classes, undo. */
 #include "engine/search/search.h"
 #include "example.h"
+#include "rl/rng.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -125,6 +126,54 @@ static void test_one_split_settles_its_class(void **state)
     free(p);
 }
 
+/* What a value may still be, told from what is decided of it and of its dims. */
+static void check_statuses_left(const struct weak *w)
+{
+    const struct classes *c = w->labels->classes;
+
+    for (hlo_value v = 0; v < c->m->value_count; v++) {
+        uint64_t may = 1;
+        for (dim_id d = c->dim_base[v]; d < c->dim_base[v + 1]; d++)
+            may |= (uint64_t)(!w->off[d] && !w->never[d]) << (1 + d - c->dim_base[v]);
+        if (w->status[v] != WEAK_OPEN)
+            may = (uint64_t)1 << w->status[v];
+        assert_true(w->may[v] == may);
+    }
+}
+
+/* Waves of both kinds, those that conflict among them, taken back to marks on the way. */
+static void test_statuses_left(void **state)
+{
+    struct problem *p = mem_alloc(sizeof *p);
+    struct weak w;
+    struct err e;
+    struct rl_rng rng;
+    uint32_t waves = 0, conflicts = 0;
+
+    (void)state;
+    load("t5-tiny", false, p);
+    assert_int_equal(weak_new(&p->labels, &w, &e), 0);
+    rl_rng_seed(&rng, 7, 0);
+    check_statuses_left(&w);
+    for (uint32_t n = 0; n < 600; n++) {
+        dim_id d = rl_rng_below(&rng, p->classes.dim_count);
+        size_t mark = weak_mark(&w);
+        if (w.never[d])
+            continue;
+        bool stays = weak_decide(&w, d, rl_rng_below(&rng, 2));
+        check_statuses_left(&w);
+        waves++;
+        conflicts += !stays;
+        if (!stays || !rl_rng_below(&rng, 3))
+            weak_undo(&w, rl_rng_below(&rng, 8) ? mark : 0);
+        check_statuses_left(&w);
+    }
+    assert_true(waves > 200 && conflicts > 20);
+    weak_release(&w);
+    problem_release(p);
+    free(p);
+}
+
 static void test_several_axes_are_refused(void **state)
 {
     struct problem *p = mem_alloc(sizeof *p);
@@ -145,6 +194,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_conflict_rates),
         cmocka_unit_test(test_one_split_settles_its_class),
+        cmocka_unit_test(test_statuses_left),
         cmocka_unit_test(test_several_axes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
