@@ -182,6 +182,7 @@ static void test_paper_preset(void **state)
         const struct rl_settings *paper = rl_preset(kind == GAME_ADP ? "paper-adp" : "paper-opp");
         assert_memory_equal(rl, paper, sizeof *rl);
         assert_true(g->options.weak && g->options.reward == GAME_REWARD_PAPER);
+        assert_true(g->options.paper_candidates);
         uint32_t moves = g->move_count, size = game_observation_size(g), position, clashes = 0;
         assert_int_equal(size, moves + 1);
         float *seen = calloc(size, sizeof *seen);
@@ -287,6 +288,38 @@ static void test_stages(void **state)
 
 /* An opening: what was not set back is as the plan has it; the group, and what was whole because of
  * it, is open; the first move is turned. */
+static bool meets_a_split(const struct game *g, class_id k)
+{
+    const struct classes *c = &problem.classes;
+
+    for (uint32_t j = 0; j < c->info[k].meet_count; j++) {
+        if (g->state.on[c->meets[c->info[k].meets + j].other])
+            return true;
+    }
+    return false;
+}
+
+/* What was whole only because of a split that an opening takes back is open too, unless another
+ * split holds it; how many such classes there are. */
+static uint32_t check_freed(const struct game *g, const struct game_opening *o)
+{
+    const struct classes *c = &problem.classes;
+    class_id k = g->pool[g->moves[o->move[0]].classes];
+    uint32_t freed = 0;
+
+    for (uint32_t j = 0; j < c->info[k].meet_count; j++) {
+        class_id met = c->meets[c->info[k].meets + j].other;
+        for (uint32_t i = 0; o->on[met] && i < c->info[met].meet_count; i++) {
+            class_id held = c->meets[c->info[met].meets + i].other;
+            if (g->move_of[held] == UINT32_MAX || meets_a_split(g, held))
+                continue;
+            assert_int_equal(strict_status(&g->state, held, 0), -1);
+            freed++;
+        }
+    }
+    return freed;
+}
+
 static void test_openings(void **state)
 {
     (void)state;
@@ -296,7 +329,7 @@ static void test_openings(void **state)
     struct game *g = (struct game *)(uintptr_t)search_game(s);
     const struct classes *c = &problem.classes;
     label *on = mem_alloc(c->count * sizeof *on);
-    uint32_t opened = 0;
+    uint32_t opened = 0, freed = 0;
 
     for (uint32_t seed = 0; seed < 20; seed++) {
         game_reset(g);
@@ -307,6 +340,7 @@ static void test_openings(void **state)
             struct game_opening back = {.on = on, .move = {m}, .count = 1};
             game_reset_from(g, &back);
             assert_int_equal(game_status(g, m), -1);
+            freed += check_freed(g, &back);
             opened += game_open_count(g);
             for (uint32_t n = 0; n < g->move_count; n++) {
                 int status = game_status(g, n);
@@ -318,6 +352,7 @@ static void test_openings(void **state)
         }
     }
     assert_true(opened > 20 * g->move_count); /* more than the moves themselves */
+    assert_true(freed > 0);
     free(on);
     search_free(s);
 }
@@ -336,16 +371,20 @@ static void test_backtrack(void **state)
 
     while (search_episodes(s) < 170)
         step(s, &event);
-    uint32_t count = rl_agent_replay(a)->count;
+    uint32_t count = rl_agent_replay(a)->count, settled = 0;
     assert_true(rl_agent_epsilon(a) < 0.1);
-    search_backtrack(s, 0);
-    assert_int_equal(rl_agent_replay(a)->count, count);
-    assert_true(fabs(rl_agent_epsilon(a) - 0.2) < 1e-12);
-    assert_int_equal(game_status(g, 0), -1);
-    for (uint32_t n = 0; n < g->move_count; n++) {
-        int status = game_status(g, n);
-        assert_true(status < 0 || status == game_splits(g, search_best(s)->on, n));
+    for (uint32_t m = 0; m < g->move_count; m++) {
+        search_backtrack(s, m);
+        assert_int_equal(rl_agent_replay(a)->count, count);
+        assert_true(fabs(rl_agent_epsilon(a) - 0.2) < 1e-12);
+        assert_int_equal(game_status(g, m), -1);
+        for (uint32_t n = 0; n < g->move_count; n++) {
+            int status = game_status(g, n);
+            assert_true(status < 0 || status == game_splits(g, search_best(s)->on, n));
+            settled += status >= 0;
+        }
     }
+    assert_true(settled > 0); /* not all is open again */
     search_free(s);
 }
 
@@ -384,10 +423,58 @@ static void check_replay(struct search *s)
     free(status);
 }
 
+/* Position of a decision that replay holds. */
+static uint32_t position_of(struct search *s, uint32_t slot)
+{
+    const struct rl_replay *r = rl_agent_replay(search_agent(s));
+    int8_t *status = calloc(search_game(s)->move_count, 1);
+    uint32_t position;
+
+    game_observed(search_game(s), r->observation + (size_t)slot * r->observation_size, status,
+                  &position);
+    free(status);
+    return position;
+}
+
+/* 1 + the action of the newest episode at each position; 0 where it decided nothing. */
+static uint8_t *last_actions(struct search *s)
+{
+    const struct rl_replay *r = rl_agent_replay(search_agent(s));
+    uint8_t *action = calloc(search_game(s)->move_count, 1);
+
+    for (uint32_t k = r->count; k-- > 0;) {
+        uint32_t slot = rl_replay_slot(r, k);
+        if (k + 1 < r->count && r->end[slot] != RL_GOES_ON)
+            break;
+        action[position_of(s, slot)] = (uint8_t)(1 + r->action[slot]);
+    }
+    return action;
+}
+
+/* The newest episode, played again, has the actions it had, where they are legal still; how many of
+ * these split. */
+static uint32_t check_wanted(struct search *s, uint8_t *wanted)
+{
+    const struct rl_replay *r = rl_agent_replay(search_agent(s));
+    uint32_t splits = 0;
+
+    for (uint32_t k = r->count; k-- > 0;) {
+        uint32_t slot = rl_replay_slot(r, k), action = r->action[slot];
+        if (k + 1 < r->count && r->end[slot] != RL_GOES_ON)
+            break;
+        uint8_t was = wanted[position_of(s, slot)];
+        assert_true(!was || r->legal[slot] != 3 || action + 1 == was);
+        splits += was == 2 && r->legal[slot] == 3;
+    }
+    free(wanted);
+    return splits;
+}
+
 static void test_pins_play_the_replay_again(void **state)
 {
     (void)state;
     struct search_options o = {.algorithm = SEARCH_DQN, .seed = 4};
+    uint32_t splits = 0;
     o.game.kind = GAME_ALL;
     for (int split = 0; split < 4; split++) { /* the last two with the paper's state */
         o.game.paper_state = split > 1;
@@ -399,14 +486,17 @@ static void test_pins_play_the_replay_again(void **state)
         while (search_episodes(s) < 60)
             step(s, &event);
         uint32_t before = rl_agent_replay(search_agent(s))->count;
+        uint8_t *wanted = last_actions(s);
         struct game_pin pin = {g->pool[g->moves[1].classes], (uint8_t)g->moves[1].axis, split % 2};
         assert_int_equal(search_set_pins(s, &pin, 1, &clash, &e), 0);
         assert_int_equal(search_kept(s).before, before);
         assert_int_equal(search_kept(s).after, rl_agent_replay(search_agent(s))->count);
         assert_true(search_kept(s).after > before / 8);
         check_replay(s);
+        splits += check_wanted(s, wanted);
         search_free(s);
     }
+    assert_true(splits > 0);
 }
 
 static void tell(struct search_state *c, const char *line, int expected)
