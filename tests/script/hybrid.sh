@@ -68,6 +68,8 @@ for wrong in "--algo anneal" "--algo alpa --uniform" "--algo race --plan $dir/x.
     [ $? = 1 ] && [ -s "$dir/err" ] || fail "takes $wrong"
     [ -e "$dir/x.json" ] && fail "the race wrote a plan"
 done
+"$automap" search "$models/mlp.hlo.txt.gz" "$clusters/c-4x8-v100.yaml" --kind hybrid --preset paper > /dev/null 2> "$dir/err"
+grep -q -e '--preset' "$dir/err" || fail "blames another option than --preset"
 
 # A plan file says the same again, as it is and by itself; a damaged one is named.
 t5=$models/t5-base6.hlo.txt.gz c=$clusters/c-4x8-v100.yaml

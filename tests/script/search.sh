@@ -243,6 +243,12 @@ wait $pid || code=$?
 [ $code = 3 ] || { echo "interrupted: exit $code"; exit 1; }
 grep -q '"schema":	"automap.search/1"' "$dir/int.json"
 
+# where each episode conflicts the plan is none of the search's, and it says so
+"$automap" search "$source/examples/models/bert48.hlo.txt.gz" --devices 8 --preset paper --episodes 5 > "$dir/clash"
+grep -q '5 episodes, .* 5 conflicts' "$dir/clash" && grep -q 'each episode ended in a conflict' "$dir/clash"
+"$automap" search "$tiny" --kind all --episodes 5 > "$dir/clash"
+! grep -q 'ended in a conflict' "$dir/clash" || { echo "speaks of conflicts where there are none"; exit 1; }
+
 # the race: everyone on as many plans, and a plain conclusion
 "$automap" search "$tiny" --kind all --algo race --episodes 300 > "$dir/race"
 grep -q 'who led' "$dir/race"

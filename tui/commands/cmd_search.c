@@ -167,6 +167,17 @@ static struct fewer_question fewer_than(const struct search_state *c)
                                    .inputs = game->kind != GAME_OPP};
 }
 
+/* Weak propagation may conflict in every episode; the plan is then no decision of the search. */
+static void print_fruitless(const struct search_state *c)
+{
+    uint64_t episodes = search_episodes(c->search);
+
+    if (episodes && search_conflicts(c->search) == episodes)
+        printf("  no plan of its own            each episode ended in a conflict; to decide "
+               "nothing is "
+               "the best plan known\n");
+}
+
 static void print_run(const struct search_state *c, const struct plan *plan, bool compares)
 {
     struct plan_counts n = plan_count(plan);
@@ -200,6 +211,7 @@ static void print_run(const struct search_state *c, const struct plan *plan, boo
            c->seconds, units_count(a, (int64_t)search_episodes(c->search)),
            units_count(b, (int64_t)c->decisions),
            units_count(d, (int64_t)search_conflicts(c->search)), c->best->seconds);
+    print_fruitless(c);
     if (search_is_continuous(&c->options)) {
         uint64_t led = s[0].episodes < SEARCH_LED ? s[0].episodes : SEARCH_LED;
         printf("  led             %12llu episodes played by the shipped policy, the rest by the "

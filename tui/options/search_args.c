@@ -520,6 +520,7 @@ static int check_hybrid(struct search_args *a)
         {given[SORT_SEARCH], "--kind hybrid has no use for --", given[SORT_SEARCH]},
         {given[SORT_LEARNER] && !a->race && a->hybrid_algorithm != HYBRID_DQN,
          "only --algo dqn and race have a use for --", given[SORT_LEARNER]},
+        {a->pipeline.search.paper, "--kind hybrid is none of the paper's: no --preset paper", NULL},
         {a->state_given || a->search.stable_episodes,
          "--kind hybrid has one state and no fine-tuning: no --",
          a->state_given ? "state" : "stable-episodes"},
