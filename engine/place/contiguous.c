@@ -119,7 +119,8 @@ static int published_order(const struct place_prepared *p, uint32_t *order, stru
         rank[v] = INT64_MAX;
     for (uint32_t v = 0; v < g->nodes; v++) {
         int64_t *r = &rank[p->nets->position_of[v]];
-        *r = g->id[v] < *r ? g->id[v] : *r;
+        int64_t number = g->file_class ? g->file_class[v] : g->id[v];
+        *r = number < *r ? number : *r;
     }
     int rc = place_last_ready(p, rank, order, e);
     free(rank);

@@ -386,12 +386,21 @@ static uint32_t find_id(struct reading *r, const struct named *ids, int64_t id,
     return 0;
 }
 
-/* Color of a class: the least node of it. Sorts in place of the ids, which are done with. */
-static void set_colors(const struct reading *r, struct named *classes, struct place_graph *g)
+/* Color of a class: the least node of it. A node without one is numbered as the published code
+ * does (throughput-dp/dp.cpp), from the largest int down in the order of the file. Sorts in place
+ * of the ids, which are done with. */
+static void set_colors(struct reading *r, struct named *classes, struct place_graph *g)
 {
+    int64_t next = INT32_MAX;
     size_t n = 0;
 
+    g->file_class = arena_get(&g->arena, r->nodes + 1, sizeof *g->file_class);
+    if (!g->file_class) {
+        no_room(&r->j);
+        return;
+    }
     for (size_t v = 0; v < r->nodes; v++) {
+        g->file_class[v] = r->node[v].has_color ? r->node[v].color : next--;
         if (r->node[v].has_color)
             classes[n++] = (struct named){r->node[v].color, (uint32_t)v};
     }
@@ -472,6 +481,8 @@ static int connect(struct reading *r, struct place_graph *g)
     if (r->j.failed)
         goto out;
     set_colors(r, ids, g);
+    if (r->j.failed)
+        goto out;
     if (place_graph_connect(g, from, to, (uint32_t)r->edges, &culprit, r->j.e)) {
         r->j.failed = true;
         if (culprit != PLACE_NONE)

@@ -44,7 +44,9 @@ struct place_graph {
     double *send_ms;    /* of its output, one end; 0 when nobody uses it */
     double *far_ms;     /* the same to another server; NULL: one server, or equal */
     uint32_t *color;    /* dense classes of nodes that must be on one device */
-    bool *supported;    /* on accelerators */
+    int64_t *file_class; /* the file's number of that class, as the published code numbers them;
+                            NULL: not from a file. Only an order of theirs asks for it. */
+    bool *supported;     /* on accelerators */
     bool *backward;
     uint32_t *user_at; /* [nodes + 1]: users of node v are user[user_at[v] .. user_at[v + 1]) */
     uint32_t *user;    /* [edges] */

@@ -209,6 +209,7 @@ static int colored(const struct place_graph *g, const uint32_t *color, struct pl
     for (uint32_t v = 0; v < g->nodes; v++) /* a color is named by its least node */
         h->color[h->color[v]] = h->color[v];
     h->sync_ms_per_byte = g->sync_ms_per_byte;
+    h->file_class = g->file_class; /* lent */
     rc = place_graph_connect(h, from, g->user, g->edges, NULL, e);
     for (uint32_t v = 0; v < g->nodes && !rc; v++) {
         h->allowed[v] = g->allowed[v];
