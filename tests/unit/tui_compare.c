@@ -183,9 +183,25 @@ static void test_sentence(void **state)
     assert_true(strlen(text) < 24);
 }
 
+/* Of a class that no decision reaches, with what stands in its way. */
+static void test_difference_sentence(void **state)
+{
+    static const char *const along[] = {"", ", * one other whole then", ", * others whole then"};
+    char text[160], expected[160];
+
+    (void)state;
+    for (uint32_t n = 0; n < 3; n++) {
+        struct plan_difference d = {.move = MOVE_NONE, .along = n * n};
+        snprintf(expected, sizeof expected,
+                 "outside this search's decisions; price: A with this one of B%s", along[n]);
+        assert_string_equal(plan_difference_sentence(NULL, &d, text, sizeof text), expected);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_layers_add_up),
+                                       cmocka_unit_test(test_difference_sentence),
                                        cmocka_unit_test(test_sentence)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

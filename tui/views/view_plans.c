@@ -454,15 +454,8 @@ static void message_plans(const struct panel *p, char *out, size_t room)
         snprintf(
             out, room,
             "another space: every use may have its own split; V s opens it, and e there writes it");
-    else if (d && d->move != MOVE_NONE)
-        snprintf(out, room, "> pins %s = %d, < %d; price: A with this one of B%s",
-                 p->scene->watch->move[d->move].name, d->a > 0, d->b > 0,
-                 d->along == 1 ? ", * one other whole then"
-                 : d->along    ? ", * others whole then"
-                               : "");
     else if (d)
-        snprintf(out, room, "outside this search's decisions; price: A with this one of B%s",
-                 d->along ? ", * with %u of A's splits whole" : "");
+        plan_difference_sentence(p->scene->watch, d, out, room);
     else if (!v->comparing)
         snprintf(out, room, "this search decides %s, strictly; batch split decides inputs",
                  p->scene->watch->shot->options.game.kind == GAME_ADP ? "inputs" : "variables");

@@ -13,6 +13,7 @@
 #include "hlo/support/mem.h"
 #include "tui/watch/flips.h"
 
+#include <stdio.h>
 #include <string.h>
 
 int plan_figures(const struct watch *w, label *on, struct plan_figures *out, struct err *e)
@@ -137,4 +138,20 @@ int plan_differences(const struct watch *w, const label *a, const label *b,
     *items = list;
     *count = found;
     return 0;
+}
+
+char *plan_difference_sentence(const struct watch *w, const struct plan_difference *d, char *out,
+                               size_t room)
+{
+    const char *along = d->along == 1 ? ", * one other whole then"
+                        : d->along    ? ", * others whole then"
+                                      : "";
+
+    if (d->move == MOVE_NONE)
+        snprintf(out, room, "outside this search's decisions; price: A with this one of B%s",
+                 along);
+    else
+        snprintf(out, room, "> pins %s = %d, < %d; price: A with this one of B%s",
+                 w->move[d->move].name, d->a > 0, d->b > 0, along);
+    return out;
 }

@@ -42,5 +42,9 @@ struct plan_difference {
  * the caller's to free. O(classes + terms of those that differ). */
 int plan_differences(const struct watch *w, const label *a, const label *b,
                      struct plan_difference **items, size_t *count, struct err *e) MUST_CHECK;
+/* What its row is about: the pins of either way, or that no decision is; and what its price holds.
+ * Returns out. */
+char *plan_difference_sentence(const struct watch *w, const struct plan_difference *d, char *out,
+                               size_t room);
 
 #endif
