@@ -595,46 +595,70 @@ static void test_micro_batches(void **state)
     free(p);
 }
 
-/* Dropout with one mask for two layers, in both passes: a cut between them sends the activation and
- * its gradient, not the mask, which the second stage makes again from the key. */
+/* Dropout with one mask for two layers, in both passes. */
+static const char dropout[] =
+    "HloModule m\n"
+    "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }\n"
+    "ENTRY main {\n"
+    "  w1 = f32[16,16] parameter(0)\n"
+    "  w2 = f32[16,16] parameter(1)\n"
+    "  x = f32[8,16] parameter(2)\n"
+    "  key = u32[2] parameter(3)\n"
+    "  part = u32[1] slice(key), slice={[0:1]}\n"
+    "  seed = u32[] reshape(part)\n"
+    "  seeds = u32[64] broadcast(seed), dimensions={}\n"
+    "  place = u32[64] iota(), iota_dimension=0\n"
+    "  half = u32[64] xor(seeds, place)\n"
+    "  glued = u32[128] concatenate(half, half), dimensions={0}\n"
+    "  bits = u32[8,16] reshape(glued)\n"
+    "  most = u32[] constant(99)\n"
+    "  mosts = u32[8,16] broadcast(most), dimensions={}\n"
+    "  mask = pred[8,16] compare(bits, mosts), direction=LT\n"
+    "  zero = f32[] constant(0)\n"
+    "  zeros = f32[8,16] broadcast(zero), dimensions={}\n"
+    "  h1 = f32[8,16] dot(x, w1), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+    "  a1 = f32[8,16] select(mask, h1, zeros)\n"
+    "  h2 = f32[8,16] dot(a1, w2), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+    "  a2 = f32[8,16] select(mask, h2, zeros)\n"
+    "  loss = f32[] reduce(a2, zero), dimensions={0,1}, to_apply=add\n"
+    "  one = f32[] constant(1)\n"
+    "  ones = f32[8,16] broadcast(one), dimensions={}\n"
+    "  g2 = f32[8,16] select(mask, ones, zeros)\n"
+    "  d2 = f32[16,16] dot(a1, g2), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+    "  e1 = f32[8,16] dot(g2, w2), lhs_contracting_dims={1}, rhs_contracting_dims={1}\n"
+    "  g1 = f32[8,16] select(mask, e1, zeros)\n"
+    "  d1 = f32[16,16] dot(x, g1), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+    "  n1 = f32[16,16] subtract(w1, d1)\n"
+    "  n2 = f32[16,16] subtract(w2, d2)\n"
+    "  ROOT out = (f32[16,16], f32[16,16], f32[]) tuple(n1, n2, loss)\n"
+    "}\n";
+
+/* A cut between them sends the activation and its gradient; the mask is made again from the key. */
+static void check_mask(const struct order *o, const struct order_cuts *c,
+                       const struct pipe_instance *in)
+{
+    bool *runs = slow_runs(o);
+    uint32_t cut = UINT32_MAX, again = 0;
+
+    for (uint32_t n = 0; n < o->count; n++) {
+        if (!strcmp(hlo_name(o->steps.problem->m, o->steps.ops[o->forward[n]].id), "h2"))
+            cut = n;
+    }
+    assert_true(cut > 0 && cut < in->points);
+    assert_true(c->forward_sample[cut] == 16 * 4 && c->backward_sample[cut] == 16 * 4);
+    assert_true(c->forward_fixed[cut] == 0 && c->backward_fixed[cut] == 0 && c->once[cut] == 0);
+    for (uint32_t i = 0; i < in->points; i++)
+        for (uint32_t j = i + 1; j <= in->points; j++)
+            again += check_stage(o, in, runs, i, j);
+    assert_true(again > 0);
+    /* both stages make the mask: together they take longer than the whole */
+    assert_true(pipe_forward_ms(in, 0, cut, 0, 1) + pipe_forward_ms(in, cut, in->points, 0, 1) >
+                pipe_forward_ms(in, 0, in->points, 0, 1) * (1 + 1e-9));
+    free(runs);
+}
+
 static void test_dropout(void **state)
 {
-    static const char text[] =
-        "HloModule m\n"
-        "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT s = f32[] add(a, b) }\n"
-        "ENTRY main {\n"
-        "  w1 = f32[16,16] parameter(0)\n"
-        "  w2 = f32[16,16] parameter(1)\n"
-        "  x = f32[8,16] parameter(2)\n"
-        "  key = u32[2] parameter(3)\n"
-        "  part = u32[1] slice(key), slice={[0:1]}\n"
-        "  seed = u32[] reshape(part)\n"
-        "  seeds = u32[64] broadcast(seed), dimensions={}\n"
-        "  place = u32[64] iota(), iota_dimension=0\n"
-        "  half = u32[64] xor(seeds, place)\n"
-        "  glued = u32[128] concatenate(half, half), dimensions={0}\n"
-        "  bits = u32[8,16] reshape(glued)\n"
-        "  most = u32[] constant(99)\n"
-        "  mosts = u32[8,16] broadcast(most), dimensions={}\n"
-        "  mask = pred[8,16] compare(bits, mosts), direction=LT\n"
-        "  zero = f32[] constant(0)\n"
-        "  zeros = f32[8,16] broadcast(zero), dimensions={}\n"
-        "  h1 = f32[8,16] dot(x, w1), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
-        "  a1 = f32[8,16] select(mask, h1, zeros)\n"
-        "  h2 = f32[8,16] dot(a1, w2), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
-        "  a2 = f32[8,16] select(mask, h2, zeros)\n"
-        "  loss = f32[] reduce(a2, zero), dimensions={0,1}, to_apply=add\n"
-        "  one = f32[] constant(1)\n"
-        "  ones = f32[8,16] broadcast(one), dimensions={}\n"
-        "  g2 = f32[8,16] select(mask, ones, zeros)\n"
-        "  d2 = f32[16,16] dot(a1, g2), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
-        "  e1 = f32[8,16] dot(g2, w2), lhs_contracting_dims={1}, rhs_contracting_dims={1}\n"
-        "  g1 = f32[8,16] select(mask, e1, zeros)\n"
-        "  d1 = f32[16,16] dot(x, g1), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
-        "  n1 = f32[16,16] subtract(w1, d1)\n"
-        "  n2 = f32[16,16] subtract(w2, d2)\n"
-        "  ROOT out = (f32[16,16], f32[16,16], f32[]) tuple(n1, n2, loss)\n"
-        "}\n";
     static const char *names[] = {"w1", "w2"};
     struct hlo_vars vars = {.names = names, .count = 2};
     struct problem_options options = {0};
@@ -646,31 +670,15 @@ static void test_dropout(void **state)
     struct order_cuts c;
     struct order o;
     struct err e;
-    uint32_t cut = UINT32_MAX, again = 0;
 
     (void)state;
     assert_int_equal(cluster_of_devices(cluster, 2, &e), 0);
-    assert_int_equal(hlo_load_memory("dropout", text, strlen(text), NULL, &m, &e), 0);
+    assert_int_equal(hlo_load_memory("dropout", dropout, strlen(dropout), NULL, &m, &e), 0);
     assert_int_equal(problem_new(m, &vars, cluster, &options, p, &e), 0);
     assert_int_equal(order_new(p, &o, &e), 0);
     assert_int_equal(order_cuts_new(&o, &c, &e), 0);
     assert_int_equal(pipe_tabulate(&o, &pipe, &in, &e), 0);
-    bool *runs = slow_runs(&o);
-    for (uint32_t n = 0; n < o.count; n++) {
-        if (!strcmp(hlo_name(p->m, o.steps.ops[o.forward[n]].id), "h2"))
-            cut = n;
-    }
-    assert_true(cut > 0 && cut < in.points);
-    assert_true(c.forward_sample[cut] == 16 * 4 && c.backward_sample[cut] == 16 * 4);
-    assert_true(c.forward_fixed[cut] == 0 && c.backward_fixed[cut] == 0 && c.once[cut] == 0);
-    for (uint32_t i = 0; i < in.points; i++)
-        for (uint32_t j = i + 1; j <= in.points; j++)
-            again += check_stage(&o, &in, runs, i, j);
-    assert_true(again > 0);
-    /* both stages make the mask: together they take longer than the whole */
-    assert_true(pipe_forward_ms(&in, 0, cut, 0, 1) + pipe_forward_ms(&in, cut, in.points, 0, 1) >
-                pipe_forward_ms(&in, 0, in.points, 0, 1) * (1 + 1e-9));
-    free(runs);
+    check_mask(&o, &c, &in);
     pipe_instance_free(&in);
     order_cuts_release(&c);
     order_release(&o);

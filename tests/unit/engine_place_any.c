@@ -248,6 +248,15 @@ static void least_cuts(void **state)
     }
 }
 
+/* One kind of accelerators, every other graph with two servers of them. */
+static struct small_shape every_other_servers(struct rl_rng *r, uint32_t i)
+{
+    uint32_t nodes = 2 + rl_rng_below(r, 8);
+
+    return (struct small_shape){
+        .nodes = nodes, .kinds = 1, .servers = i % 2 ? 2 : 0, .training = rl_rng_below(r, 2)};
+}
+
 static void moves_keep_loads(void **state)
 {
     struct rl_rng r;
@@ -255,10 +264,7 @@ static void moves_keep_loads(void **state)
     (void)state;
     rl_rng_seed(&r, 44, 0);
     for (uint32_t i = 0; i < 300; i++) {
-        struct small_shape s = {.nodes = 2 + rl_rng_below(&r, 8),
-                                .kinds = 1,
-                                .servers = i % 2 ? 2 : 0,
-                                .training = rl_rng_below(&r, 2)};
+        struct small_shape s = every_other_servers(&r, i);
         struct place_graph *g = small_graph(&r, &s);
         struct place_rules rules = {0};
         struct place_nets *n;
@@ -369,10 +375,7 @@ static void looks(void **state)
     (void)state;
     rl_rng_seed(&r, 51, 0);
     for (uint32_t i = 0; i < 300; i++) {
-        struct small_shape s = {.nodes = 2 + rl_rng_below(&r, 8),
-                                .kinds = 1,
-                                .servers = i % 2 ? 2 : 0,
-                                .training = rl_rng_below(&r, 2)};
+        struct small_shape s = every_other_servers(&r, i);
         struct place_graph *g = small_graph(&r, &s);
         struct place_rules rules = {.apart = rl_rng_below(&r, 2)};
         uint32_t devices = place_devices(g), node = rl_rng_below(&r, g->nodes);
@@ -405,27 +408,55 @@ static void looks(void **state)
     assert_true(copied > 20 && crowded > 20 && chains > 50);
 }
 
+/* ---- what the lanes leave out ---- */
+
+/* Two accelerators, nodes that take no time, no edges. */
+static struct place_graph *plain_graph(uint32_t nodes)
+{
+    struct place_graph *g;
+    struct err e = {0};
+
+    assert_int_equal(place_graph_new(nodes, 2, &g, &e), 0);
+    g->type[0] = (struct place_type){"accelerator", 2, 1e9, false};
+    g->type[1] = (struct place_type){"host", 0, INFINITY, true};
+    for (uint32_t v = 0; v < nodes; v++) {
+        g->id[v] = v;
+        g->supported[v] = true;
+    }
+    return g;
+}
+
+/* A plan with all on the first device, looked at; look_away releases all three. */
+static struct place_look *look_at(struct place_graph *g, struct placement **p)
+{
+    const struct place_rules rules = {0};
+    struct place_look *l;
+    struct err e = {0};
+
+    assert_int_equal(placement_new(g, p, &e), 0);
+    assert_int_equal(place_look_new(g, &rules, *p, &l, &e), 0);
+    return l;
+}
+
+static void look_away(struct place_graph *g, struct placement *p, struct place_look *l)
+{
+    place_look_free(l);
+    placement_free(p);
+    place_graph_free(g);
+}
+
 /* Weights that are left out of the lanes: eight of node 8, which is wide enough, and one more. */
 static void weights_are_left_out(void **state)
 {
     enum { WEIGHTS = 9, NODES = WEIGHTS + 2 };
     uint32_t from[WEIGHTS + 2], to[WEIGHTS + 2];
-    const struct place_rules rules = {0};
 
     (void)state;
     for (uint32_t weights = WEIGHTS - 1; weights <= WEIGHTS; weights++) {
-        struct place_graph *g;
         struct placement *p;
-        struct place_look *l;
         struct err e = {0};
         uint32_t nodes = weights + 2, edges = 0;
-        assert_int_equal(place_graph_new(nodes, 2, &g, &e), 0);
-        g->type[0] = (struct place_type){"accelerator", 2, 1e9, false};
-        g->type[1] = (struct place_type){"host", 0, INFINITY, true};
-        for (uint32_t v = 0; v < nodes; v++) {
-            g->id[v] = v;
-            g->supported[v] = true;
-        }
+        struct place_graph *g = plain_graph(nodes);
         for (uint32_t v = 0; v < weights; v++, edges++) {
             from[edges] = v;
             to[edges] = weights;
@@ -435,8 +466,7 @@ static void weights_are_left_out(void **state)
         from[edges] = weights;
         to[edges++] = weights + 1;
         assert_int_equal(place_graph_connect(g, from, to, edges, NULL, &e), 0);
-        assert_int_equal(placement_new(g, &p, &e), 0);
-        assert_int_equal(place_look_new(g, &rules, p, &l, &e), 0);
+        struct place_look *l = look_at(g, &p);
         bool wide = weights > PLACE_LOOK_WIDE;
         assert_int_equal(l->weights, wide ? weights - 1 : 0);
         assert_int_equal(l->all[0].at[l->levels], nodes);
@@ -445,9 +475,7 @@ static void weights_are_left_out(void **state)
             assert_int_equal(l->stands_for[v], wide && v && v < weights ? weights : v);
         for (uint32_t k = 0; k < l->all[1].at[l->levels]; k++)
             assert_int_equal(l->stands_for[l->all[1].row[k]], l->all[1].row[k]);
-        place_look_free(l);
-        placement_free(p);
-        place_graph_free(g);
+        look_away(g, p, l);
     }
 }
 
@@ -456,23 +484,15 @@ static void equal_chains_are_left_out(void **state)
 {
     enum { CHAINS = 10, NODES = 3 * CHAINS + 2 };
     uint32_t from[NODES * 2], to[NODES * 2];
-    const struct place_rules rules = {0};
 
     (void)state;
     for (uint32_t chains = CHAINS - 2; chains <= CHAINS; chains++) {
-        struct place_graph *g;
         struct placement *p;
-        struct place_look *l;
         struct err e = {0};
         uint32_t nodes = 3 * chains + 2, join = nodes - 1, edges = 0;
-        assert_int_equal(place_graph_new(nodes, 2, &g, &e), 0);
-        g->type[0] = (struct place_type){"accelerator", 2, 1e9, false};
-        g->type[1] = (struct place_type){"host", 0, INFINITY, true};
-        for (uint32_t v = 0; v < nodes; v++) {
-            g->id[v] = v;
-            g->supported[v] = true;
+        struct place_graph *g = plain_graph(nodes);
+        for (uint32_t v = 0; v < nodes; v++)
             g->time_ms[v] = v && v < join ? 1 + v % 3 : 1;
-        }
         g->time_ms[3 * chains - 1] = 9;
         for (uint32_t c = 0; c < chains; c++) {
             const uint32_t edge[][2] = {{0, 3 * c + 1},
@@ -485,8 +505,7 @@ static void equal_chains_are_left_out(void **state)
             }
         }
         assert_int_equal(place_graph_connect(g, from, to, edges, NULL, &e), 0);
-        assert_int_equal(placement_new(g, &p, &e), 0);
-        assert_int_equal(place_look_new(g, &rules, p, &l, &e), 0);
+        struct place_look *l = look_at(g, &p);
         bool wide = chains > PLACE_LOOK_WIDE;
         assert_int_equal(l->weights, chains);
         assert_int_equal(l->equals, wide ? 2 * (chains - 2) : 0);
@@ -498,9 +517,7 @@ static void equal_chains_are_left_out(void **state)
         }
         assert_int_equal(l->all[0].at[l->levels], nodes);
         assert_int_equal(l->all[1].at[l->levels], wide ? 6 : 2 * chains + 2);
-        place_look_free(l);
-        placement_free(p);
-        place_graph_free(g);
+        look_away(g, p, l);
     }
 }
 

@@ -255,14 +255,94 @@ static double least_with_host(const struct small *s, double limit)
     return least;
 }
 
+/* What the limits of all graphs came to. */
+struct tally {
+    uint32_t limits, best, on_host, fit_by_host, unfit, kept_word, least_by_host;
+};
+
+/* A choice that fits keeps to the limit, as one kind for all layers, and is not below the least of
+ * all. */
+static void check_fit(const struct small *s, double limit, double least, struct recompute_choice *c,
+                      struct tally *t)
+{
+    for (uint32_t k = 0; k < s->g.count; k++) { /* as one kind */
+        bool among = s->nodes[k].layer < c->layers;
+        uint8_t way = among ? c->first[k] : c->rest[k];
+        bool stays = s->nodes[k].layer >= c->host_layers;
+        c->rest[k] = way == VALUE_OFFLOADED && stays ? VALUE_KEPT : way;
+    }
+    assert_true(slow_peak(s, c->rest) <= limit * (1 + 1e-9));
+    assert_true(c->ms >= least * (1 - 1e-6) - 1e-6);
+    t->best += c->ms <= least * (1 + 1e-6) + 1e-6;
+    t->on_host += c->host_bytes > 0;
+}
+
+/* What is said to be the least is enough. */
+static void check_unfit(const struct small *s, const struct recompute_choice *c, struct tally *t)
+{
+    struct recompute_choice enough;
+    struct err e = {0};
+
+    assert_int_equal(recompute_within(&s->r, c->peak * (1 + 1e-9), 1e-6, &enough, &e), 0);
+    t->unfit++;
+    t->kept_word += enough.fits;
+    t->least_by_host += c->host_bytes > 0;
+    recompute_choice_release(&enough);
+}
+
+/* One limit, with a host and without. */
+static void check_limit(struct small *s, double limit, struct tally *t)
+{
+    struct recompute_choice c, without;
+    struct err e = {0};
+    double least = least_with_host(s, limit);
+
+    assert_int_equal(recompute_within(&s->r, limit, 1e-6, &c, &e), 0);
+    assert_true(c.bound_ms <= least * (1 + 1e-6) + 1e-6);
+    if (c.fits)
+        check_fit(s, limit, least, &c, t);
+    else
+        check_unfit(s, &c, t);
+    t->limits += least < INFINITY;
+    s->r.host.bytes_per_ms = 0;
+    assert_int_equal(recompute_within(&s->r, limit, 1e-6, &without, &e), 0);
+    assert_true(!without.fits || (c.fits && c.ms <= without.ms * (1 + 1e-9)));
+    t->fit_by_host += c.fits && !without.fits;
+    s->r.host.bytes_per_ms = s->rate;
+    recompute_choice_release(&c);
+    recompute_choice_release(&without);
+}
+
+static void check_drawn(struct small *s, const struct problem *p, double *scratch, struct tally *t)
+{
+    double none[MOST] = {0};
+    struct recompute_prices prices = {.bytes = s->bytes,
+                                      .piece_bytes = s->bytes,
+                                      .gather_ms = none,
+                                      .work_ms = s->ms,
+                                      .reader_bytes = none,
+                                      .bytes_per_ms = 100,
+                                      .passes = 1,
+                                      .host = {s->rate, s->forward, s->backward, 1},
+                                      .memory = &p->memory,
+                                      .range_bytes = scratch};
+    struct err e = {0};
+
+    s->g.of_buffer = mem_try(p->m->value_count + 1, sizeof *s->g.of_buffer);
+    assert_non_null(s->g.of_buffer);
+    assert_int_equal(recompute_new(&s->g, &prices, &s->r, &e), 0);
+    for (double limit = 10; limit < 200; limit *= 1.5)
+        check_limit(s, limit, t);
+    recompute_release(&s->r);
+    free(s->g.of_buffer);
+}
+
 static void test_offload(void **state)
 {
     struct problem *p = mem_alloc(sizeof *p);
     struct small *s = mem_alloc(sizeof *s);
-    uint32_t limits = 0, best = 0, on_host = 0, fit_by_host = 0, unfit = 0, kept_word = 0,
-             least_by_host = 0;
+    struct tally t = {0};
     uint64_t seed = 11;
-    double none[MOST] = {0};
 
     (void)state;
     load_example("mlp", 4, NULL, p);
@@ -270,66 +350,17 @@ static void test_offload(void **state)
     s->start = p->m->computations[p->m->entry].first;
     assert_true(p->m->computations[p->m->entry].count > FORWARD_END + LAYERS * TURN);
     for (int round = 0; round < 400; round++) {
-        struct err e = {0};
         draw(s, &seed);
-        s->g.of_buffer = mem_try(p->m->value_count + 1, sizeof *s->g.of_buffer);
-        struct recompute_prices prices = {.bytes = s->bytes,
-                                          .piece_bytes = s->bytes,
-                                          .gather_ms = none,
-                                          .work_ms = s->ms,
-                                          .reader_bytes = none,
-                                          .bytes_per_ms = 100,
-                                          .passes = 1,
-                                          .host = {s->rate, s->forward, s->backward, 1},
-                                          .memory = &p->memory,
-                                          .range_bytes = scratch};
-        assert_int_equal(recompute_new(&s->g, &prices, &s->r, &e), 0);
-        for (double limit = 10; limit < 200; limit *= 1.5) {
-            struct recompute_choice c;
-            double least = least_with_host(s, limit);
-            assert_int_equal(recompute_within(&s->r, limit, 1e-6, &c, &e), 0);
-            assert_true(c.bound_ms <= least * (1 + 1e-6) + 1e-6);
-            if (c.fits) {
-                for (uint32_t k = 0; k < s->g.count; k++) { /* as one kind */
-                    bool among = s->nodes[k].layer < c.layers;
-                    uint8_t way = among ? c.first[k] : c.rest[k];
-                    bool stays = s->nodes[k].layer >= c.host_layers;
-                    c.rest[k] = way == VALUE_OFFLOADED && stays ? VALUE_KEPT : way;
-                }
-                assert_true(slow_peak(s, c.rest) <= limit * (1 + 1e-9));
-                assert_true(c.ms >= least * (1 - 1e-6) - 1e-6);
-                best += c.ms <= least * (1 + 1e-6) + 1e-6;
-                on_host += c.host_bytes > 0;
-            } else { /* what is said to be the least is enough */
-                struct recompute_choice enough;
-                assert_int_equal(recompute_within(&s->r, c.peak * (1 + 1e-9), 1e-6, &enough, &e),
-                                 0);
-                unfit++;
-                kept_word += enough.fits;
-                least_by_host += c.host_bytes > 0;
-                recompute_choice_release(&enough);
-            }
-            limits += least < INFINITY;
-            s->r.host.bytes_per_ms = 0;
-            struct recompute_choice without;
-            assert_int_equal(recompute_within(&s->r, limit, 1e-6, &without, &e), 0);
-            assert_true(!without.fits || (c.fits && c.ms <= without.ms * (1 + 1e-9)));
-            fit_by_host += c.fits && !without.fits;
-            s->r.host.bytes_per_ms = s->rate;
-            recompute_choice_release(&c);
-            recompute_choice_release(&without);
-        }
-        recompute_release(&s->r);
-        free(s->g.of_buffer);
+        check_drawn(s, p, scratch, &t);
     }
     print_message("%u limits: %u choices are the best of all, %u have values on the host, %u fit "
                   "by it alone\n",
-                  limits, best, on_host, fit_by_host);
+                  t.limits, t.best, t.on_host, t.fit_by_host);
     print_message("%u limits that nothing fits: as much as is said to be the least is enough %u "
                   "times, %u have values on the host\n",
-                  unfit, kept_word, least_by_host);
-    assert_true(kept_word * 100 >= unfit * 98 && least_by_host > 300);
-    assert_true(on_host > 150 && fit_by_host > 25 && best * 100 > limits * 88);
+                  t.unfit, t.kept_word, t.least_by_host);
+    assert_true(t.kept_word * 100 >= t.unfit * 98 && t.least_by_host > 300);
+    assert_true(t.on_host > 150 && t.fit_by_host > 25 && t.best * 100 > t.limits * 88);
     free(scratch);
     free(s);
     problem_release(p);

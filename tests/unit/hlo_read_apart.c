@@ -306,15 +306,18 @@ static int write_chain(struct str *text, int wrong)
 
 static int load_file(const struct str *text, struct hlo_module **m, struct err *e)
 {
-    char path[] = "/tmp/automap_apart_XXXXXX";
-    int file = mkstemp(path);
+    const char *dir = getenv("TMPDIR");
+    struct str path = {0};
 
+    str_format(&path, "%s/automap_apart_XXXXXX", dir && *dir ? dir : "/tmp");
+    int file = mkstemp(path.text);
     assert_true(file >= 0);
     assert_int_equal(write(file, text->text, text->size), text->size);
     close(file);
     *e = (struct err){0};
-    int code = hlo_load(path, NULL, m, e);
-    unlink(path);
+    int code = hlo_load(path.text, NULL, m, e);
+    unlink(path.text);
+    str_release(&path);
     return code;
 }
 

@@ -1,5 +1,6 @@
 /* Values in a line for the shell: whatever they hold, the shell sees one word that is the value,
  * and lines where quotes would not hold are refused. The judge is the shell. */
+#include "tests/unit/run_program.h"
 #include "tui/files/shell_line.h"
 
 #include <setjmp.h>
@@ -18,19 +19,9 @@ static const char *const shells[] = {"/bin/sh", "/bin/bash"};
 /* What the shell prints for a line. */
 static void run(const char *shell, const char *line, char *out, size_t room)
 {
-    struct str command = {0};
-    const char *quoted = "'";
+    const char *const argv[] = {shell, "-c", line, NULL};
 
-    str_format(&command, "%s -c '", shell);
-    for (; *line; line++)
-        *line == '\'' ? str_add(&command, "'\\''") : str_add_bytes(&command, line, 1);
-    str_format(&command, "%s </dev/null 2>&1", quoted);
-    FILE *f = popen(command.text, "r");
-    assert_non_null(f);
-    size_t size = fread(out, 1, room - 1, f);
-    out[size] = 0;
-    pclose(f);
-    str_release(&command);
+    (void)run_program(argv, out, room);
 }
 
 static const char *const hostile[] = {
