@@ -55,5 +55,5 @@ run clear
 run "exec $automap"; see "Enter opens"
 pid=$(pid_of)
 t kill-server
-for _ in $(seq 200); do kill -0 "$pid" 2>/dev/null || exit 0; sleep 0.05; done
+for _ in $(seq $patience); do kill -0 "$pid" 2>/dev/null || exit 0; sleep 0.05; done
 echo "outlived its terminal"; kill -KILL "$pid"; exit 1

@@ -34,7 +34,7 @@ key V; key m; see "fits in 16"; took "does it fit" 3; back
 best=$(screen | sed -n 's/.*optimum \(of [a-z ]*\)\{0,1\}\([0-9.]*\) .*/\2/p' | head -1)
 key :; word "cluster servers.*.link.bandwidth=25 GB/s"; key Enter; see "v100-1x4+"
 took "another link" 3
-for _ in $(seq 100); do # the optimum is another
+for _ in $(seq $patience); do # the optimum is another
     now=$(screen | sed -n 's/.*optimum \(of [a-z ]*\)\{0,1\}\([0-9.]*\) .*/\2/p' | head -1)
     [ -n "$now" ] && [ "$now" != "$best" ] && break
     sleep 0.05

@@ -30,9 +30,10 @@ pid_of() {
     done | tail -1
 }
 
-# see TEXT: waits until the screen holds it, at most 15 s.
+patience=2400 # looks, 20 a second where nobody else works
+# see TEXT: waits until the screen holds it.
 see() {
-    for _ in $(seq 300); do
+    for _ in $(seq $patience); do
         screen 2>/dev/null | grep -qF -- "$1" && return 0
         sleep 0.05
     done
@@ -40,14 +41,14 @@ see() {
 }
 # matches REGEX: as `see`, by an extended regular expression.
 matches() {
-    for _ in $(seq 300); do
+    for _ in $(seq $patience); do
         screen 2>/dev/null | grep -qE -- "$1" && return 0
         sleep 0.05
     done
     echo "never seen: $1"; screen; exit 1
 }
 gone() {
-    for _ in $(seq 300); do
+    for _ in $(seq $patience); do
         screen | grep -qF -- "$1" || return 0
         sleep 0.05
     done
@@ -55,7 +56,7 @@ gone() {
 }
 # sane: back on the main screen, cursor shown, no mouse, echo and line editing on.
 sane() {
-    for _ in $(seq 100); do
+    for _ in $(seq $patience); do
         [ "$(t display -p '#{alternate_on}#{mouse_any_flag}#{cursor_flag}')" = 001 ] && break
         sleep 0.05
     done

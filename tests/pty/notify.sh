@@ -4,7 +4,7 @@
 # Until the race has ended, which nothing but the bytes says; where nothing is said, a second.
 wait_for_race() {
     [ "$how" = off ] && sleep 1 && return
-    for _ in $(seq 600); do
+    for _ in $(seq $patience); do
         grep -qa "the race is over" "$home/raw.$how" && return
         sleep 0.05
     done

@@ -65,6 +65,6 @@ start_search "$model"; pid=$(pid_of_search)
 kill -HUP $pid; see "code 129"; sane "SIGHUP"
 start_search "$model"; pid=$(pid_of_search)
 t kill-server
-for _ in $(seq 300); do kill -0 "$pid" 2>/dev/null || break; sleep 0.05; done
+for _ in $(seq $patience); do kill -0 "$pid" 2>/dev/null || break; sleep 0.05; done
 kill -0 "$pid" 2>/dev/null && { echo "outlived its terminal"; kill -KILL "$pid"; exit 1; }
 "$automap" replay last >/dev/null || { echo "after the terminal was closed"; exit 1; }

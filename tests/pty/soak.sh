@@ -12,7 +12,6 @@ RANDOM=5
 
 export TSAN_OPTIONS="exitcode=66 log_path=$home/report" ASAN_OPTIONS="log_path=$home/report"
 run "$automap --run $model; echo code \$?"
-for _ in 1 2 3 4; do screen | grep -q 'ep/s' && break; sleep 15; done # a sanitizer takes its time
 see "ep/s"
 pid=$(pid_of --run)
 end=$((SECONDS + seconds)) next=$SECONDS samples=() resizes=0
@@ -37,7 +36,6 @@ for _ in $(seq $((100 + seconds))); do # keys wait on a busy machine; views lie 
     type Escape; sleep 0.2
 done
 see "q quits"; type Q
-for _ in 1 2 3 4; do screen | grep -q 'code ' && break; sleep 5; done
 see "code 0"; sane "a restless person"
 reported
 [ -z "$AUTOMAP_GROWTH" ] && exit 0

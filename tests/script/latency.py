@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 
-LIMIT_S, LONG, PATIENCE = 0.1, 4.0, 30
+LIMIT_S, LONG, PATIENCE = 0.1, 4.0, 300
 HOLDS = {"search", "pretrain"}
 
 

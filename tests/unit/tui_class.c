@@ -19,7 +19,7 @@
 
 static void rest(struct game_job *j, struct game_look *k)
 {
-    for (int n = 0; n < 3000; n++) {
+    for (int n = 0; n < 60000; n++) {
         game_job_look(j, k);
         if (!k->busy)
             return;

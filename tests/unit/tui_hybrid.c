@@ -56,13 +56,13 @@ static struct hybrid_seen seen_of(struct hybrid_job *j)
 
 static void wait_until(struct hybrid_job *j, bool (*is_so)(const struct hybrid_seen *s))
 {
-    for (int n = 0; n < 3000; n++) {
+    for (int n = 0; n < 60000; n++) {
         struct hybrid_seen s = seen_of(j);
         if (is_so(&s))
             return;
         nanosleep(&(struct timespec){0, 10000000}, NULL);
     }
-    fail_msg("nothing came within 30 seconds");
+    fail_msg("nothing came within 10 minutes");
 }
 
 static bool is_compared(const struct hybrid_seen *s)
@@ -303,11 +303,11 @@ static void test_words_are_of_the_last_question(void **state)
     for (int round = 0; round < 4; round++) {
         uint32_t before = seen_of(j).words;
         hybrid_job_explain(j, CLASS_NONE);
-        for (int n = 0; n < 30000 && round % 2 && seen_of(j).words == before; n++)
+        for (int n = 0; n < 600000 && round % 2 && seen_of(j).words == before; n++)
             nanosleep(&(struct timespec){0, 1000000}, NULL);
         hybrid_job_explain(j, 0);
         char *words = hybrid_job_words(j);
-        for (int n = 0; n < 30000 && !words; n++) {
+        for (int n = 0; n < 600000 && !words; n++) {
             nanosleep(&(struct timespec){0, 1000000}, NULL);
             words = hybrid_job_words(j);
         }
@@ -318,19 +318,23 @@ static void test_words_are_of_the_last_question(void **state)
     hybrid_job_free(j);
 }
 
+/* Left, it is at its end after a part of the work it would have had. */
 static void test_stops(void **state)
 {
     struct hybrid_asked a = {.options.zero = -1};
+    clock_t from = clock(); /* of the processor, all threads */
 
     (void)state;
+    hybrid_job_free(job_of(&a, false));
+    clock_t whole = clock() - from;
     for (int n = 0; n < 4; n++) {
         struct hybrid_job *j = job_of(&a, true);
-        struct timespec from, to;
         nanosleep(&(struct timespec){0, n * 40000000}, NULL);
-        clock_gettime(CLOCK_MONOTONIC, &from);
+        from = clock();
         hybrid_job_free(j);
-        clock_gettime(CLOCK_MONOTONIC, &to);
-        assert_true(to.tv_sec - from.tv_sec < 5); /* at load; some hundredths at rest */
+        print_message("%.3f s of %.3f\n", (double)(clock() - from) / CLOCKS_PER_SEC,
+                      (double)whole / CLOCKS_PER_SEC);
+        assert_true(clock() - from < whole / 2);
     }
 }
 

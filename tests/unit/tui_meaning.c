@@ -469,7 +469,7 @@ static void test_a_change_is_tried_before(void **state)
         uint32_t acts = w->shot->acts;
         double now = n % 2 ? 0 : 1000; /* every other one in a thread, while frames are drawn */
         trial_follow(&t, w, lines[n], now);
-        for (int i = 0; now > 0 && trial_is_busy(&t) && i < 3000; i++) {
+        for (int i = 0; now > 0 && trial_is_busy(&t) && i < 120000; i++) {
             nanosleep(&(struct timespec){0, 5000000}, NULL);
             trial_follow(&t, w, lines[n], now += 100);
         }

@@ -275,7 +275,7 @@ static void test_race(void **state)
 
     for (int threaded = 0; threaded < 2; threaded++) {
         assert_int_equal(race_run_new(watch, 3, 40, threaded, &r, &e), 0);
-        for (int wait = 0; wait < 60000 && !looks[threaded].done; wait++) {
+        for (int wait = 0; wait < 600000 && !looks[threaded].done; wait++) {
             race_run_look(r, &looks[threaded]);
             if (!looks[threaded].done)
                 usleep(1000);
@@ -308,7 +308,7 @@ static void test_pipeline_job(void **state)
 
     for (int threaded = 0; threaded < 2; threaded++) {
         assert_int_equal(pipeline_job_new(&problem, &o, threaded, &jobs[threaded], &e), 0);
-        for (int wait = 0; wait < 120000 && !looks[threaded].done; wait++) {
+        for (int wait = 0; wait < 600000 && !looks[threaded].done; wait++) {
             pipeline_job_look(jobs[threaded], &looks[threaded]);
             if (!looks[threaded].done)
                 usleep(1000);
@@ -326,7 +326,7 @@ static void test_pipeline_job(void **state)
     assert_int_equal(pipeline_job_new(&problem, &o, true, &jobs[0], &e), 0);
     pipeline_job_stop(jobs[0]);
     memset(&looks[0], 0, sizeof looks[0]);
-    for (int wait = 0; wait < 120000 && !looks[0].done; wait++) {
+    for (int wait = 0; wait < 600000 && !looks[0].done; wait++) {
         pipeline_job_look(jobs[0], &looks[0]);
         usleep(1000);
     }
@@ -346,7 +346,7 @@ static void test_relaxed_job(void **state)
 
     for (int threaded = 0; threaded < 2; threaded++) {
         assert_int_equal(relaxed_job_new(&problem, watch->shot, threaded, &jobs[threaded], &e), 0);
-        for (int wait = 0; wait < 120000 && !looks[threaded].done; wait++) {
+        for (int wait = 0; wait < 600000 && !looks[threaded].done; wait++) {
             relaxed_job_look(jobs[threaded], &looks[threaded]);
             if (!looks[threaded].done)
                 usleep(1000);
