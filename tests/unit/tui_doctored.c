@@ -68,11 +68,25 @@ static void copy_file(const char *from, const char *to)
     fclose(out);
 }
 
+/* The dump planned again, in its thread, to the end. */
+static struct doctored *plan_again(struct doctored *d)
+{
+    struct doctored *next = NULL;
+    struct doctored_job *job;
+    struct err e;
+
+    assert_int_equal(doctored_job_new(d, true, &job, &e), 0);
+    while (!doctored_job_take(job, &next))
+        usleep(2000);
+    doctored_job_free(job);
+    assert_non_null(next);
+    return next;
+}
+
 static void test_planned_again_without_files(void **state)
 {
     char dir[] = "/tmp/automap-doctored-XXXXXX", a[64], b[64];
-    struct doctored *d, *next = NULL;
-    struct doctored_job *job;
+    struct doctored *d, *next;
     struct err e;
     bool planned = false;
 
@@ -87,11 +101,7 @@ static void test_planned_again_without_files(void **state)
     unlink(a);
     unlink(b);
     rmdir(dir);
-    assert_int_equal(doctored_job_new(d, true, &job, &e), 0);
-    while (!doctored_job_take(job, &next))
-        usleep(2000);
-    doctored_job_free(job);
-    assert_non_null(next);
+    next = plan_again(d);
     doctored_succeed(d, next);
     check_sums(next, true);
     for (uint32_t n = 0; n < next->row_count; n++)
@@ -117,8 +127,7 @@ static void test_planned_again_without_files(void **state)
 static void check_headline(const char *name, bool is_added_up, bool is_apart)
 {
     char after[128], before[128];
-    struct doctored *d, *next = NULL;
-    struct doctored_job *job;
+    struct doctored *d, *next;
     struct err e;
     double rows_ms = 0;
 
@@ -128,11 +137,7 @@ static void check_headline(const char *name, bool is_added_up, bool is_apart)
              AUTOMAP_SOURCE_DIR, name);
     assert_int_equal(
         doctored_open(&(struct doctored_files){.dump = after, .before = before}, &d, &e), 0);
-    assert_int_equal(doctored_job_new(d, true, &job, &e), 0);
-    while (!doctored_job_take(job, &next))
-        usleep(2000);
-    doctored_job_free(job);
-    assert_non_null(next);
+    next = plan_again(d);
     doctored_succeed(d, next);
     check_sums(next, true);
     for (uint32_t n = 0; n < next->row_count; n++)
@@ -243,8 +248,7 @@ static void test_unknown_call(void **state)
     static const char before[] = AUTOMAP_SOURCE_DIR "/tests/data/doctor/unknown_call.before.hlo.gz";
     struct doctored_files f = {.dump = after, .before = before};
     char rules[] = "/tmp/automap-rules-XXXXXX";
-    struct doctored *d, *next = NULL;
-    struct doctored_job *job;
+    struct doctored *d, *next;
     struct err e;
 
     (void)state;
@@ -256,11 +260,7 @@ static void test_unknown_call(void **state)
     assert_true(d->doctor.opaque[0].ms > 4194304 / 900e9 * 1e3);
     assert_true(d->doctor.opaque[0].ms < d->doctor.compute_ms);
     double bytes_alone = d->doctor.compute_ms;
-    assert_int_equal(doctored_job_new(d, true, &job, &e), 0);
-    while (!doctored_job_take(job, &next))
-        usleep(2000);
-    doctored_job_free(job);
-    assert_non_null(next);
+    next = plan_again(d);
     assert_int_equal(next->doctor.opaque_count, 1);
     assert_true(next->doctor.compute_ms == bytes_alone);
     doctored_succeed(d, next);

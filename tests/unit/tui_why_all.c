@@ -6,8 +6,10 @@
 #include "engine/text/units.h"
 #include "explorer.h"
 #include "tui/watch/answer.h"
+#include "tui/watch/cost_split.h"
 #include "tui/watch/flips.h"
 #include "tui/watch/other_way.h"
+#include "tui/watch/part.h"
 #include "tui/watch/pipeline_job.h"
 #include "tui/watch/plan_diff.h"
 #include "tui/watch/relaxed_job.h"
@@ -149,7 +151,11 @@ static const char *const questions[] = {
     "\033\033\033"
     "6w",
     "\033\033\033"
+    "8w",
+    "\033\033\033"
     "8ow",
+    "\033\033\033"
+    "8o\rw",
     "\033\033\033"
     "Vmw",
     "\033\033\033"
@@ -548,10 +554,59 @@ static void test_stages(void **state)
     app_free(app);
 }
 
+/* A row of the cost by phase, layer or operation: as many all-reduces stand in what is answered
+ * about as the row adds up, and `w` on it answers about it. */
+static int check_rows_of(const struct watch *w, const struct cost_split *split, enum cost_key key)
+{
+    struct cost_group *groups;
+    size_t count;
+    struct err e;
+    int rows = 0;
+
+    assert_int_equal(cost_split_group(split, NULL, 0, key, &groups, &count, &e), 0);
+    for (size_t n = 0; n < count; n++) {
+        struct part part = {.filter_count = 1, .filters = {{key, groups[n].value}}};
+        struct answer a = {0};
+        uint32_t said = 0;
+        answer_part(&a, w, w->best->on, w->best->cost.step_ms, &part);
+        assert_true(a.count > 1 && !a.failed);
+        const char *second = answer_cell(&a, &a.rows[1], 0);
+        if (sscanf(second, "%u all-reduce", &said) != 1)
+            assert_true(!strncmp(second, "No all-reduce stands in it", 26));
+        assert_int_equal(said, (uint32_t)(groups[n].reduces + 0.5));
+        rows += said > 0;
+        answer_release(&a);
+    }
+    free(groups);
+    return rows;
+}
+
+static void test_rows_of_the_cost(void **state)
+{
+    (void)state;
+    struct app *app = explorer_open("t5-base6", NULL, 120, 40);
+    struct cost_split split = {0};
+    struct str out = {0};
+    struct err e;
+    int rows = 0;
+
+    assert_int_equal(app_tell(app, "episode 20", &e), 0);
+    assert_true(subject(screen(app, "8ow", &out)) != NULL);
+    assert_non_null(strstr(out.text, "w on encoder/layer_000, one of "));
+    assert_int_equal(cost_split_read(&split, app_watch(app), &e), 0);
+    for (enum cost_key key = COST_BY_PHASE; key <= COST_BY_OPCODE; key++)
+        rows += check_rows_of(app_watch(app), &split, key);
+    assert_true(rows > 10);
+    cost_split_release(&split);
+    str_release(&out);
+    app_free(app);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_view_of_every_model),
+        cmocka_unit_test(test_rows_of_the_cost),
         cmocka_unit_test(test_the_other_way),
         cmocka_unit_test(test_the_other_way_of_each_axis),
         cmocka_unit_test(test_what_each_axis_makes),

@@ -189,7 +189,7 @@ void app_note_place(struct app *a)
     if (here.instruction == HLO_NONE && is_row && graph->ops->question_here) {
         struct question q = {.kind = QUESTION_DIM};
         graph->ops->question_here(graph, &q);
-        here.node = q.kind == QUESTION_MODULE ? q.node : here.node;
+        here.node = q.kind == QUESTION_PART ? q.part.node : here.node;
     }
     here.move = a->watch->cursor;
     if (a->places == APP_PLACES)

@@ -42,8 +42,8 @@ void comparison_print(const struct comparison *c, const struct problem *p,
                    compare_words[o->kind], units_ms(step, o->step_ms),
                    units_bytes(memory, o->memory_bytes), o->fits ? "" : " does not fit", setting,
                    !o->proven || o->kind >= COMPARE_PIPELINE ? ""
-                   : o->fits                                 ? ", proven, strict"
-                                                             : ", proven, strict, no limit");
+                   : o->fits                                 ? ", proven over strict plans"
+                             : ", proven over strict plans of any memory");
         else
             printf("  -  %-8s %-28s %12s\n", compare_names[o->kind], compare_words[o->kind],
                    "none");

@@ -18,6 +18,7 @@
 #include "tui/screen/utf8.h"
 #include "tui/views/host.h"
 #include "tui/watch/cost_split.h"
+#include "tui/watch/part.h"
 #include "tui/watch/question.h"
 
 #include <stdio.h>
@@ -25,7 +26,7 @@
 #include <string.h>
 
 enum {
-    DEPTH = 4,
+    DEPTH = PART_FILTERS - 1,
     BESIDE = 150,
     TABLE = 100
 }; /* columns from which the parts of a row stand beside it */
@@ -572,15 +573,6 @@ static hlo_id instruction_here(const struct panel *p)
     return g && v->key == COST_BY_INSTRUCTION ? g->value : HLO_NONE;
 }
 
-static void question_here(const struct panel *p, struct question *q)
-{
-    const struct cost *v = p->state;
-    const struct cost_group *g = here(p);
-
-    if (g && v->key == COST_BY_INSTRUCTION && g->reduces > 0)
-        *q = (struct question){.kind = QUESTION_COLLECTIVE, .instruction = g->value};
-}
-
 static int move_here(const struct panel *p)
 {
     const struct cost *v = p->state;
@@ -594,6 +586,25 @@ static int move_here(const struct panel *p)
     return v->key == COST_BY_CLASS && g->value < w->problem->classes.count
                ? watch_move_of(w, g->value)
                : MOVE_NONE;
+}
+
+/* A row that no decision and no instruction is: the part of the model that it adds up. */
+static void question_here(const struct panel *p, struct question *q)
+{
+    const struct cost *v = p->state;
+    const struct cost_group *g = here(p);
+
+    if (!g)
+        return;
+    if (v->key == COST_BY_INSTRUCTION && g->reduces > 0)
+        *q = (struct question){.kind = QUESTION_COLLECTIVE, .instruction = g->value};
+    if (v->key == COST_BY_INSTRUCTION || (v->key == COST_BY_CLASS && move_here(p) != MOVE_NONE))
+        return;
+    *q = (struct question){.kind = QUESTION_PART,
+                           .part = {.filter_count = v->depth + 1, .times = g->times}};
+    memcpy(q->part.filters, v->filters, (size_t)v->depth * sizeof *v->filters);
+    q->part.filters[v->depth] =
+        (struct cost_filter){v->key, g->value}; /* of alike ones the first */
 }
 
 static const char *name_here(const struct panel *p)

@@ -490,7 +490,7 @@ static void question_here(const struct panel *p, struct question *q)
     const struct tree_row *row = row_at(g, g->list.cursor);
 
     if (row && !row->more && row->instruction == HLO_NONE)
-        *q = (struct question){.kind = QUESTION_MODULE, .node = row->node};
+        *q = (struct question){.kind = QUESTION_PART, .part = part_of_node(row->node)};
 }
 
 static void go_to_node_graph(struct panel *p, int node)

@@ -278,34 +278,32 @@ static struct columns columns_for(int width, const struct widest *widest, enum s
     return c;
 }
 
-/* "+99.6"; ".." until it is worked out, "-" where it can not be the other way. */
-static void draw_in_best(struct groups_view *v, const struct watch *w, const struct pane *p, int y,
+/* "+99.6"; ".." until it is worked out, "-" where it can not be; dim where that is not proven. */
+static void draw_change(struct groups_view *v, const struct watch *w, const struct pane *p, int end,
+                        int y, bool known, bool impossible, bool proven, double change_ms)
+{
+    char text[UNITS_ROOM];
+    bool waits = w->best && !known;
+
+    v->waits |= waits;
+    if (!known || impossible)
+        pane_right(p, end, y, ROLE_DIM, waits ? ".." : "-");
+    else
+        pane_right(p, end, y, proven ? ROLE_TEXT : ROLE_DIM,
+                   units_change(text, change_ms, pane_ms_decimals(p)));
+}
+
+/* The other way round, the rest as it is; and with the rest decided anew. */
+static void draw_changes(struct groups_view *v, const struct watch *w, const struct pane *p, int y,
                          struct row r, const struct columns *c, double until_s)
 {
     struct flip f = flips_of(v->flips, w, r.first, r.count, until_s);
-    char text[UNITS_ROOM];
 
-    v->waits |= w->best && !f.known;
-    if (!f.known || f.impossible)
-        pane_right(p, c->in_best, y, ROLE_DIM, w->best && !f.known ? ".." : "-");
-    else
-        pane_right(p, c->in_best, y, ROLE_TEXT,
-                   units_change(text, f.change_ms, pane_ms_decimals(p)));
-}
-
-/* The same with the rest decided anew. */
-static void draw_anew(struct groups_view *v, const struct watch *w, const struct pane *p, int y,
-                      struct row r, const struct columns *c, double until_s)
-{
+    draw_change(v, w, p, c->in_best, y, f.known, f.impossible, true, f.change_ms);
+    if (!c->turned)
+        return;
     struct turned t = flips_anew(v->flips, w, r.first, r.count, until_s);
-    char text[UNITS_ROOM];
-
-    v->waits |= w->best && !t.known;
-    if (!t.known || t.impossible)
-        pane_right(p, c->turned, y, ROLE_DIM, w->best && !t.known ? ".." : "-");
-    else
-        pane_right(p, c->turned, y, t.proven ? ROLE_TEXT : ROLE_DIM,
-                   units_change(text, t.change_ms, pane_ms_decimals(p)));
+    draw_change(v, w, p, c->turned, y, t.known, t.impossible, t.proven, t.change_ms);
 }
 
 static void draw_choices(const struct pane *p, int y, const struct watch *w,
@@ -344,9 +342,7 @@ static void draw_row(struct groups_view *v, const struct watch *w, const struct 
         pane_right(p, c->dims, y, ROLE_TEXT, units_count(text, f.dims));
     if (c->alone)
         pane_right(p, c->alone, y, ROLE_TEXT, units_change(text, -f.saves_ms, pane_ms_decimals(p)));
-    draw_in_best(v, w, p, y, r, c, until_s);
-    if (c->turned)
-        draw_anew(v, w, p, y, r, c, until_s);
+    draw_changes(v, w, p, y, r, c, until_s);
     if (c->settles && !r.settles)
         row->settles = flips_settled(w, r.first, r.count);
     if (c->settles)

@@ -182,8 +182,8 @@ static void fill_relaxed(struct why *v, const struct watch *w)
     if (q->kind == QUESTION_RESHARD) {
         answer_reshard(&v->page, w, x, q->number);
         add_removal(v);
-    } else if (q->kind == QUESTION_MODULE) {
-        answer_relaxed_module(&v->page, w, x, q->node);
+    } else if (q->kind == QUESTION_PART) {
+        answer_relaxed_part(&v->page, w, x, &q->part);
     } else if (value != HLO_NONE) {
         answer_relaxed_value(&v->page, w, x, value);
     }
@@ -195,9 +195,9 @@ static void fill_pipeline(struct why *v, const struct watch *w)
     struct pipeline_plan plan;
     const struct pipeline *l = why_of_pipeline(w, &plan);
     hlo_value value = value_of(v);
-    hlo_id id = q->kind == QUESTION_MODULE ? w->tree->nodes[q->node].begins
-                : value != HLO_NONE        ? w->problem->m->value_instruction[value]
-                                           : HLO_NONE;
+    hlo_id id = q->kind == QUESTION_PART ? part_begins(w, &q->part)
+                : value != HLO_NONE      ? w->problem->m->value_instruction[value]
+                                         : HLO_NONE;
 
     if (q->kind == QUESTION_STAGE)
         answer_stage(&v->page, w, q->pipeline, q->staged, q->stage);
@@ -217,8 +217,8 @@ static bool fill_page(struct panel *p)
         fill_relaxed(v, w);
     else if (v->of.kind == WHY_OF_PIPELINE)
         fill_pipeline(v, w);
-    else if (q->kind == QUESTION_MODULE)
-        answer_module(&v->page, w, v->seen.on, v->step_ms, q->node);
+    else if (q->kind == QUESTION_PART)
+        answer_part(&v->page, w, v->seen.on, v->step_ms, &q->part);
     else if (q->kind == QUESTION_COLLECTIVE)
         answer_collective(&v->page, w, v->seen.on, q->instruction);
     else if (q->kind == QUESTION_MEMORY)
@@ -364,13 +364,14 @@ static void write_asked(const struct panel *p, char *out, size_t room)
     const struct question *q = &v->question;
     const struct watch *w = p->scene->watch;
     hlo_value value = value_of(v);
+    char name[300];
 
     if (q->kind == QUESTION_RESHARD && is_of_its_own(q, v->of))
         snprintf(out, room, "w on reshard %u of %u", q->number + 1, q->relaxed->reshard_count);
     else if (q->kind == QUESTION_STAGE && is_of_its_own(q, v->of))
         snprintf(out, room, "w on stage %u", q->stage);
-    else if (q->kind == QUESTION_MODULE)
-        snprintf(out, room, "w on %.60s", w->tree->nodes[q->node].name);
+    else if (q->kind == QUESTION_PART)
+        snprintf(out, room, "w on %.60s", part_name(w, &q->part, name, sizeof name));
     else if (q->kind == QUESTION_COLLECTIVE)
         snprintf(out, room, "w on the all-reduces of %.60s",
                  hlo_name(w->problem->m, q->instruction));

@@ -1,6 +1,6 @@
 /* tui/watch/answer.h - answers to "why" other than chains of ties: about values of a plan that may
- * reshard, a reshard, a stage, a module, a collective, memory. They consist of sentences, and of
- * tables whose rows are mostly about one instruction each. UI thread. */
+ * reshard, a reshard, a stage, a part of the model, a collective, memory. They consist of
+ * sentences, and of tables whose rows are mostly about one instruction each. UI thread. */
 #ifndef AUTOMAP_TUI_WATCH_ANSWER_H
 #define AUTOMAP_TUI_WATCH_ANSWER_H
 
@@ -12,6 +12,7 @@
 #include "hlo/module/hlo.h"
 #include "hlo/support/mem.h"
 #include "tui/watch/other_way.h"
+#include "tui/watch/part.h"
 #include "tui/watch/watch.h"
 #include "tui/watch/why_of.h"
 
@@ -58,13 +59,13 @@ void answer_stage(struct answer *a, const struct watch *w, const struct pipeline
 /* In which stage an instruction runs; of the backward pass and the update, with which operation. */
 void answer_in_stage(struct answer *a, const struct watch *w, const struct pipeline *l,
                      const struct pipeline_plan *plan, hlo_id id);
-/* A node of the tree under a strict plan: what decides in it, what is sent in it.
+/* A part of the model under a strict plan: what decides in it, what is sent in it.
  * O(instructions). */
-void answer_module(struct answer *a, const struct watch *w, const label *on, double step_ms,
-                   int node);
+void answer_part(struct answer *a, const struct watch *w, const label *on, double step_ms,
+                 const struct part *part);
 /* The same under a plan that may reshard. O(instructions + reshards). */
-void answer_relaxed_module(struct answer *a, const struct watch *w, const struct relaxed_plan *x,
-                           int node);
+void answer_relaxed_part(struct answer *a, const struct watch *w, const struct relaxed_plan *x,
+                         const struct part *part);
 /* The all-reduces of an instruction under a strict plan: which split leaves each sum. */
 void answer_collective(struct answer *a, const struct watch *w, const label *on, hlo_id id);
 /* What the class's dims are with the decision the other way round, as far as it is worked out. */

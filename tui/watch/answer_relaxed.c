@@ -9,6 +9,7 @@
 #include "hlo/support/mem.h"
 #include "tui/watch/answer.h"
 #include "tui/watch/class_look.h"
+#include "tui/watch/part.h"
 #include "tui/watch/tree.h"
 #include "tui/watch/watch.h"
 
@@ -166,14 +167,7 @@ void answer_reshard(struct answer *a, const struct watch *w, const struct relaxe
     str_release(&way);
 }
 
-/* ---- a module ---- */
-
-static bool is_below(const struct tree *t, int n, int node)
-{
-    while (n != TREE_NONE && n != node)
-        n = t->nodes[n].parent;
-    return n != TREE_NONE;
-}
+/* ---- a part ---- */
 
 static int longest_first(const void *a, const void *b)
 {
@@ -183,22 +177,21 @@ static int longest_first(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
-void answer_relaxed_module(struct answer *a, const struct watch *w, const struct relaxed_plan *x,
-                           int node)
+void answer_relaxed_part(struct answer *a, const struct watch *w, const struct relaxed_plan *x,
+                         const struct part *part)
 {
-    const struct tree *t = w->tree;
     const struct hlo_module *m = w->problem->m;
     const struct relaxed_reshard **in = mem_try((size_t)x->reshard_count + 1, sizeof *in);
     uint32_t split = 0, whole = 0, count = 0;
     double ms = 0;
-    char time[UNITS_ROOM], note[96];
+    char time[UNITS_ROOM], note[96], name[300];
 
     if (!in) {
         a->failed = true;
         return;
     }
     for (hlo_id id = 0; id < m->count; id++) {
-        if (w->problem->costs.times[id] == 0 || !is_below(t, t->node_of[id], node))
+        if (w->problem->costs.times[id] == 0 || !part_holds(w, part, id))
             continue;
         split += x->choice[id] != 0;
         whole += x->choice[id] == 0;
@@ -206,14 +199,14 @@ void answer_relaxed_module(struct answer *a, const struct watch *w, const struct
     for (uint32_t n = 0; n < x->reshard_count; n++) {
         hlo_id at = x->reshards[n].user != HLO_NONE ? x->reshards[n].user
                                                     : m->value_instruction[x->reshards[n].value];
-        if (!is_below(t, t->node_of[at], node))
+        if (!part_holds(w, part, at))
             continue;
         in[count++] = &x->reshards[n];
         ms += x->reshards[n].ms;
     }
     qsort(in, count, sizeof *in, longest_first);
     answer_say(a, "In \1%s\1, %u instructions run split and %u whole in the relaxed plan.",
-               t->nodes[node].name, split, whole);
+               part_name(w, part, name, sizeof name), split, whole);
     snprintf(note, sizeof note, "%u, %s a step · the longest first", count, units_ms(time, ms));
     answer_head(a, "What is sent in it", count ? note : "nothing");
     if (count)

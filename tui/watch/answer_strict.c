@@ -13,6 +13,7 @@
 #include "hlo/support/mem.h"
 #include "tui/watch/answer.h"
 #include "tui/watch/class_look.h"
+#include "tui/watch/part.h"
 #include "tui/watch/plan_diff.h"
 #include "tui/watch/tree.h"
 #include "tui/watch/watch.h"
@@ -20,13 +21,6 @@
 
 #include <stdio.h>
 #include <string.h>
-
-static bool is_below(const struct tree *t, int n, int node)
-{
-    while (n != TREE_NONE && n != node)
-        n = t->nodes[n].parent;
-    return n != TREE_NONE;
-}
 
 struct plan_collective *answer_collectives(struct answer *a, const struct watch *w, const label *on,
                                            size_t *count)
@@ -45,20 +39,20 @@ struct plan_collective *answer_collectives(struct answer *a, const struct watch 
     return items;
 }
 
-/* ---- a module ---- */
+/* ---- a part ---- */
 
 struct move_sum {
-    uint32_t values; /* dims of values in the module that it decides */
+    uint32_t values; /* dims of values in the part that it decides */
     uint32_t reduces;
     double ms, bytes; /* of its all-reduces there */
 };
 
-static void count_values(const struct watch *w, int node, struct move_sum *sum)
+static void count_values(const struct watch *w, const struct part *part, struct move_sum *sum)
 {
     const struct classes *c = &w->problem->classes;
 
     for (hlo_id id = 0; id < c->m->count; id++) {
-        if (!is_below(w->tree, w->tree->node_of[id], node))
+        if (!part_holds(w, part, id))
             continue;
         for (dim_id d = c->dim_base[c->m->leaf_base[id]]; d < c->dim_base[c->m->leaf_base[id + 1]];
              d++) {
@@ -70,14 +64,14 @@ static void count_values(const struct watch *w, int node, struct move_sum *sum)
 }
 
 /* The last entry is of classes that no decision is about. */
-static void count_collectives(struct answer *a, const struct watch *w, const label *on, int node,
-                              struct move_sum *sum)
+static void count_collectives(struct answer *a, const struct watch *w, const label *on,
+                              const struct part *part, struct move_sum *sum)
 {
     size_t count;
     struct plan_collective *items = answer_collectives(a, w, on, &count);
 
     for (size_t n = 0; n < count; n++) {
-        if (!is_below(w->tree, w->tree->node_of[items[n].instruction], node))
+        if (!part_holds_collective(w, part, &items[n]))
             continue;
         int move = items[n].cause == CLASS_NONE ? MOVE_NONE : watch_move_of(w, items[n].cause);
         struct move_sum *s = &sum[move == MOVE_NONE ? w->move_count : move];
@@ -104,28 +98,28 @@ static void add_move(struct answer *a, const struct watch *w, const label *on, i
                s->reduces ? units_ms(ms, s->ms) : "", NULL);
 }
 
-void answer_module(struct answer *a, const struct watch *w, const label *on, double step_ms,
-                   int node)
+void answer_part(struct answer *a, const struct watch *w, const label *on, double step_ms,
+                 const struct part *part)
 {
-    const struct tree_node *t = &w->tree->nodes[node];
     struct move_sum *sum = mem_try((size_t)w->move_count + 1, sizeof *sum);
     uint32_t inside = 0, split = 0, reduces = 0;
     double ms = 0;
-    char time[UNITS_ROOM], all[UNITS_ROOM], note[96];
+    char time[UNITS_ROOM], all[UNITS_ROOM], note[96], name[300];
 
     if (!sum) {
         a->failed = true;
         return;
     }
-    count_values(w, node, sum);
-    count_collectives(a, w, on, node, sum);
+    count_values(w, part, sum);
+    count_collectives(a, w, on, part, sum);
     for (int n = 0; n <= w->move_count; n++) {
         reduces += sum[n].reduces;
         ms += sum[n].ms;
         inside += n < w->move_count && sum[n].values;
         split += n < w->move_count && sum[n].values && plan_splits(w, on, n);
     }
-    answer_say(a, "\1%s\1: %u %s into it, %u of them %s something.", t->name, inside,
+    answer_say(a, "\1%s\1: %u %s into it, %u of them %s something.",
+               part_name(w, part, name, sizeof name), inside,
                inside == 1 ? "decision reaches" : "decisions reach", split,
                split == 1 ? "splits" : "split");
     if (reduces)

@@ -6,10 +6,11 @@
 #include "engine/pipeline/pipeline.h"
 #include "engine/relaxed/relaxed.h"
 #include "hlo/module/hlo.h"
+#include "tui/watch/part.h"
 
 enum question_kind {
-    QUESTION_DIM, /* why is this dim split, or whole: asked by instruction or decision */
-    QUESTION_MODULE,
+    QUESTION_DIM,  /* why is this dim split, or whole: asked by instruction or decision */
+    QUESTION_PART, /* a folder of the tree, a row of the cost */
     QUESTION_COLLECTIVE,
     QUESTION_MEMORY,
     QUESTION_RESHARD, /* of `relaxed` */
@@ -18,7 +19,7 @@ enum question_kind {
 
 struct question {
     enum question_kind kind;
-    int node;                           /* MODULE: of the watch's tree */
+    struct part part;                   /* PART */
     hlo_id instruction;                 /* COLLECTIVE */
     hlo_value value;                    /* MEMORY */
     double bytes, peak;                 /* MEMORY: of the value, of all at that moment */
