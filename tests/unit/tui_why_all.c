@@ -274,7 +274,7 @@ static void check_other_ways(const struct watch *w, label *on, int *flips, int *
             ;
         for (int r = 0; r < o.count; r++) {
             const struct other_way *row = &o.rows[r];
-            assert_true(row->known);
+            assert_true(row->known && !row->slow); /* each has few cases to go through */
             if (row->impossible)
                 continue;
             if (!row->anew && row->count == 1 && row->only == CLASS_NONE)
@@ -312,6 +312,8 @@ static void test_the_other_way(void **state)
         if (!app)
             continue;
         if (!app_tell(app, "episode 15", &e) && app_watch(app)->best) {
+            if (app_watch(app)->exact)
+                app_watch(app)->exact->seconds = 1e3; /* whatever else the machine did */
             check_other_ways(app_watch(app), app_watch(app)->best->on, &flips, &anew);
             opened++;
         }

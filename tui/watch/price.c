@@ -6,13 +6,21 @@
 #include "engine/decide/strict.h"
 #include "engine/live/snapshot.h"
 #include "engine/plan/plan.h"
+#include "engine/problem/problem.h"
 #include "engine/search/game.h"
 #include "engine/search/optimum.h"
 #include "hlo/support/err.h"
 
 #include <string.h>
 
-static const double SLOW_SECONDS = 0.03;
+/* Classes eliminated, each case anew: some 30 ms. A count, not a clock: what is on the screen does
+ * not hang on what else the machine does. */
+static const double SLOW_CLASSES = 250e3;
+
+static bool is_slow(const struct watch *w)
+{
+    return w->exact && (double)w->exact->nodes * w->problem->classes.count > SLOW_CLASSES;
+}
 
 static bool pin_move(const struct watch *w, struct strict *s, int move, bool split)
 {
@@ -82,7 +90,7 @@ struct price price_of_series(const struct watch *w, int first, int count, int sp
     struct err e;
 
     game.reward = GAME_REWARD_COST; /* prices are times */
-    if ((w->exact && w->exact->seconds > SLOW_SECONDS) || strict_new(&w->problem->labels, &s, &e))
+    if (is_slow(w) || strict_new(&w->problem->labels, &s, &e))
         return p;
     p.impossible = !pin_all(w, &s, first, count, split);
     if (!p.impossible && !optimum_find(w->problem, &game, &s, w->problem->stop, &r, &e)) {

@@ -17,8 +17,8 @@ struct price {
 };
 
 /* The pins of the search, with `move` pinned split (1), whole (0) or as it is (-1; MOVE_NONE
- * allowed). Milliseconds: left unknown where the search's own optimum took longer than a frame may.
- */
+ * allowed). Milliseconds: left unknown where the search's own optimum took more cases than a frame
+ * may, by their number. */
 struct price price_at_best(const struct watch *w, int move, int split);
 /* The same of the decisions first .. first + count - 1 together. */
 struct price price_of_series(const struct watch *w, int first, int count, int split);
