@@ -116,6 +116,9 @@ static void test_cuts(void **state)
               "\346\227\245..\346\227\245");
     check_cut(text_cut_left, "encoder/layer_000/self/q/kernel", 16, "../self/q/kernel");
     check_cut(text_cut_left, "encoder/layer_000/self/q/kernel", 15, "../q/kernel");
+    check_cut(text_cut_left, "encoder/layer_012/self/q/kernel", 22, "..er_012/self/q/kernel");
+    check_cut(text_cut_left, "encoder/layer_012/self/q/kernel", 19, "..012/self/q/kernel");
+    check_cut(text_cut_left, "encoder/layer_012/self/q/kernel", 18, "../self/q/kernel");
     check_cut(text_cut_left, "encoder/layer_000/self/q/kernel", 40,
               "encoder/layer_000/self/q/kernel");
     check_cut(text_cut_left, "onelongname", 6, "..name");

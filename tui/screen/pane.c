@@ -5,6 +5,7 @@
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -276,6 +277,16 @@ char *text_cut_words(char *out, size_t room, const char *text, int columns)
     return out;
 }
 
+/* What stands before the slash ends in a number that is all there: the layer it is of. */
+static bool ends_in_number(const char *text, const char *rest, const char *slash)
+{
+    const char *digits = slash;
+
+    while (digits > rest && isdigit((unsigned char)digits[-1]))
+        digits--;
+    return digits < slash && (digits > rest || rest == text || !isdigit((unsigned char)rest[-1]));
+}
+
 char *text_cut_left(char *out, size_t room, const char *text, int columns)
 {
     if (columns < 3 || utf8_text_columns(text) <= columns) {
@@ -284,7 +295,7 @@ char *text_cut_left(char *out, size_t room, const char *text, int columns)
     }
     const char *rest = tail(text, columns - 2);
     const char *slash = strchr(rest, '/');
-    if (slash && slash[1] && slash - rest < columns / 2)
+    if (slash && slash[1] && slash - rest < columns / 2 && !ends_in_number(text, rest, slash))
         rest = slash;
     size_t size = copy_columns(out, room, "..", 2);
     copy_columns(out + size, room - size, rest, columns);

@@ -359,13 +359,13 @@ struct columns {
     int name, what, now, enter; /* where they begin; 0: left out */
 };
 
-/* Wide enough for the names in sight, as long as the rest has its least: on a narrow screen what is
- * said of them and no more. */
+/* Wide enough for the names in sight, as long as the rest has its least: what is said of them and,
+ * on a wide screen, where they stand now. */
 static struct columns columns_for(const struct panel *p, int width)
 {
     const struct find *v = p->state;
     struct columns c = {.name = 14};
-    int name = 24, said = 12;
+    int name = 24, said = 12, told = 6;
     char what[256], now[256];
 
     for (int y = 0; y < v->list.rows; y++) {
@@ -377,16 +377,20 @@ static struct columns columns_for(const struct panel *p, int width)
         write_about(p, e, what, now, sizeof what);
         columns = utf8_text_columns(what);
         said = columns > said ? columns : said;
+        columns = utf8_text_columns(now);
+        told = columns > told ? columns : told;
     }
     said = said < 28 ? said + 2 : 30;
+    told = told < 20 ? told : 20;
     if (width >= 100)
         c.enter = width - 8;
-    int end = c.enter ? c.enter - 2 : width, least = width >= 100 ? 46 : width >= 60 ? said : 0;
+    int end = c.enter ? c.enter - 2 : width, least = width >= 60 ? said : 0;
+    least += width >= 100 ? told + 2 : 0;
     name = name > end - c.name - least ? end - c.name - least : name;
     if (least) {
         c.what = c.name + name + 2;
-        c.now = end - 20;
-        c.now = c.now < c.what + 12 ? 0 : c.now;
+        c.now = end - told;
+        c.now = c.now < c.what + said ? 0 : c.now;
     }
     return c;
 }
