@@ -12,6 +12,7 @@
 #include "tui/screen/match.h"
 #include "tui/views/panel.h"
 #include "tui/views/views.h"
+#include "tui/watch/part.h"
 #include "tui/watch/tree.h"
 #include "tui/watch/watch.h"
 #include "tui/watch/wave.h"

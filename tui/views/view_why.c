@@ -19,6 +19,7 @@
 #include "tui/views/why_draw.h"
 #include "tui/watch/answer.h"
 #include "tui/watch/other_way.h"
+#include "tui/watch/part.h"
 #include "tui/watch/price.h"
 #include "tui/watch/question.h"
 #include "tui/watch/removal_job.h"
