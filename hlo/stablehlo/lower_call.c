@@ -95,6 +95,18 @@ static int result_layouts(struct lower *l)
     return 0;
 }
 
+static bool names_each_once(const uint8_t *layout, uint8_t rank)
+{
+    uint64_t named = 0;
+
+    for (uint8_t n = 0; n < rank; n++) {
+        if (named >> layout[n] & 1)
+            return false;
+        named |= (uint64_t)1 << layout[n];
+    }
+    return true;
+}
+
 /* `{f32[8,4]{0,1}, f32[]}` */
 static int operand_layouts(struct lower *l)
 {
@@ -109,6 +121,9 @@ static int operand_layouts(struct lower *l)
         if (of->type >= HLO_TYPE_COUNT || !hlo_type_info[of->type].bits ||
             !next_layout(&s, of, layout))
             return 0;
+        if (!names_each_once(layout, of->rank))
+            return hlo_lower_fail(l, "layout of operand %u, expected each of its %u dims once", k,
+                                  of->rank);
         str_format(&l->text, "%s%s[", k ? ", " : "{", hlo_type_info[of->type].name);
         for (uint8_t n = 0; n < of->rank; n++)
             str_format(&l->text, "%s%lld", n ? "," : "", (long long)of->dims[n]);

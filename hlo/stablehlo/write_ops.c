@@ -306,11 +306,13 @@ static void add_layout(struct str *out, const struct hlo_shape *s, const int64_t
     str_format(out, "%s> : tensor<%uxindex>", s->rank ? "]" : "", s->rank);
 }
 
-/* The layout of the shape at *p of `{f32[8,4]{0,1}, ..}`, moved past it: false when it has none. */
+/* The layout of the shape at *p of `{f32[8,4]{0,1}, ..}`, moved past it: false when it has none, or
+ * one that does not name each dim once. */
 static bool next_constraint(const char **p, const char *end, const struct hlo_shape *s,
                             int64_t *layout)
 {
     const char *at = memchr(*p, ']', (size_t)(end - *p));
+    uint64_t named = 0;
 
     if (!at || ++at >= end)
         return false;
@@ -319,8 +321,9 @@ static bool next_constraint(const char **p, const char *end, const struct hlo_sh
     for (uint8_t n = 0; n < s->rank; n++) {
         at = at < end ? hlo_lex_int(at, &layout[n]) : NULL;
         if (!at || at >= end || *at != (n + 1 < s->rank ? ',' : '}') || layout[n] < 0 ||
-            layout[n] >= s->rank)
+            layout[n] >= s->rank || named >> layout[n] & 1)
             return false;
+        named |= (uint64_t)1 << layout[n];
         at++;
     }
     *p = at;

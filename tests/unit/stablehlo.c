@@ -585,6 +585,30 @@ static void test_library_calls(void **state)
                       "backend_config={side = 76 : ui8}"));
 }
 
+/* HLO says nothing of what a constraint is; MLIR refuses a layout that is none. */
+static void test_no_layouts(void **state)
+{
+    static const char *const lists[] = {"{f32[8,4]{0,1}}", "{f32[8,4]{0,0}}", "{f32[8,4]}",
+                                        "{f32[8,4]{0,2}}", "{}"};
+
+    (void)state;
+    for (size_t n = 0; n < sizeof lists / sizeof *lists; n++) {
+        struct hlo_module *m = NULL;
+        struct str out = {0};
+        struct err e = {0};
+        char text[256];
+        snprintf(text, sizeof text,
+                 "HloModule m\nENTRY e {\n  p = f32[8,4] parameter(0)\n  ROOT c = f32[8,4] "
+                 "custom-call(p), custom_call_target=\"x\", operand_layout_constraints=%s\n}\n",
+                 lists[n]);
+        assert_int_equal(hlo_load_memory("test", text, strlen(text), NULL, &m, &e), 0);
+        assert_int_equal(hlo_write_stablehlo(m, NULL, &out, &e), 0);
+        assert_int_equal(strstr(out.text, "operand_layouts") != NULL, n == 0);
+        str_release(&out);
+        hlo_free(m);
+    }
+}
+
 /* Two broadcasts are one, as are two transposes; a transpose of dims that are larger stays. */
 static void test_in_a_row(void **state)
 {
@@ -878,6 +902,11 @@ static void test_refused(void **state)
                         "tensor<2xindex>]} : (tensor<4x4xf32>) -> tensor<4x4xf32>\n"
                         "return %0 : tensor<4x4xf32>\n"),
                   3, "layout names dim 0");
+    check_refused(MAIN1("%arg0: tensor<4x4xf32>", "tensor<4x4xf32>",
+                        "%0 = stablehlo.custom_call @f(%arg0) {operand_layouts = [dense<[1, 1]> : "
+                        "tensor<2xindex>]} : (tensor<4x4xf32>) -> tensor<4x4xf32>\n"
+                        "return %0 : tensor<4x4xf32>\n"),
+                  3, "layout of operand 0");
     check_refused("module {\n func.func @main() -> tensor<f32> {\n", 3, "end of the file");
     check_refused("module {\n vhlo.func_v1 @main() {}\n}\n", 2, "portable artifact");
 }
@@ -1185,6 +1214,7 @@ int main(void)
         cmocka_unit_test(test_known_starts),
         cmocka_unit_test(test_truth_itself),
         cmocka_unit_test(test_library_calls),
+        cmocka_unit_test(test_no_layouts),
         cmocka_unit_test(test_in_a_row),
         cmocka_unit_test(test_unknown_is_opaque),
         cmocka_unit_test(test_unknown_with_region),
