@@ -10,6 +10,10 @@
 static const char FOR[] = "for the front of what the backward pass keeps";
 static const double NEAR = 1e-9, SAME = 1e-5;
 
+/* Prices of the two ends, of all added ms for all bytes: what is less than a 10^9th of all bytes
+ * may stay at the end that keeps least. */
+static const double FIRST_PRICE = 1e-7, LAST_PRICE = 1e9;
+
 enum { POINTS_MOST = 512, SOURCE = 0, SINK = 1 };
 
 static uint32_t out_of(uint32_t node)
@@ -123,7 +127,7 @@ int front_refine(struct front *s, uint32_t k, struct err *e)
     if (!(value < ends - 1e-7 * (fabs(b.ms - a.ms) + price * less)) || mid.kept >= a.kept ||
         mid.kept <= b.kept) {
         drop_point(s, k + 1);
-        s->points[k].is_last = true;
+        s->points[k].is_last = s->points[k].is_line = true;
     }
     return 0;
 }
@@ -187,8 +191,9 @@ int front_new(const struct recompute *r, const double *counts, const double *aga
             (counts ? counts[k] : 1) * r->bytes[k] + (again_bytes ? again_bytes[k] : 0);
     }
     double per_byte = (out->sum_ms + 1e-12) / (out->sum_bytes + 1e-12);
-    rc = add_point(out, 0, 1e-7 * per_byte, e);
-    return rc ? rc : add_point(out, 1, 1e4 * per_byte, e);
+    out->last_price = LAST_PRICE * per_byte;
+    rc = add_point(out, 0, FIRST_PRICE * per_byte, e);
+    return rc ? rc : add_point(out, 1, out->last_price, e);
 }
 
 void front_release(struct front *s)

@@ -12,7 +12,8 @@
 
 struct front_point {
     struct recompute_point p; /* its kept: as the front counts bytes */
-    bool is_last;             /* between it and the next there is none */
+    bool is_last;             /* between it and the next there is none, or none is looked for */
+    bool is_line;             /* there is none: the line to the next bounds what is between */
     double peak;              /* of the schedule, for who works it out; 0: not yet */
     uint32_t peak_at;
 };
@@ -22,6 +23,7 @@ struct front {
     const double *counts;      /* [nodes] part of a kept one's bytes that counts; NULL: all */
     const double *again_bytes; /* [nodes] and one that is computed again; NULL: nothing */
     double sum_ms, sum_bytes;
+    double last_price;          /* per byte, of the last point */
     struct front_point *points; /* from most kept, the fastest, to least */
     uint32_t count;
     size_t room;

@@ -178,6 +178,7 @@ static int find_front(struct recompute *r, struct err *e)
     rc = front_finish(r->front, e);
     if (rc)
         return rc;
+    r->front->r = NULL; /* it has all its points, and r moves to its caller */
     r->points = mem_try(r->front->count, sizeof *r->points);
     if (!r->points)
         return err_no_memory(e, FOR);

@@ -240,6 +240,22 @@ static int search_front(const struct recompute *r, struct front *f, double limit
     return peak < 0 ? err_no_memory(e, FOR) : offer_choice(r, pair, peak, limit, best, e);
 }
 
+/* Of the first point that keeps at most `room`, and the one before it; k == count: of none, where
+ * more than what all of it adds says that no choice does. */
+static double least_below(const struct front *f, uint32_t k, double room)
+{
+    const struct recompute_point *last = &f->points[f->count - 1].p;
+
+    if (k == f->count) {
+        double least = last->ms + f->last_price * (last->kept - room);
+        return least > f->sum_ms ? INFINITY : least;
+    }
+    const struct recompute_point *p = &f->points[k].p, *before = k ? &f->points[k - 1].p : p;
+    if (!k || !f->points[k - 1].is_line)
+        return before->ms;
+    return p->ms - (p->ms - before->ms) / (before->kept - p->kept) * (room - p->kept);
+}
+
 /* Least ms of a choice that keeps at most `room` bytes of the front's; INFINITY: there is none. */
 static int least_within(struct front *f, double room, double *ms, struct err *e)
 {
@@ -254,11 +270,7 @@ static int least_within(struct front *f, double room, double *ms, struct err *e)
             return rc;
         k += f->points[k].p.kept > room;
     }
-    if (k == f->count)
-        return 0;
-    const struct recompute_point *p = &f->points[k].p, *before = k ? &f->points[k - 1].p : p;
-    double slope = k ? (p->ms - before->ms) / (before->kept - p->kept) : 0;
-    *ms = k ? p->ms - slope * (room - p->kept) : p->ms;
+    *ms = least_below(f, k, room);
     return 0;
 }
 

@@ -228,21 +228,21 @@ static double slow_peak(const struct small *s, const uint8_t *state)
     return peak;
 }
 
-/* Least added ms of all 3^values choices within the limit. */
-static double least_with_host(const struct small *s, double limit)
+/* Least added ms of all choices within the limit; of 3 ways for each value with the host. */
+static double least_of_ways(const struct small *s, uint32_t ways, double limit)
 {
     uint8_t keeps[MOST], state[MOST + 1];
     double least = INFINITY;
     uint32_t sets = 1;
 
     for (uint32_t k = 0; k < s->g.count; k++)
-        sets *= 3;
+        sets *= ways;
     for (uint32_t set = 0; set < sets; set++) {
         double moved = 0;
         bool may = true;
-        for (uint32_t k = 0, left = set; k < s->g.count; k++, left /= 3) {
+        for (uint32_t k = 0, left = set; k < s->g.count; k++, left /= ways) {
             static const uint8_t way[] = {0, VALUE_KEPT, VALUE_OFFLOADED};
-            keeps[k] = way[left % 3];
+            keeps[k] = way[left % ways];
             may &= keeps[k] != VALUE_OFFLOADED || s->nodes[k].layer + 1 < LAYERS;
         }
         struct recompute_point p = recompute_point_of(&s->r, keeps, state);
@@ -255,17 +255,15 @@ static double least_with_host(const struct small *s, double limit)
     return least;
 }
 
-/* What the limits of all graphs came to. */
 struct tally {
     uint32_t limits, best, on_host, fit_by_host, unfit, kept_word, least_by_host;
 };
 
-/* A choice that fits keeps to the limit, as one kind for all layers, and is not below the least of
- * all. */
+/* A choice that fits keeps to the limit, as one kind, and is not below the least of all. */
 static void check_fit(const struct small *s, double limit, double least, struct recompute_choice *c,
                       struct tally *t)
 {
-    for (uint32_t k = 0; k < s->g.count; k++) { /* as one kind */
+    for (uint32_t k = 0; k < s->g.count; k++) {
         bool among = s->nodes[k].layer < c->layers;
         uint8_t way = among ? c->first[k] : c->rest[k];
         bool stays = s->nodes[k].layer >= c->host_layers;
@@ -277,7 +275,6 @@ static void check_fit(const struct small *s, double limit, double least, struct 
     t->on_host += c->host_bytes > 0;
 }
 
-/* What is said to be the least is enough. */
 static void check_unfit(const struct small *s, const struct recompute_choice *c, struct tally *t)
 {
     struct recompute_choice enough;
@@ -290,12 +287,11 @@ static void check_unfit(const struct small *s, const struct recompute_choice *c,
     recompute_choice_release(&enough);
 }
 
-/* One limit, with a host and without. */
 static void check_limit(struct small *s, double limit, struct tally *t)
 {
     struct recompute_choice c, without;
     struct err e = {0};
-    double least = least_with_host(s, limit);
+    double least = least_of_ways(s, 3, limit);
 
     assert_int_equal(recompute_within(&s->r, limit, 1e-6, &c, &e), 0);
     assert_true(c.bound_ms <= least * (1 + 1e-6) + 1e-6);
@@ -313,7 +309,35 @@ static void check_limit(struct small *s, double limit, struct tally *t)
     recompute_choice_release(&without);
 }
 
-static void check_drawn(struct small *s, const struct problem *p, double *scratch, struct tally *t)
+static void check_limits(struct small *s, struct tally *t)
+{
+    for (double limit = 10; limit < 200; limit *= 1.5)
+        check_limit(s, limit, t);
+}
+
+/* Limits a few bytes above what some of the large values take, where the small ones decide. */
+static void check_wide(struct small *s, struct tally *t)
+{
+    s->r.host.bytes_per_ms = 0;
+    for (uint32_t set = 0, large = 0; set < 1U << s->g.count; set++, large = 0) {
+        for (uint32_t k = 0; k < s->g.count; k++)
+            large += set >> k & 1 && s->bytes[k] > 1e5 ? (uint32_t)s->bytes[k] : 0;
+        for (double limit = large + 10; limit < large + 200;
+             limit = large + (limit - large) * 1.5) {
+            double least = least_of_ways(s, 2, limit);
+            struct recompute_choice c;
+            struct err e = {0};
+            assert_int_equal(recompute_within(&s->r, limit, 1e-6, &c, &e), 0);
+            assert_true(c.bound_ms <= least * (1 + 1e-6) + 1e-6);
+            assert_true(!c.fits || c.ms >= least * (1 - 1e-6) - 1e-6);
+            t->limits += least < INFINITY;
+            recompute_choice_release(&c);
+        }
+    }
+}
+
+static void check_drawn(struct small *s, const struct problem *p, double *scratch,
+                        void (*check)(struct small *, struct tally *), struct tally *t)
 {
     double none[MOST] = {0};
     struct recompute_prices prices = {.bytes = s->bytes,
@@ -331,40 +355,56 @@ static void check_drawn(struct small *s, const struct problem *p, double *scratc
     s->g.of_buffer = mem_try(p->m->value_count + 1, sizeof *s->g.of_buffer);
     assert_non_null(s->g.of_buffer);
     assert_int_equal(recompute_new(&s->g, &prices, &s->r, &e), 0);
-    for (double limit = 10; limit < 200; limit *= 1.5)
-        check_limit(s, limit, t);
+    check(s, t);
     recompute_release(&s->r);
     free(s->g.of_buffer);
 }
 
-static void test_offload(void **state)
+/* Rounds of drawn graphs; `wide`: every third value a million times as large. */
+static void check_rounds(int rounds, bool wide, void (*check)(struct small *, struct tally *),
+                         struct tally *t)
 {
     struct problem *p = mem_alloc(sizeof *p);
     struct small *s = mem_alloc(sizeof *s);
-    struct tally t = {0};
     uint64_t seed = 11;
 
-    (void)state;
     load_example("mlp", 4, NULL, p);
     double *scratch = memory_scratch(&p->memory);
     s->start = p->m->computations[p->m->entry].first;
     assert_true(p->m->computations[p->m->entry].count > FORWARD_END + LAYERS * TURN);
-    for (int round = 0; round < 400; round++) {
+    for (int round = 0; round < rounds; round++) {
         draw(s, &seed);
-        check_drawn(s, p, scratch, &t);
+        for (uint32_t k = 0; k < s->g.count && wide; k++)
+            s->bytes[k] *= roll(&seed) % 3 ? 1 : 1e6;
+        check_drawn(s, p, scratch, check, t);
     }
-    print_message("%u limits: %u choices are the best of all, %u have values on the host, %u fit "
-                  "by it alone\n",
-                  t.limits, t.best, t.on_host, t.fit_by_host);
-    print_message("%u limits that nothing fits: as much as is said to be the least is enough %u "
-                  "times, %u have values on the host\n",
-                  t.unfit, t.kept_word, t.least_by_host);
-    assert_true(t.kept_word * 100 >= t.unfit * 98 && t.least_by_host > 300);
-    assert_true(t.on_host > 150 && t.fit_by_host > 25 && t.best * 100 > t.limits * 88);
     free(scratch);
     free(s);
     problem_release(p);
     free(p);
+}
+
+static void test_offload(void **state)
+{
+    struct tally t = {0};
+
+    (void)state;
+    check_rounds(400, false, check_limits, &t);
+    print_message("%u limits: %u best of all, %u with the host, %u by it alone\n", t.limits, t.best,
+                  t.on_host, t.fit_by_host);
+    print_message("%u that nothing fits: the least is enough %u times, %u with the host\n", t.unfit,
+                  t.kept_word, t.least_by_host);
+    assert_true(t.kept_word * 100 >= t.unfit * 98 && t.least_by_host > 300);
+    assert_true(t.on_host > 150 && t.fit_by_host > 25 && t.best * 100 > t.limits * 88);
+}
+
+static void test_wide(void **state)
+{
+    struct tally t = {0};
+
+    (void)state;
+    check_rounds(60, true, check_wide, &t);
+    assert_true(t.limits > 3000);
 }
 
 /* ---- one graph whatever a module recomputes ---- */
@@ -651,8 +691,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_enumeration), cmocka_unit_test(test_offload),
-        cmocka_unit_test(test_gpt),         cmocka_unit_test(test_megatron),
-        cmocka_unit_test(test_examples),    cmocka_unit_test(test_joint),
+        cmocka_unit_test(test_wide),        cmocka_unit_test(test_gpt),
+        cmocka_unit_test(test_megatron),    cmocka_unit_test(test_examples),
+        cmocka_unit_test(test_joint),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
