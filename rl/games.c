@@ -22,7 +22,7 @@ const struct rl_game rl_game_table[] = {
      rl_cartpole_begin, false, 0, 500},
     {"acrobot", "swing two links up (Acrobot-v1)", "cartpole", 500000, rl_acrobot_begin, false, 0,
      -80},
-    {"mountaincar", "rock a car out of a valley (MountainCar-v0)", "cartpole", 500000,
+    {"mountaincar", "rock a car out of a valley (MountainCar-v0)", "mountaincar", 120000,
      rl_mountaincar_begin, false, 0, -100},
     {"catch", "catch a falling ball (bsuite)", "bsuite", 90000, rl_catch_begin, false, 0, 1},
     {"bandit", "find the best of eleven arms (bsuite)", "bsuite", 10000, rl_bandit_begin, false, 0,

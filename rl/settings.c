@@ -250,6 +250,18 @@ int rl_settings_check(const struct rl_settings *s, const char **which)
     .priority_floor = 1e-6, .huber_delta = 1, .clip_norm = 10, .importance = true,                \
     .target_network = true, .mask_bootstrap = true, .bootstrap_truncated = true
 
+/* DLR-RM/rl-baselines3-zoo hyperparams/dqn.yml, as huggingface.co/sb3/dqn-MountainCar-v0 was
+ * trained, over the defaults of Stable-Baselines3: a copy every 600 decisions is one every 300
+ * updates here, and a fifth of 120,000 decisions explores. */
+#define ZOO                                                                                       \
+    .hidden = {256, 256}, .replay_capacity = 10000, .batch = 128, .learn_start = 1000,            \
+    .train_every = 16, .updates_per_train = 8, .learning_rate = 4e-3, .adam_beta1 = 0.9,          \
+    .adam_beta2 = 0.999, .adam_eps = 1e-8, .gamma = 0.98, .n_step = 1, .target_every = 300,       \
+    .epsilon_start = 1, .epsilon_end = 0.07, .epsilon_steps = 24000, .alpha = 0.6,                \
+    .beta_start = 0.4, .beta_end = 1, .beta_steps = 60000, .priority_floor = 1e-6,                \
+    .huber_delta = 1, .clip_norm = 10, .importance = true, .target_network = true, .huber = true, \
+    .clip = true, .mask_bootstrap = true, .bootstrap_truncated = true
+
 /* google-deepmind/bsuite bsuite/baselines/tf/dqn: half the squared error there, which Adam does not
  * notice. */
 #define BSUITE                                                                                  \
@@ -313,6 +325,7 @@ const struct rl_preset rl_preset_table[] = {
      "the same with double, n = 3 and prioritized replay",
      {RECIPE, .n_step = 3, .learning_rate = 1e-4, .adam_eps = 1e-4, .double_q = true,
       .prioritized = true, .huber = true, .clip = true}},
+    {"mountaincar", "the DQN of RL Baselines3 Zoo for MountainCar-v0", {ZOO}},
     {"bsuite", "the default DQN of bsuite, for its tasks", {BSUITE}},
     {"probe",
      "all parts on, small and quick, for the probe tasks",

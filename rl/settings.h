@@ -82,6 +82,7 @@ int rl_settings_check(const struct rl_settings *s, const char **which) RL_MUST_C
  *   rainbow-opp, -adp, -pp           the same with dueling and n = 3
  *   cartpole                         CleanRL's dqn.py, for CartPole-v1
  *   cartpole-rainbow                 the same with double, n = 3 and prioritized replay
+ *   mountaincar                      RL Baselines3 Zoo's DQN for MountainCar-v0
  *   bsuite                           the default DQN of bsuite
  *   probe                            for the probe tasks of rl/games.h */
 struct rl_preset {
