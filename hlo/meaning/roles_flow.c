@@ -155,6 +155,7 @@ static int find_single(struct hlo_roles_work *w, struct err *e)
     uint32_t values = w->m->value_count;
 
     memset(w->single, 0xff, values * sizeof *w->single);
+    memset(w->is_spread, 0, values * sizeof *w->is_spread);
     for (hlo_value start = 0; start < values; start++) {
         if (w->single[start] != HLO_NONE)
             continue;
@@ -266,22 +267,34 @@ static int find_forward(struct hlo_roles_work *w, struct err *e)
     return 0;
 }
 
+/* Results, what may be the new value of what, and the loss. */
+static int find_updates(struct hlo_roles_work *w, struct err *e)
+{
+    hlo_id root = w->m->computations[w->m->entry].root;
+
+    for (uint32_t o = 0; o < w->output_count; o++)
+        w->outputs[o] = hlo_graph_source(&w->g, hlo_value_of(w->m, root, o));
+    int code = find_single(w, e);
+    if (!code)
+        code = hlo_roles_updates(w, e);
+    return code ? code : hlo_roles_loss(w, e);
+}
+
 int hlo_roles_flow(struct hlo_roles_work *w, struct err *e)
 {
+    bool is_cut = false;
+
     hlo_reach_clear(&w->scratch);
     for (uint32_t p = 0; p < w->param_count; p++)
         hlo_reach_add(&w->scratch, w->params[p].value);
     hlo_reach_ahead(&w->scratch, &w->g, NULL, NULL);
     for (hlo_value v = 0; v < w->m->value_count; v++)
         w->is_free[v] = !w->scratch.has[v];
-    for (uint32_t o = 0; o < w->output_count; o++)
-        w->outputs[o] = hlo_graph_source(&w->g, w->outputs[o]);
-    int code = find_single(w, e);
-    if (code)
-        return code;
-    code = hlo_roles_updates(w, e);
-    if (!code)
-        code = hlo_roles_loss(w, e);
+    int code = find_updates(w, e);
+    if (!code && w->loss == HLO_NONE)
+        code = hlo_roles_one_turn(w, &is_cut, e);
+    if (!code && is_cut)
+        code = find_updates(w, e);
     if (!code)
         code = find_forward(w, e);
     return code ? code : hlo_roles_pair(w, e);

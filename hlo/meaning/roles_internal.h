@@ -107,6 +107,10 @@ int hlo_roles_updates(struct hlo_roles_work *w, struct err *e) MUST_CHECK;
 int hlo_roles_loss(struct hlo_roles_work *w, struct err *e) MUST_CHECK;
 int hlo_roles_pair(struct hlo_roles_work *w, struct err *e) MUST_CHECK;
 
+/* roles_loops.c: where no loss was found a loop may train. Loops that carry what may be new values
+ * from parameters are cut in w->g, so that one turn is the step; *any: there were some. */
+int hlo_roles_one_turn(struct hlo_roles_work *w, bool *any, struct err *e) MUST_CHECK;
+
 /* roles_decide.c: the role of each parameter, with its evidence. */
 void hlo_roles_decide(struct hlo_roles_work *w, bool has_list);
 

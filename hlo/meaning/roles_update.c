@@ -95,6 +95,10 @@ int hlo_roles_updates(struct hlo_roles_work *w, struct err *e)
     size_t pooled = 0, room = 0;
     bool ok = true;
 
+    free(w->claim_pool);
+    w->claim_pool = NULL;
+    w->claim_count = 0;
+    memset(w->claim_of, 0, w->m->value_count * sizeof *w->claim_of);
     for (uint32_t o = 0; ok && o < w->output_count; o++) {
         w->output_param[o] = HLO_NONE;
         if (w->is_free[w->outputs[o]] || budget < WALK_MAX)

@@ -162,6 +162,53 @@ static void test_a_step_of_zero_trains_nothing(void **state)
     release(&s);
 }
 
+/* Ten turns of a loop, each a training step, inside of three turns of another. */
+static const char turns[] =
+    "HloModule m\n" SUM "before { c = (s32[], f32[4,2], f32[8,4], f32[]) parameter(0)\n"
+    "  i = s32[] get-tuple-element(c), index=0\n  n = s32[] constant(10)\n"
+    "  ROOT less = pred[] compare(i, n), direction=LT }\n"
+    "turn { c = (s32[], f32[4,2], f32[8,4], f32[]) parameter(0)\n"
+    "  i = s32[] get-tuple-element(c), index=0\n  one = s32[] constant(1)\n"
+    "  w = f32[4,2] get-tuple-element(c), index=1\n  x = f32[8,4] get-tuple-element(c), index=2\n"
+    "  zero = f32[] constant(0)\n  y = f32[8,2] dot(x, w), " DOT
+    "  yy = f32[8,2] multiply(y, y)\n  loss = f32[] reduce(yy, zero), " OVER_ALL
+    "  g = f32[4,2] dot(x, y), " DOT_OF_GRADIENT "  w2 = f32[4,2] subtract(w, g)\n"
+    "  next = s32[] add(i, one)\n"
+    "  ROOT out = (s32[], f32[4,2], f32[8,4], f32[]) tuple(next, w2, x, loss) }\n"
+    "before3 { c = (s32[], f32[4,2], f32[8,4], f32[]) parameter(0)\n"
+    "  i = s32[] get-tuple-element(c), index=0\n  n = s32[] constant(3)\n"
+    "  ROOT less = pred[] compare(i, n), direction=LT }\n"
+    "turn3 { c = (s32[], f32[4,2], f32[8,4], f32[]) parameter(0)\n"
+    "  i = s32[] get-tuple-element(c), index=0\n  one = s32[] constant(1)\n"
+    "  none = s32[] constant(0)\n  w = f32[4,2] get-tuple-element(c), index=1\n"
+    "  x = f32[8,4] get-tuple-element(c), index=2\n"
+    "  l = f32[] get-tuple-element(c), index=3\n"
+    "  begin = (s32[], f32[4,2], f32[8,4], f32[]) tuple(none, w, x, l)\n"
+    "  loop = (s32[], f32[4,2], f32[8,4], f32[]) while(begin), condition=before, body=turn\n"
+    "  w2 = f32[4,2] get-tuple-element(loop), index=1\n"
+    "  l2 = f32[] get-tuple-element(loop), index=3\n  next = s32[] add(i, one)\n"
+    "  ROOT out = (s32[], f32[4,2], f32[8,4], f32[]) tuple(next, w2, x, l2) }\n"
+    "ENTRY e {\n  w = f32[4,2] parameter(0)\n  x = f32[8,4] parameter(1)\n"
+    "  none = s32[] constant(0)\n  zero = f32[] constant(0)\n"
+    "  begin = (s32[], f32[4,2], f32[8,4], f32[]) tuple(none, w, x, zero)\n"
+    "  loop = (s32[], f32[4,2], f32[8,4], f32[]) while(begin), condition=before3, body=turn3\n"
+    "  w2 = f32[4,2] get-tuple-element(loop), index=1\n"
+    "  l2 = f32[] get-tuple-element(loop), index=3\n"
+    "  ROOT out = (f32[4,2], f32[]) tuple(w2, l2) }\n";
+
+static void test_a_loop_of_steps(void **state)
+{
+    struct step s = read_step(turns);
+
+    (void)state;
+    assert_int_equal(s.r.params[0].role, HLO_ROLE_VARIABLE);
+    assert_int_equal(s.r.params[1].role, HLO_ROLE_INPUT);
+    assert_int_not_equal(s.r.params[0].gradient, HLO_NONE);
+    assert_string_equal(hlo_name(s.m, s.m->value_instruction[s.r.params[0].gradient]), "g");
+    assert_int_not_equal(s.r.loss, HLO_NONE);
+    release(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -169,6 +216,7 @@ int main(void)
         cmocka_unit_test(test_sums_are_losses),
         cmocka_unit_test(test_weights_of_one_number),
         cmocka_unit_test(test_a_step_of_zero_trains_nothing),
+        cmocka_unit_test(test_a_loop_of_steps),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
