@@ -7,6 +7,7 @@
 #include "engine/exact/limit_search.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/stop.h"
 
 #include <math.h>
 #include <string.h>
@@ -33,7 +34,7 @@ static int search_limited(struct limit_search *s, const struct limit_options *o)
     if (rc || is_settled(s))
         return rc;
     rc = limit_improve(s);
-    return rc ? rc : limit_branch_and_bound(s);
+    return rc || stop_asked(s->stop) ? rc : limit_branch_and_bound(s);
 }
 
 static void answer_limited(struct limit_search *s, struct limit_result *out)

@@ -9,6 +9,7 @@
 #include "hlo/support/stop.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { REPAIR_MOST = 4096 };
@@ -84,6 +85,22 @@ static bool change_choice(struct limit_search *s, uint32_t *choice, uint32_t n, 
     return isfinite(out->ms);
 }
 
+/* What change_choice did for node `n` is taken back: `from` is the choice as it was. */
+static void restore_choice(const struct limit_search *s, uint32_t *choice, uint32_t n,
+                           const uint32_t *from)
+{
+    const struct solver *v = &s->l.s;
+    const struct classes *c = v->t->labels->classes;
+    const struct class_info *info = &c->info[v->nodes[n].class];
+
+    for (uint32_t k = 0; k < info->meet_count; k++) {
+        uint32_t other = v->node_of[c->meets[info->meets + k].other];
+        if (other != CLASS_NONE)
+            choice[other] = from[other];
+    }
+    choice[n] = from[n];
+}
+
 struct freeing {
     uint32_t node, label;
     double worth;
@@ -100,12 +117,12 @@ static bool find_freeing(struct limit_search *s, const uint32_t *choice, uint32_
 
     *out = (struct freeing){.worth = 0};
     memcpy(s->trial, choice, s->l.s.node_count * sizeof *choice);
-    for (uint32_t n = 0; n < s->l.s.node_count; n++) {
+    for (uint32_t n = 0; n < s->l.s.node_count && !stop_asked(s->stop); n++) {
         for (uint32_t a = 0; a < s->l.s.nodes[n].domain; a++) {
             if (a == choice[n])
                 continue;
             bool possible = change_choice(s, s->trial, n, a, weight, &c);
-            memcpy(s->trial, choice, s->l.s.node_count * sizeof *choice);
+            restore_choice(s, s->trial, n, choice);
             if (!possible || -c.bytes <= LIMIT_NEAR * bytes)
                 continue;
             double worth = !with_time  ? -c.bytes
@@ -163,41 +180,87 @@ struct move {
 /* All single changes of the best plan, with what they do to time and to the bytes at `moment`. */
 static uint32_t list_moves(struct limit_search *s, uint32_t moment, struct move *out)
 {
-    size_t size = s->l.s.node_count * sizeof *s->best;
     uint32_t count = 0;
 
-    memcpy(s->trial, s->best, size);
-    for (uint32_t n = 0; n < s->l.s.node_count; n++) {
+    memcpy(s->trial, s->best, s->l.s.node_count * sizeof *s->best);
+    for (uint32_t n = 0; n < s->l.s.node_count && !stop_asked(s->stop); n++) {
         for (uint32_t a = 0; a < s->l.s.nodes[n].domain; a++) {
             struct move m = {.node = n, .label = a};
             if (a == s->best[n])
                 continue;
             if (change_choice(s, s->trial, n, a, s->l.moments[moment].counts, &m.does))
                 out[count++] = m;
-            memcpy(s->trial, s->best, size);
+            restore_choice(s, s->trial, n, s->best);
         }
     }
     return count;
 }
 
+/* Moves by what they do to time, each with the least bytes of those up to it: whether any move goes
+ * together with another is found without a look at all of them. */
+struct partner {
+    double ms, least_bytes;
+};
+
+static int by_ms(const void *a, const void *b)
+{
+    const struct partner *x = a, *y = b;
+
+    return x->ms < y->ms ? -1 : x->ms > y->ms;
+}
+
+static void sort_partners(const struct move *moves, uint32_t count, struct partner *out)
+{
+    for (uint32_t n = 0; n < count; n++)
+        out[n] = (struct partner){moves[n].does.ms, moves[n].does.bytes};
+    qsort(out, count, sizeof *out, by_ms);
+    for (uint32_t n = 1; n < count; n++)
+        out[n].least_bytes = fmin(out[n].least_bytes, out[n - 1].least_bytes);
+}
+
+/* Both together gain time and are within the room. */
+static bool pays(const struct limit_search *s, const struct change *c, double ms, double bytes,
+                 double room)
+{
+    return c->ms + ms < -LIMIT_NEAR * s->best_ms && c->bytes + bytes <= room;
+}
+
+static bool has_partner(const struct limit_search *s, const struct change *c,
+                        const struct partner *partners, uint32_t count, double room)
+{
+    uint32_t low = 0, high = count; /* the first `low` gain time together with it */
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (c->ms + partners[middle].ms < -LIMIT_NEAR * s->best_ms)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low && c->bytes + partners[low - 1].least_bytes <= room;
+}
+
 /* Tries one change, and where that takes too much memory, another with it that gives back enough
  * and costs less than the first gains. */
 static bool improve_once(struct limit_search *s, const struct move *moves, uint32_t count,
-                         double room)
+                         struct partner *partners, double room)
 {
     size_t size = s->l.s.node_count * sizeof *s->best;
     struct change c;
 
-    for (uint32_t k = 0; k < count; k++) {
+    sort_partners(moves, count, partners);
+    for (uint32_t k = 0; k < count && !stop_asked(s->stop); k++) {
         if (!(moves[k].does.ms < -LIMIT_NEAR * s->best_ms))
             continue;
         memcpy(s->trial, s->best, size);
         if (moves[k].does.bytes <= room &&
             change_choice(s, s->trial, moves[k].node, moves[k].label, NULL, &c) && take_trial(s))
             return true;
-        for (uint32_t n = 0; n < count; n++) {
-            if (moves[k].does.ms + moves[n].does.ms >= -LIMIT_NEAR * s->best_ms ||
-                moves[k].does.bytes + moves[n].does.bytes > room || moves[n].node == moves[k].node)
+        if (!has_partner(s, &moves[k].does, partners, count, room))
+            continue;
+        for (uint32_t n = 0; n < count && !stop_asked(s->stop); n++) {
+            if (!pays(s, &moves[k].does, moves[n].does.ms, moves[n].does.bytes, room) ||
+                moves[n].node == moves[k].node)
                 continue;
             memcpy(s->trial, s->best, size);
             if (change_choice(s, s->trial, moves[k].node, moves[k].label, NULL, &c) &&
@@ -215,24 +278,24 @@ int limit_improve(struct limit_search *s)
     size_t most = 0;
     uint32_t moment = 0;
 
-    if (!isfinite(s->best_ms))
+    if (!isfinite(s->best_ms) || stop_asked(s->stop))
         return 0;
     for (uint32_t n = 0; n < s->l.s.node_count; n++)
         most += s->l.s.nodes[n].domain;
     struct move *moves = mem_try(most, sizeof *moves);
-    if (!moves)
-        return err_no_memory(s->e, "for the memory limit");
-    int rc = 0;
-    for (uint32_t k = 0; k < REPAIR_MOST && !stop_asked(s->stop); k++) {
+    struct partner *partners = mem_try(most, sizeof *partners);
+    int rc = moves && partners ? 0 : err_no_memory(s->e, "for the memory limit");
+    for (uint32_t k = 0; k < REPAIR_MOST && !rc && !stop_asked(s->stop); k++) {
         limit_look(&s->l, s->best);
         if (limit_peak(&s->l, s->l.moment_count < LIMIT_MOMENTS_MOST ? &moment : NULL) < 0) {
             rc = err_no_memory(s->e, "for the memory limit");
             break;
         }
         uint32_t count = list_moves(s, moment, moves);
-        if (!improve_once(s, moves, count, s->limit - limit_bytes_at(&s->l, moment)))
+        if (!improve_once(s, moves, count, partners, s->limit - limit_bytes_at(&s->l, moment)))
             break;
     }
     free(moves);
+    free(partners);
     return rc;
 }

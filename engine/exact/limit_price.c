@@ -3,6 +3,7 @@
 #include "engine/exact/limit_model.h"
 #include "engine/exact/limit_search.h"
 #include "hlo/support/err.h"
+#include "hlo/support/stop.h"
 
 #include <math.h>
 #include <string.h>
@@ -109,6 +110,8 @@ static int line_search(struct limit_search *s, uint32_t p, double *price, struct
         *(over ? &b.low : &b.high) = next;
         *(over ? &b.low_price : &b.high_price) = meet;
     }
+    if (stop_asked(s->stop))
+        return 0;
     memcpy(price, s->price, sizeof s->price);
     return limit_evaluate(s, 1, price, NULL, at);
 }
@@ -224,10 +227,10 @@ static int weigh_excess(struct limit_search *s)
 
 int limit_price_excess(struct limit_search *s)
 {
-    if (!s->l.ends[0].own || limit_balance(&s->l, s->best) <= 0)
+    if (!s->l.ends[0].own || stop_asked(s->stop) || limit_balance(&s->l, s->best) <= 0)
         return 0;
     int rc = weigh_excess(s);
-    if (rc || s->bound >= s->best_ms * (1 - LIMIT_NEAR))
+    if (rc || s->bound >= s->best_ms * (1 - LIMIT_NEAR) || stop_asked(s->stop))
         return rc;
     rc = limit_price_memory(s);
     return rc ? rc : weigh_excess(s);
