@@ -12,14 +12,15 @@ type : ; type -l "episode 60"; type Enter; see "paused"; see "ms best"
 
 # Every form is written, read again, and kept under its name.
 type e; see "Preview"; see "json"
-for form in json hlo hlo-v1 jax report html dot command; do
-    see "read again and equal"
-    type Enter; see "wrote t5-tiny."; see "read again and equal"
+files=(plan.json sharded.hlo.txt sharded-v1.hlo.txt plan.py plan.md plan.html plan.dot plan.sh)
+for file in "${files[@]}"; do
+    see "t5-tiny.$file"; see "read again and equal" # of this form, not of the one before
+    type Enter; see "wrote t5-tiny.$file"; see "read again and equal"
     type e
     n=$((n + 1)); for _ in $(seq $n); do type j; done
 done
 type Escape
-for file in plan.json sharded.hlo.txt sharded-v1.hlo.txt plan.py plan.md plan.html plan.dot plan.sh; do
+for file in "${files[@]}"; do
     [ -s "$home/t5-tiny.$file" ] || { echo "no $file"; ls "$home"; exit 1; }
 done
 ms() { "$automap" plan "$model" "$@" --json | grep -m1 step_time_ms; }

@@ -599,6 +599,9 @@ static void test_rows_of_the_cost(void **state)
     for (enum cost_key key = COST_BY_PHASE; key <= COST_BY_OPCODE; key++)
         rows += check_rows_of(app_watch(app), &split, key);
     assert_true(rows > 10);
+    app_resize(app, 70, 24); /* groups are called as in their own panel where that is as narrow */
+    assert_non_null(strstr(screen(app, "\033\033\0338gw", &out), "w on encoder/layer_000"));
+    assert_non_null(strstr(out.text, "\n   enc self   1 split"));
     cost_split_release(&split);
     str_release(&out);
     app_free(app);

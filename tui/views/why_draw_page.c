@@ -1,11 +1,13 @@
 /* Answers that are no chain: sentences and tables, one below the other, scrolled where they are
  * longer than the view. */
+#include "engine/decide/names.h"
 #include "tui/screen/grid.h"
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
 #include "tui/views/panel.h"
 #include "tui/views/why_draw.h"
 #include "tui/watch/answer.h"
+#include "tui/watch/watch.h"
 
 #include <string.h>
 
@@ -14,7 +16,7 @@ enum { GAP = 2, LEAST = 8 }; /* columns between cells; a cell is cut to no fewer
 /* Ends of the columns of one table, for as many cells as its rows have. */
 struct table {
     int start[ANSWER_CELLS], width[ANSWER_CELLS];
-    bool figures[ANSWER_CELLS];
+    bool figures[ANSWER_CELLS], groups[ANSWER_CELLS];
     uint32_t cells;
 };
 
@@ -51,8 +53,10 @@ static struct table table_at(const struct answer *a, size_t first, int width)
     struct table t = {.cells = a->rows[first].cells};
     int all = 0;
 
-    for (uint32_t k = 0; k < t.cells; k++)
+    for (uint32_t k = 0; k < t.cells; k++) {
         t.figures[k] = answer_cell(a, &a->rows[first], k)[0] == '>';
+        t.groups[k] = !strcmp(answer_cell(a, &a->rows[first], k), "group");
+    }
     for (size_t n = first; n < a->count && is_table(&a->rows[n]); n++) {
         if (n > first && a->rows[n].kind == ANSWER_TITLES)
             break;
@@ -86,6 +90,7 @@ static void draw_cells(const struct answer *a, const struct answer_row *r, const
     unsigned style = r->kind == ANSWER_TITLES ? ROLE_DIM
                      : r->marked              ? ROLE_TITLE | BOLD
                                               : ROLE_TEXT;
+    char name[NAME_ROOM];
 
     if (r->marked)
         pane_text(p, 0, y, ROLE_WARN | BOLD, "!");
@@ -96,6 +101,8 @@ static void draw_cells(const struct answer *a, const struct answer_row *r, const
             pane_right(p, t->start[k] + t->width[k], y, style, cell);
             continue;
         }
+        if (t->groups[k]) /* as it is called in the other panels */
+            cell = watch_short_name(name, sizeof name, cell, t->width[k]);
         pane_cut(p, t->start[k], y, t->width[k], style, cell);
     }
 }
