@@ -8,27 +8,37 @@ out=$(mktemp)
 trap 'rm -f "$out"' EXIT
 failed=0
 
-# stops SIGNAL OPTION...: a process that does not listen is killed after 20 s, with another code.
+# at_work PROCESS SIGNAL PERCENT: waits until it catches the signal and has had so much of a second of
+# processor, or has ended. How long that takes on the clock is the machine's affair.
+at_work() {
+    case $2 in HUP) bit=0 ;; TERM) bit=14 ;; esac
+    while caught=$(sed -n 's/^SigCgt:[[:space:]]*//p' "/proc/$1/status" 2> /dev/null) && [ "$caught" ]; do
+        # past the name: the state is the first, user and system time the 12th and 13th
+        set -- "$1" "$2" "$3" $(sed 's/.*) //' "/proc/$1/stat" 2> /dev/null)
+        [ "${4:-Z}" = Z ] && return
+        [ $((0x$caught >> bit & 1)) = 1 ] && [ $((100 * (${15} + ${16}))) -ge $(($3 * hertz)) ] && return
+        set -- "$1" "$2" "$3"
+        sleep 0.05
+    done
+}
+hertz=$(getconf CLK_TCK)
+
+# stops SIGNAL OPTION...: a process that does not listen ends after 40 s of processor, with another code.
 stops() {
     signal=$1
     shift
-    "$automap" "$@" > "$out" 2>&1 &
+    (ulimit -t 40 && exec "$automap" "$@") > "$out" 2>&1 &
     process=$!
-    sleep "$after"
-    kill -"$signal" "$process"
-    (sleep 20; kill -KILL "$process" 2> /dev/null) > /dev/null 2>&1 &
-    watchdog=$!
+    at_work "$process" "$signal" 60
+    kill -"$signal" "$process" 2> /dev/null
     wait "$process"
     code=$?
-    pkill -P "$watchdog" 2> /dev/null
-    kill "$watchdog" 2> /dev/null
     if [ $code -ne 3 ] || ! [ -s "$out" ]; then
         echo "automap $* at SIG$signal: exit code $code, expected 3 and a result"
         failed=1
     fi
 }
 
-after=1
 stops TERM search "$model" "$cluster" --kind pp --algo exact --points all --stages 16
 stops TERM search "$model" "$cluster" --kind pp --algo race --points all --episodes 100000000
 stops HUP search "$model" "$cluster" --kind pp --algo dqn --episodes 100000000
@@ -54,8 +64,8 @@ step_of() {
 "$automap" search "$model" "$cluster" --algo trws --memory-limit 1.5GB --mesh 2x8 \
     --journal "$dir/cut" > "$dir/cut.txt" 2> /dev/null &
 process=$!
-sleep 0.4
-kill -TERM $process
+at_work $process TERM 40
+kill -TERM $process 2> /dev/null
 wait $process
 "$automap" search --resume "$dir/cut" > "$dir/resumed.txt" 2> /dev/null
 if [ -z "$(step_of "$dir/whole.txt")" ] ||
