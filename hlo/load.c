@@ -163,6 +163,13 @@ static void version_words(const char *head, const char *end, char *out, size_t r
     snprintf(out, room, "%s%.*s", size ? " of version " : "", size, at);
 }
 
+/* A flatbuffer, which a jax.export is, begins with where its root lies: near, at a multiple of 4. A
+ * proto begins with the tag of a message or text, which is none. */
+static bool is_flatbuffer(const char *head, const char *end)
+{
+    return end - head >= 4 && head[0] % 4 == 0 && !head[2] && !head[3];
+}
+
 /* MLIR that is no text: told apart, with the line of Python that makes text of it. */
 static int refuse_bytecode(const struct bytes *b, struct err *e)
 {
@@ -173,7 +180,7 @@ static int refuse_bytecode(const struct bytes *b, struct err *e)
     version_words(head, end, version, sizeof version);
 
     if (!starts_with(head, end, "ML\xefR"))
-        return !contains_text(head, end, "ML\xefR")
+        return !is_flatbuffer(head, end) || !contains_text(head, end, "ML\xefR")
                    ? 0
                    : err_set(e, ERR_INPUT,
                              "this is a serialized jax.export%s, expected text: python -c \"import "

@@ -174,6 +174,19 @@ static bool config_of(const struct lower *l, struct mlir_span *out)
            out->size >= 2 && *out->text == '{';
 }
 
+/* It is handed on as it stands: what HLO would not read as one group is none. */
+static int config_attr(struct lower *l)
+{
+    struct mlir_span s;
+
+    if (!config_of(l, &s))
+        return 0;
+    const char *end = hlo_lex_group_end(s.text), *behind = s.text + s.size;
+    if (!end || end > behind || lex_skip(end) < behind)
+        return hlo_lower_fail(l, "the brackets of backend_config do not match");
+    return hlo_lower_attr(l, HLO_ATTR_BACKEND_CONFIG, s.text, (size_t)(end - s.text));
+}
+
 /* Whether the call is one that runs as a sort: ApproxTopK of arrays, their indices and as many
  * initial values, on devices that do not approximate. *dim: which of theirs. */
 static bool falls_back_to_sort(struct lower *l, struct mlir_span target, uint32_t called_count,
@@ -260,9 +273,7 @@ int hlo_lower_CUSTOM_CALL(struct lower *l)
     if (hlo_mlir_attr(l->m, l->op, config.name, NULL, &s) && s.size > 2 && *s.text == '"' &&
         hlo_lower_string_attr(l, &config, s))
         return l->e->code;
-    if (config_of(l, &s) && hlo_lower_attr(l, HLO_ATTR_BACKEND_CONFIG, s.text, s.size))
-        return l->e->code;
-    if (operand_layouts(l) || result_layouts(l) || hlo_lower_common_attrs(l) ||
+    if (config_attr(l) || operand_layouts(l) || result_layouts(l) || hlo_lower_common_attrs(l) ||
         hlo_lower_operands(l))
         return l->e->code;
     return hlo_lower_results(l, HLO_OP_CUSTOM_CALL, 0, called, called_count);

@@ -112,6 +112,12 @@ int hlo_mlir_push_attr(struct mlir_parser *p, const char *name, const char *text
     return 0;
 }
 
+/* A dictionary or a list is a value by itself: nothing stands behind it. */
+static bool ends_itself(const char *value, const char *end)
+{
+    return (*value != '{' && *value != '[') || lex_skip(hlo_mlir_group_end(value)) >= end;
+}
+
 /* `key = value` or `key`. */
 static int parse_attr(struct mlir_parser *p)
 {
@@ -141,6 +147,11 @@ static int parse_attr(struct mlir_parser *p)
         if (!a.value.size)
             return hlo_mlir_parse_fail(p, value, "\"%.*s\" found, expected a value",
                                        MLIR_WORD(value));
+        if (!ends_itself(value, end)) {
+            const char *rest = lex_skip(hlo_mlir_group_end(value));
+            return hlo_mlir_parse_fail(p, rest, "\"%.*s\" found, expected , or } after a value",
+                                       MLIR_WORD(rest));
+        }
         p->at = end;
     }
     if (!mem_grow(&p->attrs, &p->attr_room, p->attr_count, 1))

@@ -101,6 +101,18 @@ static void check_lines_again(const char *text, const char *const *lines)
     hlo_free(m);
     str_release(&out);
 }
+static void check_refused(const char *text, uint32_t line, const char *what)
+{
+    struct hlo_module *m = NULL;
+    struct err e = {0};
+
+    assert_int_equal(hlo_load_memory("test", text, strlen(text), NULL, &m, &e), ERR_INPUT);
+    if (e.line != line || !strstr(e.what, what)) {
+        err_print(&e, stderr);
+        fail();
+    }
+}
+
 #define LINES(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 #define MAIN1(args, result, body)                                                    \
@@ -609,6 +621,36 @@ static void test_no_layouts(void **state)
     }
 }
 
+/* A dictionary is handed on as it stands: HLO must read all of it as one. */
+static void test_dictionary_ends(void **state)
+{
+    static const struct {
+        const char *dictionary, *what;
+    } rows[] = {
+        {"{a = 1}\nfunc.func @g(%b: tensor<f32>) {x = 2}", "expected , or } after a value"},
+        {"{a = 1} : i32", "expected , or } after a value"},
+        {"[1] [2]", "expected , or } after a value"},
+        {"{a = (}}", "brackets of backend_config"},
+        {"{a = [1}]", "brackets of backend_config"},
+        {"{a = 1} // all", NULL},
+        {"{a = {b = [1, 2]}, c = \"}\"}", NULL},
+    };
+
+    (void)state;
+    for (size_t n = 0; n < sizeof rows / sizeof *rows; n++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "func.func @main(%%a: tensor<f32>) -> tensor<f32> {\n%%0 = "
+                 "stablehlo.custom_call @f(%%a) {api_version = 4 : i32, backend_config = %s\n} : "
+                 "(tensor<f32>) -> tensor<f32>\nreturn %%0 : tensor<f32>\n}\n",
+                 rows[n].dictionary);
+        if (rows[n].what)
+            check_refused(text, n ? 2 : 3, rows[n].what);
+        else
+            check_lines(text, LINES("custom_call_target=\"f\"", "backend_config={a = "));
+    }
+}
+
 /* Two broadcasts are one, as are two transposes; a transpose of dims that are larger stays. */
 static void test_in_a_row(void **state)
 {
@@ -677,18 +719,6 @@ static void test_unknown_with_region(void **state)
     assert_int_equal(hlo_at(m, scan)->opcode, HLO_OP_CUSTOM_CALL);
     assert_int_equal(hlo_at(m, scan)->operand_count, 2);
     hlo_free(m);
-}
-
-static void check_refused(const char *text, uint32_t line, const char *what)
-{
-    struct hlo_module *m = NULL;
-    struct err e = {0};
-
-    assert_int_equal(hlo_load_memory("test", text, strlen(text), NULL, &m, &e), ERR_INPUT);
-    if (e.line != line || !strstr(e.what, what)) {
-        err_print(&e, stderr);
-        fail();
-    }
 }
 
 /* What jax.export makes of operations that only MHLO has. */
@@ -1167,6 +1197,26 @@ static void test_bytecode(void **state)
     }
 }
 
+/* The bytes that bytecode begins with, within a string. */
+static void test_bytecode_in_text(void **state)
+{
+    struct hlo_module *m = load(MAIN1("%t: !stablehlo.token", "tensor<3xi32>",
+                                      "%0:2 = \"stablehlo.infeed\"(%t) {infeed_config = "
+                                      "\"ML\\EFR\"} : (!stablehlo.token) -> (tensor<3xi32>, "
+                                      "!stablehlo.token)\nreturn %0#0 : tensor<3xi32>\n")),
+                      *back = NULL;
+    struct str proto = {0};
+    struct err e = {0};
+
+    (void)state;
+    assert_int_equal(hlo_write_proto(m, &proto, &e), 0);
+    assert_int_equal(hlo_load_memory("proto", proto.text, proto.size, NULL, &back, &e), 0);
+    assert_int_equal(back->count, m->count);
+    hlo_free(m);
+    hlo_free(back);
+    str_release(&proto);
+}
+
 /* JAX says for how many devices, before anything is partitioned. */
 static void test_partitions(void **state)
 {
@@ -1215,6 +1265,7 @@ int main(void)
         cmocka_unit_test(test_truth_itself),
         cmocka_unit_test(test_library_calls),
         cmocka_unit_test(test_no_layouts),
+        cmocka_unit_test(test_dictionary_ends),
         cmocka_unit_test(test_in_a_row),
         cmocka_unit_test(test_unknown_is_opaque),
         cmocka_unit_test(test_unknown_with_region),
@@ -1231,6 +1282,7 @@ int main(void)
         cmocka_unit_test(test_called_computations),
         cmocka_unit_test(test_dialects),
         cmocka_unit_test(test_bytecode),
+        cmocka_unit_test(test_bytecode_in_text),
         cmocka_unit_test(test_partitions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
