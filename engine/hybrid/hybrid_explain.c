@@ -9,6 +9,7 @@
 #include "engine/text/units.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/stop.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -285,7 +286,7 @@ int hybrid_explain(struct hybrid *h, struct str *out, struct err *e)
     int rc = 0;
 
     write_limit(h, out);
-    for (uint32_t n = 0; n < h->stages && !rc; n++) {
+    for (uint32_t n = 0; n < h->stages && !rc && !stop_asked(h->options.stop); n++) {
         if (n)
             rc = write_cut(h, n, out, e);
         rc = rc ? rc : write_stage(h, n, out, e);

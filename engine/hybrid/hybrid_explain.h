@@ -20,7 +20,7 @@ int hybrid_moved_ms(struct hybrid *h, uint32_t n, int by, double *ms, struct err
 int hybrid_move_cut(struct hybrid *h, uint32_t n, int by, bool *moved, struct err *e) MUST_CHECK;
 
 /* Writes all of it in sentences. Prices 2 (stages - 1) plans, and up to HYBRID_OTHERS_MOST for each
- * stage. */
+ * stage. Stopped (options.stop), the stages so far. */
 int hybrid_explain(struct hybrid *h, struct str *out, struct err *e) MUST_CHECK;
 
 #endif

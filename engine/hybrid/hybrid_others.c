@@ -8,6 +8,7 @@
 #include "engine/problem/problem.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/stop.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -32,7 +33,8 @@ static int table_new(const struct hybrid *h, const struct hybrid_stage *s, struc
                                .zero = h->zero,
                                .whole_layers = o->whole_layers,
                                .overlap = o->overlap,
-                               .pins = &h->pins};
+                               .pins = &h->pins,
+                               .stop = o->stop};
 
     *t = (struct table){0};
     int rc = hybrid_plan_instance(h, &t->in, e);
@@ -140,18 +142,21 @@ int hybrid_others(struct hybrid *h, uint32_t n, struct hybrid_other out[static H
     int rc = table_new(h, &h->stage[n], &t, e);
 
     *count = 0;
-    *looked = !rc && t.possible;
+    *looked = !rc && t.possible && !stop_asked(h->options.stop); /* a table may end at a stop */
     if (rc)
         return rc;
     label *on = mem_try((size_t)h->problem->classes.count + 1, sizeof *on);
     if (!on)
         rc = err_no_memory(e, MEMORY_FOR);
-    else if (t.possible)
+    else if (*looked)
         *count = choose_others(h, n, &t, out, best);
-    for (uint32_t m = 0; m < *count; m++) {
-        rc = price_other(h, n, &t, best[m], &out[m], on, e);
-        if (rc)
+    for (uint32_t m = 0; m < *count && !rc; m++) {
+        if (stop_asked(h->options.stop)) { /* nobody waits for the rest */
+            *count = m;
+            *looked = false;
             break;
+        }
+        rc = price_other(h, n, &t, best[m], &out[m], on, e);
     }
     qsort(out, *count, sizeof *out, compare_others);
     table_release(&t);

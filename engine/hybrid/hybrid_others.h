@@ -19,12 +19,13 @@ struct hybrid_other {
 /* For every other sub-mesh, number of replicas and recomputation of stage `n`: the fastest split
  * among those that no other beats in time and memory, ordered by the step. The plan must not be
  * interleaved; `h` stays unchanged. Builds one table for the stage's devices: O(rows x sections^2).
- * Not `looked`: there is no table of such devices or micro-batches, and none says nothing. */
+ * Stopped (options.stop), those priced so far. Not `looked`: that, or there is no table of such
+ * devices or micro-batches, and none says nothing. */
 int hybrid_others(struct hybrid *h, uint32_t n, struct hybrid_other out[static HYBRID_OTHERS_MOST],
                   uint32_t *count, bool *looked, struct err *e) MUST_CHECK;
 
 /* Splits stage `n` as one of these says, and prices the plan. False in *taken, and all as before:
- * there is no such way, or it does not fit. */
+ * there is no such way, it does not fit, or it was stopped before it knew. */
 int hybrid_take_other(struct hybrid *h, uint32_t n, const struct hybrid_other *as, bool *taken,
                       struct err *e) MUST_CHECK;
 

@@ -14,6 +14,7 @@
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/stop.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -114,7 +115,7 @@ static int find_flips(struct hybrid *h, uint32_t stage, class_id k,
     *count = 0;
     if (rc)
         goto out;
-    for (uint32_t a = 0; a < 1u << s->axes; a++) {
+    for (uint32_t a = 0; a < 1u << s->axes && !stop_asked(h->options.stop); a++) {
         struct flip *f = &out[*count];
         if (a == s->on[k])
             continue;
@@ -204,7 +205,7 @@ int hybrid_explain_class(struct hybrid *h, class_id k, const char *name, struct 
         return rc;
     str_format(out, "%.200s: its class has %u dims, %u of variables, %u of inputs.\n", name,
                c->info[k].dim_count, c->info[k].var_dims, c->info[k].input_dims);
-    for (uint32_t n = 0; n < h->stages; n++) {
+    for (uint32_t n = 0; n < h->stages && !stop_asked(h->options.stop); n++) {
         const struct hybrid_stage *s = &h->stage[n];
         if (!sections_have(&h->sections, s->section, s->end_section, k))
             continue;

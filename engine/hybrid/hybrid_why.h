@@ -9,7 +9,8 @@
 #include "hlo/support/mem.h"
 
 /* Appends it in sentences, for each stage that has the class; `name` is how it was asked for.
- * Prices a plan for each label of each stage; `h` stays unchanged. */
+ * Prices a plan for each label of each stage; `h` stays unchanged. Stopped (options.stop), what it
+ * had so far. */
 int hybrid_explain_class(struct hybrid *h, class_id k, const char *name, struct str *out,
                          struct err *e) MUST_CHECK;
 

@@ -1,11 +1,15 @@
 /* Hybrid plans of the explorer: what is searched in a thread, changed by hand, pinned. The figures
  * promised before a change are those of the plan behind it, priced anew from its file. */
 #include "engine/hybrid/hybrid.h"
+#include "engine/hybrid/hybrid_explain.h"
 #include "engine/hybrid/hybrid_file.h"
+#include "engine/hybrid/hybrid_others.h"
+#include "engine/hybrid/hybrid_why.h"
 #include "tests/unit/shipped.h"
 #include "tui/watch/hybrid_job.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -338,6 +342,38 @@ static void test_stops(void **state)
     }
 }
 
+/* Whoever has left gets no answers: what is asked about a plan ends, and the plan is as before. */
+static void test_stops_answering(void **state)
+{
+    struct hybrid_options o = {.zero = 1, .stages = 4, .no_bound = true};
+    struct hybrid_other other[HYBRID_OTHERS_MOST];
+    atomic_bool stop = false;
+    struct str text = {0};
+    struct hybrid h;
+    struct err e;
+    uint32_t count;
+    bool looked;
+
+    (void)state;
+    assert_int_equal(hybrid_new(&problem, &o, &h, &e), 0);
+    double ms = hybrid_step_ms(&h);
+    for (int stopped = 0; stopped < 2; stopped++) {
+        atomic_store(&stop, stopped);
+        h.options.stop = &stop;
+        assert_int_equal(hybrid_others(&h, 0, other, &count, &looked, &e), 0);
+        assert_true(stopped ? !count && !looked : count && looked);
+        str_clear(&text);
+        assert_int_equal(hybrid_explain(&h, &text, &e), 0);
+        assert_true((strstr(text.text, "Stage 3, ") == NULL) == (stopped == 1));
+        str_clear(&text);
+        assert_int_equal(hybrid_explain_class(&h, 0, "it", &text, &e), 0);
+        assert_true((strstr(text.text, "Otherwise:") == NULL) == (stopped == 1));
+        assert_true(near(hybrid_step_ms(&h), ms));
+    }
+    str_release(&text);
+    hybrid_release(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -348,6 +384,7 @@ int main(void)
         cmocka_unit_test(test_changes_of_interleaved_plans),
         cmocka_unit_test(test_words_are_of_the_last_question),
         cmocka_unit_test(test_stops),
+        cmocka_unit_test(test_stops_answering),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -7,13 +7,16 @@
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 #include "tui/commands/bench.h"
+#include "tui/commands/bench_hybrid_bars.h"
 #include "tui/commands/commands.h"
+#include "tui/files/user_files.h"
 #include "tui/options/exit_code.h"
 #include "tui/options/option.h"
 #include "tui/options/problem_args.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What the prototype found: cuts between layers, ZeRO 1, the micro-batches that it tried, on costs
@@ -85,40 +88,91 @@ static int run_row(const struct row *r, struct tally *t, struct err *e)
     return rc;
 }
 
+struct setup {
+    const char *modules;
+    struct text_list names; /* of models; none: all, and the bars */
+};
+
+static int run_rows(const struct setup *s, struct tally *t, struct err *e)
+{
+    int rc = 0;
+
+    printf("%-10s %-12s %10s %10s %8s %10s %10s %7s %4s %4s %3s %6s\n", "model", "cluster",
+           "step ms", "prototype", "", "bound", "pure kind", "gain", "S", "M", "v", "s");
+    for (size_t n = 0; n < sizeof rows / sizeof *rows && !rc; n++) {
+        bool wanted = !s->names.count;
+        for (uint32_t k = 0; k < s->names.count; k++)
+            wanted |= !strcmp(s->names.items[k], rows[n].model);
+        if (wanted)
+            rc = run_row(&rows[n], t, e);
+        fflush(stdout);
+    }
+    return rc;
+}
+
+static void print_tally(const struct tally *t)
+{
+    printf("bound: of plans with v = 1; where the plan has more, of interleaved ones too\n"
+           "s: of a processor\n");
+    bench_hybrid_bar("rows within 1 % of the prototype's or shorter", t->near == t->rows, "all",
+                     "%u of %u", t->near, t->rows);
+    bench_hybrid_bar("rows never slower than the best pure kind", t->never_slower == t->rows, "all",
+                     "%u of %u", t->never_slower, t->rows);
+}
+
+/* The modules lie beside the sources unless told. */
+static int run_published(const struct setup *s, struct err *e)
+{
+    const char *shared = getenv("AUTOMAP_SHARED");
+    char modules[1024], data[512] = ".";
+
+    (void)file_data_dir(data, sizeof data);
+    if (shared)
+        snprintf(modules, sizeof modules, "%s/data/hybrid", shared);
+    else
+        snprintf(modules, sizeof modules, "%s/../shared/data/hybrid", data);
+    int rc = bench_hybrid_published(s->modules ? s->modules : modules, e);
+    if (!rc)
+        printf("not run here: brute force, by ctest -R engine_hybrid_exact; XLA, module by module, "
+               "by\ntests/script/hybrid_stages.py . automap --models "
+               "mlp,t5-tiny,moe,t5-base6,bert48\n");
+    return rc;
+}
+
 static int run_hybrid(int argc, char **argv)
 {
     const struct option_parser parser = {"bench hybrid", bench_hybrid.options, NULL};
-    struct text_list asked = {0};
+    struct setup s = {0};
     struct tally t = {0};
     struct err e;
-    int code = options_parse(&parser, &asked, argc, argv), rc = 0;
+    int code = options_parse(&parser, &s, argc, argv);
 
-    if (code == EXIT_OK)
-        printf("%-10s %-12s %10s %10s %8s %10s %10s %7s %4s %4s %3s %6s\n", "model", "cluster",
-               "step ms", "prototype", "", "bound", "pure kind", "gain", "S", "M", "v", "s");
-    for (size_t n = 0; n < sizeof rows / sizeof *rows && code == EXIT_OK && !rc; n++) {
-        bool wanted = !asked.count;
-        for (uint32_t k = 0; k < asked.count; k++)
-            wanted |= !strcmp(asked.items[k], rows[n].model);
-        if (wanted)
-            rc = run_row(&rows[n], &t, &e);
+    if (code == EXIT_OK) {
+        bool is_whole = !s.names.count;
+        int rc = is_whole ? bench_hybrid_speed(&e) : 0;
+        rc = rc ? rc : run_rows(&s, &t, &e);
+        if (!rc)
+            print_tally(&t);
+        if (!rc && is_whole)
+            rc = run_published(&s, &e);
+        if (rc) {
+            err_print(&e, stderr);
+            code = exit_code_of(&e);
+        }
     }
-    if (rc) {
-        err_print(&e, stderr);
-        code = exit_code_of(&e);
-    } else if (code == EXIT_OK) {
-        printf("bound: of plans with v = 1; where the plan has more, of interleaved ones too\n"
-               "within 1 %% of the prototype's or shorter: %u of %u   never slower than the best "
-               "pure kind: %u of %u\n",
-               t.near, t.rows, t.never_slower, t.rows);
-    }
-    text_list_release(&asked);
+    text_list_release(&s.names);
     return code;
 }
 
+#define ARG(field) INTO(struct setup, field)
 static const struct option_set options[] = {
-    {.rows = (const struct option[]){{"MODEL", .values = VALUES_MODEL, .kind = OPTION_LIST}, {0}}},
+    {.rows =
+         (const struct option[]){{"MODEL", .values = VALUES_MODEL, .kind = OPTION_LIST, ARG(names)},
+                                 {"modules", "DIR", "where the modules of GPT-3 are",
+                                  .kind = OPTION_FILE, ARG(modules)},
+                                 {0}}},
     {0}};
+#undef ARG
 
 const struct command bench_hybrid = {
     .name = "bench hybrid",
@@ -126,7 +180,8 @@ const struct command bench_hybrid = {
     .summary = "hybrid plans: against a prototype's, and against every pure kind",
     .about = "Searches hybrid plans of shipped models on shipped clusters: the step beside the one "
              "that an independent prototype found, the bound, the best plan of every pure kind, "
-             "stages S, micro-batches M, chunks v, and seconds on a processor.",
+             "stages S, micro-batches M, chunks v, and seconds on a processor. Of all models: the "
+             "bars on time and memory, and GPT-3 175B beside its published runs, too.",
     .options = options,
     .run = run_hybrid,
 };
