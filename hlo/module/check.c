@@ -1,5 +1,6 @@
 /* Semantic checks of a finished module, so that nothing downstream meets nonsense: results against
  * operands and attributes (infer.h), computations against what calls them, tuples and elements. */
+#include "hlo/module/attr.h"
 #include "hlo/module/build.h"
 #include "hlo/module/hlo.h"
 #include "hlo/module/infer.h"
@@ -43,6 +44,22 @@ static hlo_shape_id bare(const struct check *c, hlo_id id)
 
 /* ---- results ---- */
 
+/* HLO's floating-point types may meet in one instruction; in StableHLO those of elementwise
+ * operations may not. */
+static bool is_exact(const struct check *c)
+{
+    uint16_t opcode = hlo_at(c->m, c->id)->opcode;
+
+    return c->m->format == HLO_FORMAT_STABLEHLO &&
+           (hlo_infer_is_elementwise(opcode) || opcode == HLO_OP_REAL || opcode == HLO_OP_IMAG ||
+            opcode == HLO_OP_ABS);
+}
+
+static bool types_fit(const struct check *c, enum hlo_type a, enum hlo_type b)
+{
+    return is_exact(c) ? a == b : hlo_infer_types_mix(a, b);
+}
+
 /* `s` holds dims and, unless it is free, type of the claim. */
 static int match_array(struct check *c, const struct hlo_infer *f, const struct hlo_shape *s,
                        int type)
@@ -52,7 +69,7 @@ static int match_array(struct check *c, const struct hlo_infer *f, const struct 
     char a[128], b[128];
 
     if (hlo_type_info[s->type].bits && hlo_same_dims(s, &want) &&
-        (type < 0 || hlo_infer_types_mix(s->type, want.type)))
+        (type < 0 || types_fit(c, s->type, want.type)))
         return 0;
     bool is_free = type < 0 && !hlo_type_info[s->type].bits;
     hlo_infer_name(a, sizeof a, s);
@@ -100,6 +117,13 @@ static int check_result(struct check *c)
     f.e = &e;
     if (hlo_infer(&f))
         return wrong_module(c, "%s", e.what);
+    for (uint32_t n = 1; n < i->operand_count; n++) {
+        if (hlo_infer_is_elementwise(i->opcode) &&
+            !types_fit(c, c->shapes[0]->type, c->shapes[n]->type))
+            return wrong_module(c, "operands of types %s and %s, expected the same",
+                                hlo_type_info[c->shapes[0]->type].name,
+                                hlo_type_info[c->shapes[n]->type].name);
+    }
     /* Dynamic dims: operands were checked; what becomes of their bounds is XLA's affair. */
     if (f.claim == HLO_INFER_NOTHING || has_dynamic_operand(&f))
         return 0;
@@ -295,9 +319,28 @@ static int check_all_reduce(struct check *c)
     return check_applied(c, hlo_called(c->m, c->id, 0), 2, 1);
 }
 
+/* StableHLO maps over all dims and says so; what HLO says of them is not looked at by XLA. */
+static int check_map_dims(struct check *c)
+{
+    const struct hlo_attr *a = hlo_attr(c->m, c->id, HLO_ATTR_DIMENSIONS);
+    int64_t dims[HLO_RANK_MAX];
+    size_t count = 0;
+
+    if (c->m->format != HLO_FORMAT_STABLEHLO || !a || !hlo_at(c->m, c->id)->operand_count)
+        return 0;
+    uint8_t rank = c->shapes[0]->rank;
+    bool fits = hlo_parse_ints(a->text, a->size, dims, HLO_RANK_MAX, &count) && count == rank;
+    for (size_t n = 0; fits && n < count; n++)
+        fits = dims[n] == (int64_t)n;
+    return fits ? 0
+                : wrong_module(c,
+                               "dimensions are %.*s, expected the %u of the operand in their order",
+                               a->size < 60 ? (int)a->size : 60, a->text, rank);
+}
+
 static int check_map(struct check *c)
 {
-    if (need_computations(c, 1, "to_apply"))
+    if (check_map_dims(c) || need_computations(c, 1, "to_apply"))
         return c->e->code;
     return check_applied(c, hlo_called(c->m, c->id, 0), hlo_at(c->m, c->id)->operand_count, 1);
 }

@@ -146,6 +146,13 @@ static int infer_compare(struct hlo_infer *f)
     return same_operands(f, 0);
 }
 
+static int infer_number(struct hlo_infer *f)
+{
+    f->claim = HLO_INFER_ARRAY;
+    f->type = HLO_U32;
+    return 0;
+}
+
 static int infer_dims(struct hlo_infer *f)
 {
     hlo_infer_like(f, 0);
@@ -278,6 +285,8 @@ static const struct rule rules[HLO_OP_COUNT] = {
     [HLO_OP_CONVERT] = {infer_dims, NONE, false},
     [HLO_OP_STOCHASTIC_CONVERT] = {infer_dims, NONE, false},
     [HLO_OP_BITCAST_CONVERT] = {infer_bitcast_convert, NONE, false},
+    [HLO_OP_REPLICA_ID] = {infer_number, NONE, false},
+    [HLO_OP_PARTITION_ID] = {infer_number, NONE, false},
     [HLO_OP_SELECT] = {infer_select, NONE, true},
     [HLO_OP_CLAMP] = {infer_clamp, NONE, false},
     [HLO_OP_COPY] = {infer_first, NONE, true},

@@ -160,6 +160,10 @@ static int write_kind(struct mlir_writer *w, hlo_id id, const struct mlir_attr_i
     int64_t ints[HLO_RANK_MAX];
     size_t count = hlo_attr_ints(w->m, id, (enum hlo_attr_key)info->key, ints);
 
+    if (hlo_at(w->m, id)->opcode == HLO_OP_MAP) { /* HLO may leave them out, and means all */
+        for (count = 0; count < hlo_shape(w->m, id)->rank; count++)
+            ints[count] = (int64_t)count;
+    }
     switch (info->kind) {
     case MLIR_KIND_INTS:
     case MLIR_KIND_INTS_OR_NOT:

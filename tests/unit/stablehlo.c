@@ -941,6 +941,65 @@ static void test_refused(void **state)
     check_refused("module {\n vhlo.func_v1 @main() {}\n}\n", 2, "portable artifact");
 }
 
+/* What StableHLO's verifier refuses and HLO's rules alone would let pass. */
+static void test_refused_by_verifier(void **state)
+{
+    static const struct {
+        const char *args, *result, *op, *what;
+        uint32_t col;
+    } rows[] = {
+        {"%a: tensor<4xf32>", "tensor<4xf32>",
+         "%r = \"stablehlo.map\"(%a) <{dimensions = array<i64: 0, 1>}> ({\n^bb0(%x: "
+         "tensor<f32>):\nstablehlo.return %x : tensor<f32>\n}) : (tensor<4xf32>) -> tensor<4xf32>",
+         "dimensions are {0,1}, expected the 1 of", 1},
+        {"%a: tensor<4x4xf32>", "tensor<4x4xf32>",
+         "%r = \"stablehlo.map\"(%a) <{dimensions = array<i64: 1, 0>}> ({\n^bb0(%x: "
+         "tensor<f32>):\nstablehlo.return %x : tensor<f32>\n}) : (tensor<4x4xf32>) -> "
+         "tensor<4x4xf32>",
+         "in their order", 1},
+        {"", "tensor<ui64>", "  %r = stablehlo.replica_id : tensor<ui64>",
+         "result is u64[], expected u32[]", 3},
+        {"", "tensor<1xui32>", "%r = stablehlo.partition_id : tensor<1xui32>",
+         "result is u32[1], expected u32[]", 1},
+        {"%a: tensor<4xcomplex<f32>>", "tensor<4xf16>",
+         "%r = stablehlo.real %a : (tensor<4xcomplex<f32>>) -> tensor<4xf16>",
+         "result is f16[4], expected f32[4]", 1},
+        {"%a: tensor<4xf32>", "tensor<4xf16>",
+         "%r = stablehlo.add %a, %a : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf16>",
+         "result is f16[4], expected f32[4]", 1},
+        {"%a: tensor<4xf32>, %b: tensor<4xf16>", "tensor<4xf32>",
+         "%r = stablehlo.add %a, %b : (tensor<4xf32>, tensor<4xf16>) -> tensor<4xf32>",
+         "operands of types f32 and f16", 1},
+    };
+
+    (void)state;
+    for (size_t n = 0; n < sizeof rows / sizeof *rows; n++) {
+        struct hlo_module *m = NULL;
+        struct err e = {0};
+        char text[512];
+        snprintf(text, sizeof text, "func.func @main(%s) -> %s {\n%s\nreturn %%r : %s\n}\n",
+                 rows[n].args, rows[n].result, rows[n].op, rows[n].result);
+        check_refused(text, 2, rows[n].what);
+        assert_int_equal(hlo_load_memory("test", text, strlen(text), NULL, &m, &e), ERR_INPUT);
+        assert_int_equal(e.col, rows[n].col);
+    }
+}
+
+/* HLO need not name the dims of a map; StableHLO must. */
+static void test_map_names_all_dims(void **state)
+{
+    static const char text[] =
+        "HloModule m\nf {\n  x = f32[] parameter(0)\n  ROOT n = f32[] negate(x)\n}\nENTRY e {\n"
+        "  p = f32[4,2] parameter(0)\n  ROOT m = f32[4,2] map(p), to_apply=f\n}\n";
+    struct hlo_module *m = NULL;
+    struct err e = {0};
+
+    (void)state;
+    assert_int_equal(hlo_load_memory("test", text, strlen(text), NULL, &m, &e), 0);
+    check_written(m);
+    hlo_free(m);
+}
+
 /* Shardy's shardings as HLO's, which XLA gives for the same text. */
 static void test_shardings(void **state)
 {
@@ -1273,6 +1332,8 @@ int main(void)
         cmocka_unit_test(test_loop_is_constrained),
         cmocka_unit_test(test_several_modules),
         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_refused_by_verifier),
+        cmocka_unit_test(test_map_names_all_dims),
         cmocka_unit_test(test_shardings),
         cmocka_unit_test(test_strings),
         cmocka_unit_test(test_constant_branches),
