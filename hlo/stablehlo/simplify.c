@@ -305,6 +305,14 @@ static mlir_value simple_pad(struct simplifier *z, struct mlir_op *op)
     return if_same_shape(z, op);
 }
 
+static mlir_value simple_dynamic(struct simplifier *z, struct mlir_op *op)
+{
+    hlo_mlir_fix_sizes(z, op);
+    return op->row == MLIR_OP_RESHAPE ? simple_reshape(z, op)
+           : op->row == MLIR_OP_PAD   ? simple_pad(z, op)
+                                      : MLIR_NONE;
+}
+
 static mlir_value simple_reverse(struct simplifier *z, struct mlir_op *op)
 {
     const struct hlo_shape *shape = mlir_shape(z->m, op->results);
@@ -341,6 +349,9 @@ static const struct rule {
     [MLIR_OP_BROADCAST_IN_DIM] = {simple_broadcast, 1},
     [MLIR_OP_COMPARE] = {simple_compare, 2},
     [MLIR_OP_CONVERT] = {simple_same, 1},
+    [MLIR_OP_DYNAMIC_PAD] = {simple_dynamic, 0},
+    [MLIR_OP_DYNAMIC_RESHAPE] = {simple_dynamic, 0},
+    [MLIR_OP_GET_DIMENSION_SIZE] = {simple_dynamic, 0},
     [MLIR_OP_DYNAMIC_SLICE] = {simple_dynamic_slice, 0},
     [MLIR_OP_DYNAMIC_UPDATE_SLICE] = {simple_update, 0},
     [MLIR_OP_SLICE] = {simple_same, 1},

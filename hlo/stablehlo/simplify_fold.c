@@ -110,6 +110,18 @@ static bool read_constant(const struct simplifier *z, mlir_value v, struct numbe
            (out->count == 1 || (int64_t)out->count == mlir_shape(z->m, v)->elements);
 }
 
+bool hlo_mlir_whole_numbers(const struct simplifier *z, mlir_value v, size_t count, int64_t *out)
+{
+    struct numbers list;
+
+    if (!read_constant(z, v, &list) || is_real(list.type) ||
+        (list.count > 1 && list.count != count))
+        return false;
+    for (size_t n = 0; n < count; n++)
+        out[n] = list.list[list.count > 1 ? n : 0].whole;
+    return true;
+}
+
 /* ---- rounding ---- */
 
 /* To the type's nearest number, ties to even; false when it has none near: it would be infinite or
@@ -415,8 +427,8 @@ static void add_list(struct str *text, const struct hlo_shape *s, const struct n
     str_add_char(text, ']');
 }
 
-/* Behind the attributes of `op`, which end the pool. False: out of memory. */
-static bool add_attr(struct mlir_module *m, struct mlir_op *op, const char *name, struct str *text)
+bool hlo_mlir_add_attr(struct mlir_module *m, struct mlir_op *op, const char *name,
+                       struct str *text)
 {
     size_t size = text->size;
 
@@ -448,7 +460,7 @@ static bool become_constant(struct simplifier *z, struct mlir_op *op, const stru
     made.row = MLIR_OP_CONSTANT;
     made.operand_count = made.attr_count = 0;
     made.attrs = (uint32_t)z->m->attr_count;
-    bool ok = add_attr(z->m, &made, "value", &text);
+    bool ok = hlo_mlir_add_attr(z->m, &made, "value", &text);
     str_release(&text);
     if (ok)
         *op = made;
@@ -569,52 +581,11 @@ bool hlo_mlir_fold(struct simplifier *z, struct mlir_op *op)
     return become_constant(z, op, &out);
 }
 
-/* ---- slices ---- */
-
-/* `array<i64: 1, 2>`: start of each dim, moved inwards as dynamic_slice does, plus `size` of it. */
-static void add_starts(struct str *text, const struct hlo_shape *from, const struct hlo_shape *to,
-                       const int64_t *starts, bool with_size)
+void hlo_mlir_become_number(struct simplifier *z, struct mlir_op *op, int64_t value)
 {
-    str_clear(text);
-    str_add(text, "array<i64");
-    for (uint8_t n = 0; n < from->rank; n++) {
-        int64_t most = from->dims[n] - to->dims[n];
-        int64_t start = starts[n] < 0 ? 0 : starts[n] > most ? most : starts[n];
-        str_add(text, n ? ", " : ": ");
-        str_add_int(text, start + (with_size ? to->dims[n] : 0));
-    }
-    str_add_char(text, '>');
-}
+    struct numbers of = {.list = {{.whole = value}}, .count = 1};
 
-void hlo_mlir_fold_starts(struct simplifier *z, struct mlir_op *op)
-{
-    struct mlir_op made = *op;
-    struct str text = {0};
-    int64_t starts[HLO_RANK_MAX];
-
-    if (op->result_count != 1 || op->attr_count != 1 || op->operand_count < 2)
-        return;
-    const struct hlo_shape *from = mlir_shape(z->m, operand_of(z, op, 0));
-    const struct hlo_shape *to = mlir_shape(z->m, op->results);
-    if (op->operand_count != 1u + from->rank || to->rank != from->rank)
-        return;
-    for (uint8_t n = 0; n < from->rank; n++) {
-        struct numbers start;
-        if (!read_constant(z, operand_of(z, op, n + 1u), &start) || start.count != 1 ||
-            is_real(start.type) || to->dims[n] > from->dims[n])
-            return;
-        starts[n] = start.list[0].whole;
-    }
-    made.row = MLIR_OP_SLICE;
-    made.operand_count = 1;
-    made.attr_count = 0;
-    made.attrs = (uint32_t)z->m->attr_count;
-    add_starts(&text, from, to, starts, false);
-    if (!add_attr(z->m, &made, "start_indices", &text))
-        goto out;
-    add_starts(&text, from, to, starts, true);
-    if (add_attr(z->m, &made, "limit_indices", &text))
-        *op = made;
-out:
-    str_release(&text);
+    of.type = mlir_shape(z->m, op->results)->type;
+    if (become_constant(z, op, &of))
+        z->s->constant[op->results] = (mlir_op_id)(op - z->m->ops);
 }

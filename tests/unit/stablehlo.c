@@ -557,6 +557,66 @@ static void test_known_starts(void **state)
                 LINES("slice(Arg_0.1), slice={[6:8], [0:4]}"));
 }
 
+/* Sizes that are constants are known: the operation that needs none computed. */
+static void test_known_sizes(void **state)
+{
+    (void)state;
+    check_lines(
+        MAIN1("%a: tensor<8x4xf32>, %p: tensor<f32>",
+              "(tensor<4x8xf32>, tensor<11x5xf32>, tensor<i32>)",
+              "%s = stablehlo.constant dense<[4, 8]> : tensor<2xi64>\n"
+              "%0 = stablehlo.dynamic_reshape %a, %s : (tensor<8x4xf32>, tensor<2xi64>) -> "
+              "tensor<4x8xf32>\n"
+              "%l = stablehlo.constant dense<[2, 0]> : tensor<2xindex>\n"
+              "%h = stablehlo.constant dense<1> : tensor<2xindex>\n"
+              "%i = stablehlo.constant dense<0> : tensor<2xindex>\n"
+              "%1 = stablehlo.dynamic_pad %a, %p, %l, %h, %i : (tensor<8x4xf32>, tensor<f32>, "
+              "tensor<2xindex>, tensor<2xindex>, tensor<2xindex>) -> tensor<11x5xf32>\n"
+              "%2 = stablehlo.get_dimension_size %a, dim = 0 : (tensor<8x4xf32>) -> tensor<i32>\n"
+              "%3 = \"stablehlo.get_dimension_size\"(%a) <{dimension = 1 : i64}> : "
+              "(tensor<8x4xf32>) -> tensor<i32>\n"
+              "%4 = stablehlo.add %2, %3 : tensor<i32>\n"
+              "return %0, %1, %4 : tensor<4x8xf32>, tensor<11x5xf32>, tensor<i32>\n"),
+        LINES("f32[4,8] reshape(Arg_0.1)", "f32[11,5] pad(Arg_0.1, Arg_1.1), padding=2_1x0_1",
+              "s32[] constant(12)"));
+    check_lines(MAIN1("%a: tensor<8xf32>, %p: tensor<f32>", "tensor<8xf32>",
+                      "%z = stablehlo.constant dense<0> : tensor<1xi64>\n"
+                      "%s = stablehlo.constant dense<8> : tensor<1xi32>\n"
+                      "%0 = stablehlo.dynamic_pad %a, %p, %z, %z, %z : (tensor<8xf32>, "
+                      "tensor<f32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<8xf32>\n"
+                      "%1 = stablehlo.dynamic_reshape %0, %s : (tensor<8xf32>, tensor<1xi32>) -> "
+                      "tensor<8xf32>\nreturn %1 : tensor<8xf32>\n"),
+                LINES("ROOT Arg_0.1 = f32[8] parameter(0)"));
+}
+
+/* Sizes that are not, or contradict the result: refused at their line. */
+static void test_unknown_sizes(void **state)
+{
+#define RESHAPED(list, to)                                                                  \
+    MAIN1("%a: tensor<8x4xf32>, %s: tensor<2xi64>", to,                                     \
+          "%c = stablehlo.constant " list " : tensor<2xi64>\n"                              \
+          "%0 = stablehlo.dynamic_reshape %a, %c : (tensor<8x4xf32>, tensor<2xi64>) -> " to \
+          "\nreturn %0 : " to "\n")
+    (void)state;
+    check_refused(RESHAPED("dense<[8, 4]>", "tensor<4x8xf32>"), 4, "no form in HLO");
+    check_refused(RESHAPED("dense<[4, 4]>", "tensor<4x4xf32>"), 4, "reshape");
+    check_refused(MAIN1("%a: tensor<8x4xf32>, %s: tensor<2xi64>", "tensor<4x8xf32>",
+                        "%0 = stablehlo.dynamic_reshape %a, %s : (tensor<8x4xf32>, tensor<2xi64>) "
+                        "-> tensor<4x8xf32>\nreturn %0 : tensor<4x8xf32>\n"),
+                  3, "no form in HLO");
+    check_refused(MAIN1("%a: tensor<8xf32>", "tensor<i32>",
+                        "%0 = stablehlo.get_dimension_size %a, dim = 1 : (tensor<8xf32>) -> "
+                        "tensor<i32>\nreturn %0 : tensor<i32>\n"),
+                  3, "no form in HLO");
+    check_refused(MAIN1("%a: tensor<8xf32>, %p: tensor<f32>", "tensor<9xf32>",
+                        "%z = stablehlo.constant dense<0> : tensor<1xi64>\n"
+                        "%0 = stablehlo.dynamic_pad %a, %p, %z, %z, %z : (tensor<8xf32>, "
+                        "tensor<f32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> "
+                        "tensor<9xf32>\nreturn %0 : tensor<9xf32>\n"),
+                  4, "result is f32[9], expected f32[8]");
+#undef RESHAPED
+}
+
 /* `p != false`, which JAX writes before it joins two conditions. */
 static void test_truth_itself(void **state)
 {
@@ -1321,6 +1381,8 @@ int main(void)
         cmocka_unit_test(test_constants_are_folded),
         cmocka_unit_test(test_large_whole_numbers),
         cmocka_unit_test(test_known_starts),
+        cmocka_unit_test(test_known_sizes),
+        cmocka_unit_test(test_unknown_sizes),
         cmocka_unit_test(test_truth_itself),
         cmocka_unit_test(test_library_calls),
         cmocka_unit_test(test_no_layouts),
