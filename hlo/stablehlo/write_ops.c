@@ -1,8 +1,10 @@
 /* One instruction as one operation. */
 #include "hlo/module/attr.h"
 #include "hlo/module/hlo.h"
+#include "hlo/module/infer.h"
 #include "hlo/module/ops.h"
 #include "hlo/module/shape.h"
+#include "hlo/stablehlo/mlir_parse.h"
 #include "hlo/stablehlo/stablehlo_ops.h"
 #include "hlo/stablehlo/write_internal.h"
 #include "hlo/support/lex.h"
@@ -40,10 +42,24 @@ static int finish_operation(struct mlir_writer *w, hlo_id id)
 }
 
 /* Operands read their SSA values before results get theirs: see hlo_mlir_write_results. */
+/* HLO's floating-point types may meet in elementwise instructions; StableHLO's may not. */
+static bool mixes_types(const struct mlir_writer *w, hlo_id id)
+{
+    const struct hlo_instruction *i = hlo_at(w->m, id);
+
+    for (uint32_t n = 0; n < i->operand_count && hlo_infer_is_elementwise(i->opcode); n++) {
+        if (hlo_shape(w->m, hlo_operand(w->m, id, n))->type != hlo_shape(w->m, id)->type)
+            return true;
+    }
+    return false;
+}
+
 static int write_plain(struct mlir_writer *w, hlo_id id, const struct mlir_op_info *info)
 {
     const struct hlo_instruction *i = hlo_at(w->m, id);
 
+    if (mixes_types(w, id))
+        return hlo_mlir_write_fail(w, id, "its types differ");
     begin_operation(w, id, info->name, i->operand_count);
     hlo_mlir_write_attrs_begin(w);
     if (hlo_mlir_write_table(w, id, info))
@@ -396,6 +412,18 @@ static const char *write_frontend(struct mlir_writer *w, hlo_id id, const char *
     return first == between ? between : ", ";
 }
 
+/* MLIR pairs more kinds of brackets than HLO does. */
+static bool is_dictionary(const struct hlo_attr *config)
+{
+    struct str text = {0};
+
+    str_add_bytes(&text, config->text, config->size);
+    const char *end = text.failed || *text.text != '{' ? NULL : hlo_mlir_group_end(text.text);
+    bool is_all = end && end == text.text + text.size;
+    str_release(&text);
+    return is_all;
+}
+
 static int write_custom_call(struct mlir_writer *w, hlo_id id)
 {
     const struct hlo_attr *a = hlo_attr(w->m, id, HLO_ATTR_CUSTOM_CALL_TARGET);
@@ -420,6 +448,8 @@ static int write_custom_call(struct mlir_writer *w, hlo_id id)
     else if (hlo_attr_is(w->m, id, HLO_ATTR_API_VERSION, "API_VERSION_STATUS_RETURNING"))
         str_add(w->out, ", api_version = 2 : i32");
     if (config && config->size && (config->text[0] == '"') != is_typed) {
+        if (is_typed && !is_dictionary(config))
+            return hlo_mlir_write_fail(w, id, "its backend_config is no dictionary");
         str_add(w->out, ", backend_config = ");
         if (is_typed)
             str_add_bytes(w->out, config->text, config->size);

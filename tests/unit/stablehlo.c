@@ -1060,6 +1060,36 @@ static void test_map_names_all_dims(void **state)
     hlo_free(m);
 }
 
+/* What HLO may say and StableHLO may not is not written. */
+static void test_not_written(void **state)
+{
+    static const struct {
+        const char *op, *what;
+    } rows[] = {
+        {"add(p, q)", "its types differ"},
+        {"custom-call(p, q), custom_call_target=\"f\", api_version=API_VERSION_TYPED_FFI, "
+         "backend_config={a = <, b = (}",
+         "its backend_config is no dictionary"},
+    };
+
+    (void)state;
+    for (size_t n = 0; n < sizeof rows / sizeof *rows; n++) {
+        struct hlo_module *m = NULL;
+        struct str out = {0};
+        struct err e = {0};
+        char text[512];
+        snprintf(text, sizeof text,
+                 "HloModule m\nENTRY e {\n  p = f32[4] parameter(0)\n  q = bf16[4] parameter(1)\n  "
+                 "ROOT r = f32[4] %s\n}\n",
+                 rows[n].op);
+        assert_int_equal(hlo_load_memory("test", text, strlen(text), NULL, &m, &e), 0);
+        assert_int_equal(hlo_write_stablehlo(m, NULL, &out, &e), ERR_INPUT);
+        assert_non_null(strstr(e.what, rows[n].what));
+        str_release(&out);
+        hlo_free(m);
+    }
+}
+
 /* Shardy's shardings as HLO's, which XLA gives for the same text. */
 static void test_shardings(void **state)
 {
@@ -1396,6 +1426,7 @@ int main(void)
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_refused_by_verifier),
         cmocka_unit_test(test_map_names_all_dims),
+        cmocka_unit_test(test_not_written),
         cmocka_unit_test(test_shardings),
         cmocka_unit_test(test_strings),
         cmocka_unit_test(test_constant_branches),
