@@ -11,6 +11,8 @@
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SETTING_ROOM = 1024 };
@@ -285,28 +287,71 @@ int plan_settings_each(const char *text, size_t size,
 }
 
 struct applied {
-    const struct problem *p;
+    const struct plan *plan;
     struct strict *s;
+    struct called *all; /* [param_count], sorted */
+    uint32_t *at;       /* [param_count] where each stands in it */
 };
 
+/* The first that a setting of this plain name or number calls; param_count: none so. */
+static uint32_t find_called(const struct applied *a, const char *name)
+{
+    struct called key = {.name = name};
+    uint32_t low = 0, count = a->plan->problem->roles.param_count, high = count;
+    int64_t number;
+
+    if (!is_plain(name)) {
+        if (name[0] != '#' || !hlo_parse_int(name + 1, strlen(name + 1), &number) || number < 0 ||
+            number > UINT32_MAX)
+            return count;
+        key = (struct called){.name = "", .parameter = (uint32_t)number};
+    }
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (by_name(&a->all[middle], &key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && is_same_name(&a->all[low], &key) ? low : count;
+}
+
+/* As setting_apply, but O(log parameters) where the setting calls them by their one name. */
 static int apply_setting(void *context, const char *setting, struct err *e)
 {
     struct applied *a = context;
+    struct problem_setting parsed;
+    char name[SETTING_ROOM];
+    int rc = setting_parse(a->plan->problem, setting, &parsed, e);
 
-    return setting_apply(a->p, a->s, setting, e);
+    if (rc)
+        return rc;
+    snprintf(name, sizeof name, "%.*s", (int)parsed.size, parsed.pattern);
+    uint32_t at = name[0] == '%' ? UINT32_MAX : find_called(a, name);
+    return at < a->plan->problem->roles.param_count
+               ? apply_called(a->plan, a->s, a->all, at, parsed.dim, parsed.over, e)
+               : setting_apply(a->plan->problem, a->s, setting, e);
 }
 
 int plan_settings_check(const struct plan *p, const char *text, struct err *e)
 {
+    const struct problem *q = p->problem;
     struct strict s;
-    struct applied a = {p->problem, &s};
-    int rc = strict_new(&p->problem->labels, &s, e);
+    struct applied a = {.plan = p,
+                        .s = &s,
+                        .all = mem_try((size_t)q->roles.param_count + 1, sizeof *a.all),
+                        .at = mem_try((size_t)q->roles.param_count + 1, sizeof *a.at)};
+    int rc = strict_new(&q->labels, &s, e);
 
     if (rc)
-        return rc;
-    rc = plan_settings_each(text, strlen(text), apply_setting, &a, e);
-    if (!rc && memcmp(s.on, p->on, p->problem->classes.count * sizeof *s.on))
+        goto out;
+    rc = sort_names(q, a.all, a.at) ? plan_settings_each(text, strlen(text), apply_setting, &a, e)
+                                    : err_no_memory(e, "for the plan");
+    if (!rc && memcmp(s.on, p->on, q->classes.count * sizeof *s.on))
         rc = err_set(e, ERR_INPUT, "the export does not read back as the plan");
     strict_release(&s);
+out:
+    free(a.all);
+    free(a.at);
     return rc;
 }
