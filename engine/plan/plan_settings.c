@@ -7,6 +7,7 @@
 #include "engine/problem/setting.h"
 #include "engine/text/json_pull.h"
 #include "hlo/meaning/roles.h"
+#include "hlo/module/attr.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
