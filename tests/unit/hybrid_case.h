@@ -68,7 +68,7 @@ static inline void load_own(const char *devices, struct problem *p)
     struct hlo_module *m;
     struct err e;
 
-    assert_int_equal(cluster_of_devices(cluster, (uint32_t)atoi(devices), &e), 0);
+    assert_int_equal(cluster_of_devices(cluster, (uint32_t)strtoul(devices, NULL, 10), &e), 0);
     assert_int_equal(hlo_load_memory("own", own_text, strlen(own_text), NULL, &m, &e), 0);
     assert_int_equal(problem_new(m, &vars, cluster, &options, p, &e), 0);
     free(cluster);
