@@ -41,7 +41,6 @@ static int finish_operation(struct mlir_writer *w, hlo_id id)
     return 0;
 }
 
-/* Operands read their SSA values before results get theirs: see hlo_mlir_write_results. */
 /* HLO's floating-point types may meet in elementwise instructions; StableHLO's may not. */
 static bool mixes_types(const struct mlir_writer *w, hlo_id id)
 {
@@ -54,6 +53,7 @@ static bool mixes_types(const struct mlir_writer *w, hlo_id id)
     return false;
 }
 
+/* Operands read their SSA values before results get theirs: see hlo_mlir_write_results. */
 static int write_plain(struct mlir_writer *w, hlo_id id, const struct mlir_op_info *info)
 {
     const struct hlo_instruction *i = hlo_at(w->m, id);
