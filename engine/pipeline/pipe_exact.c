@@ -161,6 +161,32 @@ static bool stair_add(struct pipe_exact *x, uint32_t *steps, uint32_t index)
     return true;
 }
 
+static double sum_of(const struct entry *e)
+{
+    return e->x + e->y + e->z;
+}
+
+/* Drops what the entry of the least sum beats, at less than a place in order costs. The stair would
+ * drop it too, wherever both stand. */
+static void drop_beaten(struct list *fresh)
+{
+    struct entry least = fresh->items[0];
+    size_t kept = 0;
+
+    for (size_t n = 1; n < fresh->count; n++) {
+        if (sum_of(&fresh->items[n]) < sum_of(&least))
+            least = fresh->items[n];
+    }
+    for (size_t n = 0; n < fresh->count; n++) {
+        struct entry e = fresh->items[n];
+        bool is_beaten =
+            e.x >= least.x && e.y >= least.y && e.z >= least.z && compare_entries(&least, &e) < 0;
+        fresh->items[kept] = e;
+        kept += !is_beaten;
+    }
+    fresh->count = kept;
+}
+
 /* The fresh entries that none other beats, appended to `to`. In order of x each is held against the
  * stair of those before it. */
 static struct set filter_front(struct pipe_exact *x, struct list *to)
@@ -177,6 +203,7 @@ static struct set filter_front(struct pipe_exact *x, struct list *to)
         f->count = 0;
         return s;
     }
+    drop_beaten(f);
     qsort(f->items, f->count, sizeof *f->items, compare_entries);
     for (uint32_t n = 0; n < f->count; n++) {
         if (x->entries.count + s.count >= most && s.count) {
