@@ -233,12 +233,15 @@ static void write_turn(const struct report *r, const struct report_turn *t)
         str_add(r->out, "no plan has it otherwise");
     else if (fabs(more) <= 1e-4 * plan->cost.step_ms)
         str_add(r->out, "nothing depends on it: otherwise the step takes as long");
+    else if (more > 0)
+        str_format(r->out, "saves %s a step", units_ms(ms, more));
     else
         str_format(r->out,
-                   more > 0 ? "saves %s a step"
-                            : "costs %s a step: a limit or decisions given rule the other out, or "
-                              "the search missed it",
-                   units_ms(ms, fabs(more)));
+                   "costs %s a step: %sa limit or decisions given rule the other out, or the "
+                   "search missed it",
+                   units_ms(ms, -more),
+                   plan->relaxed->bound_kind == RELAXED_TIED ? "equal layers were planned alike, "
+                                                             : "");
     str_format(r->out, " | dim %u %s %s", t->pin.dim,
                t->pin.kind == RELAXED_WHOLE ? "whole along" : "split over",
                plan->problem->mesh.axis[t->pin.axis].name);
