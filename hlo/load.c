@@ -5,6 +5,7 @@
 #include "hlo/module/hlo.h"
 #include "hlo/module/read.h"
 #include "hlo/support/err.h"
+#include "hlo/support/leased.h"
 #include "hlo/support/mem.h"
 #include "hlo/support/pages.h"
 #include "hlo/support/text.h"
@@ -22,6 +23,7 @@ enum {
     DETECT_BYTES = 4096,
     CHUNK_BYTES = 1 << 20,
     HALVES_LEAST = 8 << 20, /* of a file; below, a thread costs more than it saves */
+    LEASED_LEAST = 1 << 20, /* of a file of text; below, reading costs nothing */
 };
 
 /* ---- bytes ---- */
@@ -29,6 +31,7 @@ enum {
 struct bytes {
     char *data; /* room + HLO_INPUT_PAD */
     size_t size, room;
+    bool is_lent; /* the file's own, from leased_begin */
 };
 
 static int reserve(struct bytes *b, size_t room, struct err *e)
@@ -393,22 +396,25 @@ static int (*const readers[])(char *, size_t, const struct hlo_load_options *, s
     [HLO_FORMAT_STABLEHLO] = hlo_read_stablehlo,
 };
 
-/* Takes `b` over. */
+/* Takes `b` over, but for what is lent. */
 static int read_module(const struct origin *from, struct bytes *b, bool gzipped,
                        struct hlo_module **out, struct err *e)
 {
-    struct hlo_load_options o = {
-        .max_bytes = (int64_t)from->most, .module = from->module, .apart = from->apart};
+    struct hlo_load_options o = {.max_bytes = (int64_t)from->most,
+                                 .module = from->module,
+                                 .apart = from->apart,
+                                 .is_lent = b->is_lent};
     enum hlo_format format = HLO_FORMAT_TEXT;
     struct hlo_module *m = NULL;
     size_t size = b->size;
     int rc = detect(b, &format, e);
 
     if (rc) {
-        free(b->data);
+        free(b->is_lent ? NULL : b->data);
         return rc;
     }
-    memset(b->data + size, 0, HLO_INPUT_PAD);
+    if (!b->is_lent)
+        memset(b->data + size, 0, HLO_INPUT_PAD);
     if (size >= 3 && !memcmp(b->data, "\xef\xbb\xbf", 3))
         memset(b->data, ' ', 3);
     rc = readers[format](b->data, size, &o, &m, e);
@@ -468,6 +474,25 @@ static int load_copy(const struct origin *from, const struct bytes *raw, struct 
     return load_bytes(from, &copy, out, e);
 }
 
+/* A long file of HLO text, read where the system has it. False: it is not to be had so. */
+static bool load_leased(const struct origin *from, int file, size_t size, struct hlo_module **out,
+                        struct err *e, int *rc)
+{
+    enum hlo_format format;
+    struct err ignored = {0};
+    struct leased l;
+
+    if (size < LEASED_LEAST || size > from->most || lseek(file, 0, SEEK_CUR) ||
+        !leased_begin(&l, file, size, HLO_INPUT_PAD))
+        return false;
+    struct bytes b = {.data = l.text, .size = size, .is_lent = true};
+    bool is_text = !is_gzip(&b) && !detect(&b, &format, &ignored) && format == HLO_FORMAT_TEXT;
+    if (is_text)
+        *rc = read_module(from, &b, false, out, e);
+    leased_end(&l);
+    return is_text;
+}
+
 /* `twin` NULL: one module is enough. */
 static int load_file(const struct origin *from, int file, struct hlo_module **out,
                      struct hlo_module **twin, struct err *e)
@@ -475,6 +500,7 @@ static int load_file(const struct origin *from, int file, struct hlo_module **ou
     struct bytes raw = {0};
     struct stat status;
     size_t expected = 0;
+    int rc = 0;
 
     if (fstat(file, &status))
         return err_set(e, ERR_IO, "cannot be read: %.200s", strerror(errno));
@@ -483,8 +509,10 @@ static int load_file(const struct origin *from, int file, struct hlo_module **ou
     if (S_ISREG(status.st_mode) && status.st_size > 0) {
         /* Nonsense is told from its head even when it is too large to be read. */
         expected = (size_t)status.st_size > from->most ? from->most : (size_t)status.st_size;
+        if (!twin && load_leased(from, file, (size_t)status.st_size, out, e, &rc))
+            return rc;
     }
-    int rc = read_bytes(from, file, expected, &raw, e);
+    rc = read_bytes(from, file, expected, &raw, e);
     if (rc)
         goto out;
     rc = twin ? load_copy(from, &raw, twin, e) : 0;

@@ -84,16 +84,27 @@ enum {
 
 struct hlo_builder *hlo_builder_new(char *input, size_t input_size, size_t memory_limit)
 {
+    struct hlo_builder *b = hlo_builder_new_lent(input, input_size, memory_limit);
+
+    if (b)
+        b->is_lent = false;
+    else
+        free(input);
+    return b;
+}
+
+struct hlo_builder *hlo_builder_new_lent(char *input, size_t input_size, size_t memory_limit)
+{
     struct hlo_builder *b = mem_try(1, sizeof *b);
     struct hlo_module *m = mem_try(1, sizeof *m);
 
     if (!b || !m) {
         free(b);
         free(m);
-        free(input);
         return NULL;
     }
     b->m = m;
+    b->is_lent = true;
     b->input = input;
     b->input_size = input_size;
     b->line = 1;
@@ -174,7 +185,8 @@ void hlo_builder_free(struct hlo_builder *b)
     free(b->literals);
     free(b->shapes);
     free(b->warnings);
-    free(b->input);
+    if (!b->is_lent)
+        free(b->input);
     hlo_free(b->m);
     free(b);
 }

@@ -23,6 +23,7 @@ struct hlo_builder {
     const struct hlo_module *source;
     char *input;
     size_t input_size;
+    bool is_lent; /* the input is another's */
     struct hlo_instruction *instructions;
     struct hlo_computation *computations;
     hlo_id *operands;
@@ -70,8 +71,9 @@ struct hlo_finder *hlo_finder_new(struct arena *a);
 void hlo_finder_release(struct hlo_finder *f); /* NULL ok */
 
 /* hlo/module/drop_input.c: of HLO text little is kept. Where that is less than half, the finished
- * module gets copies, and the input is freed. Without memory for it all stays as it is. */
-void hlo_build_drop_input(struct hlo_builder *b);
+ * module gets copies, and the input is freed. Without memory for it all stays as it is. A lent
+ * input is always done without; false: no memory for that. */
+bool hlo_build_drop_input(struct hlo_builder *b);
 
 /* Error about instruction `id`, at its place in the input. */
 int hlo_build_error_at(const struct hlo_builder *b, hlo_id id, struct err *e);

@@ -83,22 +83,25 @@ static void keep_all(struct keeping *k)
     m->tables.text = keep_text(k, m->tables.text, m->tables.size);
 }
 
-void hlo_build_drop_input(struct hlo_builder *b)
+bool hlo_build_drop_input(struct hlo_builder *b)
 {
     struct hlo_module *m = b->m;
-    struct keeping k = {.b = b, .most = b->input_size / 2};
+    struct keeping k = {.b = b, .most = b->is_lent ? SIZE_MAX : b->input_size / 2};
 
     if (!b->input || m->format != HLO_FORMAT_TEXT)
-        return;
+        return true;
+    k.failed = true;
     k.metadata = mem_try(m->meta_count, sizeof *k.metadata);
     k.copies = mem_try(m->meta_count, sizeof *k.copies);
     if (k.metadata && k.copies) {
+        k.failed = false;
         keep_all(&k);
-        if (!k.failed) {
-            free(b->input);
-            b->input = NULL;
-        }
+    }
+    if (!k.failed) {
+        free(b->is_lent ? NULL : b->input);
+        b->input = NULL;
     }
     free(k.metadata);
     free(k.copies);
+    return !k.failed || !b->is_lent;
 }

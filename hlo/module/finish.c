@@ -651,7 +651,10 @@ int hlo_builder_finish(struct hlo_builder *b, hlo_comp entry, struct hlo_module 
     }
     if (rc)
         goto out;
-    hlo_build_drop_input(b);
+    if (!hlo_build_drop_input(b)) {
+        rc = hlo_build_memory(e);
+        goto out;
+    }
     *out = b->m;
     b->m->input = b->input;
     b->m = NULL;

@@ -234,12 +234,13 @@ int hlo_read_text(char *input, size_t size, const struct hlo_load_options *o,
         rc = pick_segment(&segments, o->module, e, &picked);
     }
     if (rc) {
-        free(input);
+        free(o->is_lent ? NULL : input);
     } else {
         *p = (struct parser){
             .at = input, .input = input, .size = size, .e = e, .entry = HLO_NONE, .last = HLO_NONE};
         set_ahead(p, &segments, o->apart);
-        p->b = hlo_builder_new(input, size, hlo_memory_limit(size));
+        p->b = o->is_lent ? hlo_builder_new_lent(input, size, hlo_memory_limit(size))
+                          : hlo_builder_new(input, size, hlo_memory_limit(size));
         p->m = p->b ? hlo_builder_module(p->b) : NULL;
         rc = p->b ? read_segment(p, &segments, picked, out) : hlo_parse_memory(p);
     }

@@ -1,6 +1,7 @@
 /* automap bench read: how fast HLO text becomes a module, held against XLA's own parser, if there
  * is a Python that has jaxlib; how large a module is in memory; the whole of `automap inspect`,
- * started as a command, beside it. gzip and the disk are left out.
+ * started as a command, beside it. gzip and the disk are left out: ours reads a file that the
+ * system holds in memory, XLA's a string.
  * Each time twice: by the clock, for ours is of two threads where the text is long, and of all
  * threads on processors, for others may be at work. */
 #include "hlo/load.h"
@@ -67,11 +68,28 @@ static const char xla_script[] =
     "    wall = min(wall, time.perf_counter() - clock)\n"
     "print(wall, own)\n";
 
+/* ---- the text as a file ---- */
+
+struct copy {
+    char path[32]; /* "": none */
+};
+
+static bool copy_make(struct copy *c, const struct str *text)
+{
+    snprintf(c->path, sizeof c->path, "/tmp/automap_bench_XXXXXX");
+    int file = mkstemp(c->path);
+    bool is_written = file >= 0 && write(file, text->text, text->size) == (ssize_t)text->size;
+
+    if (file >= 0)
+        close(file);
+    return is_written;
+}
+
 /* ---- ours ---- */
 
-/* The best of the loads that fit into `seconds`; *m is the last one's. Negative: it does not load.
- */
-static struct times time_load(const struct str *text, double seconds, struct hlo_module **m,
+/* The best of the loads that fit into `seconds`, of a file that the system holds in memory; *m is
+ * the last one's. Negative: it does not load. */
+static struct times time_load(const char *file, double seconds, struct hlo_module **m,
                               struct err *e)
 {
     struct times best = no_times;
@@ -81,7 +99,7 @@ static struct times time_load(const struct str *text, double seconds, struct hlo
     do {
         hlo_free(*m);
         double wall = bench_now(), own = clock_process_seconds();
-        if (hlo_load_memory("text", text->text, text->size, NULL, m, e))
+        if (hlo_load(file, NULL, m, e))
             return no_times;
         keep_best(&best, bench_now() - wall, clock_process_seconds() - own);
     } while (bench_now() < end);
@@ -118,18 +136,14 @@ static FILE *start_python(const struct options *o, const char *input, pid_t *chi
 }
 
 /* Those of XLA's parser, or negative when there is none. */
-static struct times time_xla(const struct options *o, const struct str *text)
+static struct times time_xla(const struct options *o, const char *file)
 {
-    char input[] = "/tmp/automap_bench_XXXXXX", line[64] = "";
-    int file = mkstemp(input), status = 0;
+    char line[64] = "";
+    int status = 0;
     struct times t = no_times;
     pid_t child;
 
-    if (file < 0)
-        return no_times;
-    bool is_written = write(file, text->text, text->size) == (ssize_t)text->size;
-    close(file);
-    FILE *in = is_written ? start_python(o, input, &child) : NULL;
+    FILE *in = start_python(o, file, &child);
     if (in) {
         if (!fgets(line, sizeof line, in) || sscanf(line, "%lf %lf", &t.wall, &t.processor) != 2)
             t = no_times;
@@ -137,7 +151,6 @@ static struct times time_xla(const struct options *o, const struct str *text)
         while (waitpid(child, &status, 0) < 0 && errno == EINTR)
             ;
     }
-    unlink(input);
     return in && WIFEXITED(status) && !WEXITSTATUS(status) ? t : no_times;
 }
 
@@ -174,21 +187,13 @@ static bool run_inspect(const char *file, struct times *t)
     return true;
 }
 
-static struct times time_inspect(const struct str *text, double seconds)
+static struct times time_inspect(const char *file, double seconds)
 {
-    char input[] = "/tmp/automap_bench_XXXXXX";
     struct times t = no_times;
-    int file = mkstemp(input);
     double end = bench_now() + seconds;
 
-    if (file < 0)
-        return t;
-    if (write(file, text->text, text->size) == (ssize_t)text->size) {
-        while (run_inspect(input, &t) && bench_now() < end)
-            ;
-    }
-    close(file);
-    unlink(input);
+    while (run_inspect(file, &t) && bench_now() < end)
+        ;
     return t;
 }
 
@@ -212,6 +217,51 @@ static void print_memory(const struct hlo_module *m)
            bytes, BYTES_PER_INSTRUCTION, bytes <= BYTES_PER_INSTRUCTION ? "met" : "missed");
 }
 
+static void print_beside(const struct options *o, const struct str *text, const char *file,
+                         struct times ours)
+{
+    struct times xla = o->python ? time_xla(o, file) : no_times;
+
+    if (xla.wall > 0)
+        printf("  XLA       %7.1f MB/s   %.1f times slower by the clock, %.1f of processor\n",
+               (double)text->size / xla.wall / 1e6, xla.wall / ours.wall,
+               xla.processor / ours.processor);
+    struct times all = time_inspect(file, o->seconds);
+    if (all.wall > 0)
+        printf("  inspect   %7.1f ms by the clock, %.1f of processor", all.wall * 1e3,
+               all.processor * 1e3);
+    if (all.wall > 0 && xla.wall > 0)
+        printf("; XLA's parser alone takes %.1f and %.1f times as long", xla.wall / all.wall,
+               xla.processor / all.processor);
+    puts(all.wall > 0 ? "" : "  inspect   does not run");
+    if (o->python && xla.wall <= 0)
+        printf("  XLA       no jaxlib with %s: pip install jax, or --python PATH\n", o->python);
+}
+
+/* All about `text`, called `title`; `beside`: XLA and the whole command, too. */
+static int bench_text(const struct options *o, const char *title, const struct str *text,
+                      bool beside, struct err *e)
+{
+    struct hlo_module *m = NULL;
+    struct copy c;
+    bool is_written = copy_make(&c, text);
+    struct times ours = is_written ? time_load(c.path, o->seconds, &m, e) : no_times;
+
+    if (!is_written)
+        err_set(e, ERR_IO, "%s cannot be written", c.path);
+    if (ours.wall > 0) {
+        puts(title);
+        print_module(text, m, ours);
+        if (beside) {
+            print_beside(o, text, c.path, ours);
+            print_memory(m);
+        }
+    }
+    unlink(c.path);
+    hlo_free(m);
+    return ours.wall > 0 ? 0 : e->code;
+}
+
 static int bench_file(const struct options *o, const char *path, struct err *e)
 {
     struct hlo_module *m = NULL;
@@ -221,50 +271,21 @@ static int bench_file(const struct options *o, const char *path, struct err *e)
     if (!rc)
         rc = hlo_write_text(m, NULL, &text, e);
     hlo_free(m);
-    m = NULL;
-    struct times ours = rc ? no_times : time_load(&text, o->seconds, &m, e);
-    if (ours.wall > 0) {
-        printf("%s\n", path);
-        print_module(&text, m, ours);
-        struct times xla = o->python ? time_xla(o, &text) : no_times;
-        if (xla.wall > 0)
-            printf("  XLA       %7.1f MB/s   %.1f times slower by the clock, %.1f of processor\n",
-                   (double)text.size / xla.wall / 1e6, xla.wall / ours.wall,
-                   xla.processor / ours.processor);
-        struct times all = time_inspect(&text, o->seconds);
-        if (all.wall > 0)
-            printf("  inspect   %7.1f ms by the clock, %.1f of processor", all.wall * 1e3,
-                   all.processor * 1e3);
-        if (all.wall > 0 && xla.wall > 0)
-            printf("; XLA's parser alone takes %.1f and %.1f times as long", xla.wall / all.wall,
-                   xla.processor / all.processor);
-        puts(all.wall > 0 ? "" : "  inspect   does not run");
-        if (o->python && xla.wall <= 0)
-            printf("  XLA       no jaxlib with %s: pip install jax, or --python PATH\n", o->python);
-        print_memory(m);
-    }
-    hlo_free(m);
+    if (!rc)
+        rc = bench_text(o, path, &text, true, e);
     str_release(&text);
-    return rc ? rc : ours.wall > 0 ? 0 : e->code;
+    return rc;
 }
 
 static int bench_synthetic(const struct options *o, struct err *e)
 {
-    struct hlo_module *m = NULL;
     struct str text = {0};
+    int rc = make_synthetic(&text)
+                 ? bench_text(o, "synthetic module", &text, false, e)
+                 : err_set(e, ERR_MEMORY, "not enough memory for the synthetic module");
 
-    if (!make_synthetic(&text)) {
-        str_release(&text);
-        return err_set(e, ERR_MEMORY, "not enough memory for the synthetic module");
-    }
-    struct times t = time_load(&text, o->seconds, &m, e);
-    if (t.wall > 0) {
-        puts("synthetic module");
-        print_module(&text, m, t);
-    }
-    hlo_free(m);
     str_release(&text);
-    return t.wall > 0 ? 0 : e->code;
+    return rc;
 }
 
 #define ARG(field) INTO(struct options, field)
