@@ -45,20 +45,40 @@ static bool is_random(const struct evidence *v)
     return drawn && (class == 'U' || class == 'I' || v->kind == COLLECTIVE_PERMUTE);
 }
 
+/* Rows that each device answers for are masked too, whatever call has made the row numbers. */
+static bool sums_rows(const struct evidence *v)
+{
+    return v->opcode == HLO_OP_GATHER || v->opcode == HLO_OP_SCATTER || v->opcode == HLO_OP_DOT;
+}
+
 static bool is_host(const struct evidence *v)
 {
-    return strstr(v->primitive, "callback") || v->call != HLO_NONE;
+    return strstr(v->primitive, "callback") || (v->call != HLO_NONE && !sums_rows(v));
 }
 
 static bool is_one_device(const struct evidence *v)
 {
-    return v->kind == COLLECTIVE_ALL_REDUCE && v->is_masked && v->opcode != HLO_OP_GATHER &&
-           v->opcode != HLO_OP_SCATTER && v->opcode != HLO_OP_DOT;
+    return v->kind == COLLECTIVE_ALL_REDUCE && v->is_masked && !sums_rows(v);
+}
+
+/* What is moved was made by the instruction it serves: that has had its operands already. */
+static bool moves_result(const struct evidence *v)
+{
+    const struct hlo_module *m = v->m;
+    hlo_id from = v->source;
+
+    if (from == HLO_NONE)
+        return false;
+    for (int n = 0; n < 8 && moves_fusion(m, from, true); n++) /* slices, compiled */
+        from = moves_up(m, hlo_operand(m, from, 0));
+    return from == v->op || (moves_holds(m, from, v->opcode) &&
+                             evidence_frame(m, from) == evidence_frame(m, v->speaker) &&
+                             !strcmp(hlo_meta(m, from)->op_name, hlo_meta(m, v->speaker)->op_name));
 }
 
 static bool is_gather(const struct evidence *v)
 {
-    return v->opcode == HLO_OP_GATHER;
+    return v->opcode == HLO_OP_GATHER && (v->kind == COLLECTIVE_ALL_REDUCE || !moves_result(v));
 }
 
 /* Partial rows are summed, and the row numbers, integers, were gathered for that. */
@@ -70,10 +90,17 @@ static bool is_gather_rows(const struct evidence *v)
                             (v->kind == COLLECTIVE_ALL_GATHER && strchr("UI", class)));
 }
 
+bool doctor_gathers_rows(const struct evidence *v)
+{
+    return v->opcode == HLO_OP_SCATTER && v->kind == COLLECTIVE_ALL_GATHER && v->op != HLO_NONE &&
+           v->slot != 0 && !moves_result(v);
+}
+
 static bool is_scatter(const struct evidence *v)
 {
     return v->opcode == HLO_OP_SCATTER &&
-           (v->kind == COLLECTIVE_ALL_REDUCE || v->kind == COLLECTIVE_REDUCE_SCATTER);
+           (v->kind == COLLECTIVE_ALL_REDUCE || v->kind == COLLECTIVE_REDUCE_SCATTER ||
+            doctor_gathers_rows(v));
 }
 
 /* Argmax gathers what each device found in place of a sum. */
@@ -176,9 +203,38 @@ static bool is_unsplit(const struct evidence *v)
     return works_along_dims(v->opcode) && !is_slice_elsewhere(v);
 }
 
+/* Whether the dim `dim` of one side of a reshape is a dim of the other too. */
+static bool keeps_dim(const struct hlo_shape *from, const struct hlo_shape *to, int64_t dim)
+{
+    int64_t before = 1, there = 1;
+    uint8_t k = 0;
+
+    for (int64_t d = 0; d < dim; d++)
+        before *= from->dims[d];
+    while (k < to->rank && there < before)
+        there *= to->dims[k++];
+    while (k < to->rank && to->dims[k] == 1 && from->dims[dim] != 1)
+        k++;
+    return there == before && k < to->rank && to->dims[k] == from->dims[dim];
+}
+
+bool doctor_reshape_keeps(const struct hlo_module *m, hlo_id reshape, uint8_t rank, int64_t dim)
+{
+    if (reshape == HLO_NONE || hlo_at(m, reshape)->opcode != HLO_OP_RESHAPE || dim < 0 ||
+        dim >= rank)
+        return false;
+    const struct hlo_shape *in = hlo_shape(m, hlo_operand(m, reshape, 0));
+    const struct hlo_shape *out = hlo_shape(m, reshape);
+    return (in->rank == rank && keeps_dim(in, out, dim)) ||
+           (in->rank != rank && out->rank == rank && keeps_dim(out, in, dim));
+}
+
+/* A dim that the reshape leaves alone is gathered for the constraint behind it. */
 static bool is_reshape(const struct evidence *v)
 {
-    return v->opcode == HLO_OP_RESHAPE;
+    return v->opcode == HLO_OP_RESHAPE &&
+           !(v->asks != HLO_NONE && v->kind == COLLECTIVE_ALL_GATHER &&
+             doctor_reshape_keeps(v->m, v->op, hlo_shape(v->m, v->id)->rank, v->dim));
 }
 
 /* A product of batches, or of a value with itself, has no weight. */
@@ -235,7 +291,7 @@ static bool is_rows(const struct evidence *v)
 
 static bool is_remat(const struct evidence *v)
 {
-    return v->kind == COLLECTIVE_ALL_GATHER && v->is_sliced;
+    return v->kind == COLLECTIVE_ALL_GATHER && v->is_sliced && !v->is_asked_so;
 }
 
 bool doctor_is_batched(const struct hlo_module *m, hlo_id op)
@@ -246,15 +302,95 @@ bool doctor_is_batched(const struct hlo_module *m, hlo_id op)
            (hlo_attr_ints(m, op, HLO_ATTR_LHS_BATCH_DIMS, dims) > 0 || hlo_shape(m, op)->rank > 3);
 }
 
+bool doctor_is_of_tables(const struct hlo_module *m, hlo_id op)
+{
+    int64_t dims[HLO_RANK_MAX];
+
+    return op != HLO_NONE && hlo_at(m, op)->opcode == HLO_OP_GATHER &&
+           hlo_attr_ints(m, op, HLO_ATTR_OPERAND_BATCHING_DIMS, dims) > 0 &&
+           hlo_at(m, moves_operand(m, op, 0))->opcode == HLO_OP_PARAMETER;
+}
+
+/* The value that a broadcast inside `op` repeats: operand `n`; HLO_NONE: it is not repeated. */
+static hlo_id spread_by(const struct hlo_module *m, hlo_id op, uint32_t n)
+{
+    hlo_id id = hlo_operand(m, op, n);
+
+    for (int k = 0; k < 8 && hlo_at(m, id)->operand_count &&
+                    (moves_only(m, id) || hlo_at(m, id)->opcode == HLO_OP_ALL_TO_ALL);
+         k++)
+        id = hlo_operand(m, id, 0);
+    return hlo_at(m, id)->opcode == HLO_OP_BROADCAST ? id : HLO_NONE;
+}
+
+/* Whether a broadcast puts a dim of `size` rows (0: any but one) where the other has none. */
+static bool has_own_dim(const struct hlo_module *m, hlo_id broadcast, hlo_id other, int64_t size)
+{
+    const struct hlo_shape *s = hlo_shape(m, broadcast);
+    int64_t mine[HLO_RANK_MAX], theirs[HLO_RANK_MAX];
+    size_t count = hlo_attr_ints(m, broadcast, HLO_ATTR_DIMENSIONS, mine);
+    size_t others = hlo_attr_ints(m, other, HLO_ATTR_DIMENSIONS, theirs);
+
+    for (size_t k = 0; k < count; k++) {
+        int64_t rows = mine[k] >= 0 && mine[k] < s->rank ? s->dims[mine[k]] : 1;
+        bool is_own = rows != 1 && (!size || rows == size);
+        for (size_t n = 0; n < others; n++)
+            is_own = is_own && theirs[n] != mine[k];
+        if (is_own)
+            return true;
+    }
+    return false;
+}
+
+/* Made of an iota or a constant: no value that lies anywhere. */
+static bool is_counted(const struct hlo_module *m, hlo_id id)
+{
+    for (int k = 0; k < 16; k++) {
+        uint16_t opcode = hlo_at(m, id = moves_up(m, id))->opcode;
+        if (opcode == HLO_OP_IOTA || opcode == HLO_OP_CONSTANT)
+            return true;
+        if ((opcode != HLO_OP_BROADCAST && !(hlo_op_info[opcode].flags & HLO_OP_IS_ELEMENTWISE)) ||
+            !hlo_at(m, id)->operand_count)
+            return false;
+        id = hlo_operand(m, id, 0);
+    }
+    return false;
+}
+
+bool doctor_is_of_pairs(const struct hlo_module *m, hlo_id op, int64_t rows)
+{
+    if (op == HLO_NONE || !(hlo_op_info[hlo_at(m, op)->opcode].flags & HLO_OP_IS_ELEMENTWISE) ||
+        hlo_at(m, op)->operand_count != 2)
+        return false;
+    hlo_id a = spread_by(m, op, 0), b = spread_by(m, op, 1);
+    if (a == HLO_NONE || b == HLO_NONE || is_counted(m, a) || is_counted(m, b))
+        return false;
+    return (has_own_dim(m, a, b, rows) && has_own_dim(m, b, a, 0)) ||
+           (has_own_dim(m, b, a, rows) && has_own_dim(m, a, b, 0));
+}
+
+bool doctor_makes_pairs(const struct evidence *v)
+{
+    const struct hlo_shape *whole = hlo_shape(v->m, v->id);
+
+    if (v->is_paired)
+        return true;
+    if (v->kind == COLLECTIVE_ALL_TO_ALL)
+        return doctor_is_of_pairs(v->m, v->op, 0);
+    return v->kind == COLLECTIVE_ALL_GATHER && v->dim >= 0 && v->dim < whole->rank &&
+           doctor_is_of_pairs(v->m, v->op, whole->dims[v->dim]);
+}
+
 static bool is_dispatch(const struct evidence *v)
 {
-    return v->kind == COLLECTIVE_ALL_TO_ALL && !v->is_stored && doctor_is_batched(v->m, v->op);
+    return v->kind == COLLECTIVE_ALL_TO_ALL && !v->is_stored &&
+           (doctor_is_batched(v->m, v->op) || doctor_is_of_tables(v->m, v->op));
 }
 
 static bool is_asked(const struct evidence *v)
 {
     return (!strcmp(v->primitive, "sharding_constraint") || !strcmp(v->primitive, "shard_map")) &&
-           !v->is_sliced;
+           (!v->is_sliced || v->is_asked_so);
 }
 
 static bool is_constraint(const struct evidence *v)
@@ -295,8 +431,8 @@ static const struct {
     {is_remat, DOCTOR_REMAT},           {is_weight, DOCTOR_WEIGHT},
     {is_operand, DOCTOR_OPERAND},       {is_dispatch, DOCTOR_DISPATCH},
     {is_constraint, DOCTOR_CONSTRAINT}, {is_output_product, DOCTOR_OUTPUT},
-    {is_rows, DOCTOR_OPERAND},          {is_output_late, DOCTOR_OUTPUT},
-    {is_mismatch, DOCTOR_MISMATCH},
+    {is_rows, DOCTOR_OPERAND},          {doctor_makes_pairs, DOCTOR_OPERAND},
+    {is_output_late, DOCTOR_OUTPUT},    {is_mismatch, DOCTOR_MISMATCH},
 };
 
 enum doctor_cause doctor_cause_of(const struct evidence *v, double trips)

@@ -20,6 +20,18 @@ bool doctor_contracts(const struct evidence *v);
 /* Whether `op` works along its dim `dim`; taken so where nothing else is known. */
 bool doctor_works_along(const struct hlo_module *m, hlo_id op, int64_t dim);
 
+/* Whether it brings a scatter the rows, or their numbers, of all devices. */
+bool doctor_gathers_rows(const struct evidence *v);
+/* Whether `op` has every row of one value meet every row of another; `rows`: so many of one of
+ * them, 0: any. */
+bool doctor_is_of_pairs(const struct hlo_module *m, hlo_id op, int64_t rows);
+/* Whether every row of what it brings meets every row of another value. */
+bool doctor_makes_pairs(const struct evidence *v);
+/* Whether a reshape leaves alone the dim `dim` of that of its two values which has this rank. */
+bool doctor_reshape_keeps(const struct hlo_module *m, hlo_id reshape, uint8_t rank, int64_t dim);
+/* Whether it looks rows up in several stored tables, each in its own. */
+bool doctor_is_of_tables(const struct hlo_module *m, hlo_id op);
+
 /* Whether an instruction is a product whose split may move between batch dims: dispatch. */
 bool doctor_is_batched(const struct hlo_module *m, hlo_id op);
 

@@ -2,6 +2,7 @@
 /* What can be done about a collective: one row a cause, with the price of what is left. */
 #include "engine/cluster/collectives.h"
 #include "engine/decide/partitioner.h"
+#include "engine/doctor/answers.h"
 #include "engine/doctor/causes.h"
 #include "engine/doctor/doctor.h"
 #include "engine/doctor/evidence.h"
@@ -14,76 +15,7 @@
 #include "hlo/support/mem.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
-
-struct answer {
-    struct doctor *d;
-    const struct evidence *v;
-    struct doctor_finding *f;
-};
-
-static const char *say_cure(struct answer *a, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static const char *say_cure(struct answer *a, const char *format, ...)
-{
-    char text[600];
-    va_list args;
-
-    va_start(args, format);
-    int size = vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    if (size < 0)
-        size = 0;
-    const char *kept =
-        arena_text(&a->d->arena, text, (size_t)size < sizeof text ? (size_t)size : sizeof text - 1);
-    return kept ? kept : "";
-}
-
-static void judge_finding(struct answer *a, enum doctor_verdict verdict, const char *because)
-{
-    a->f->verdict = verdict;
-    a->f->because = because;
-}
-
-/* A cure after which nothing of this collective is left. */
-static void cure(struct answer *a, const char *words)
-{
-    a->f->cure = words;
-    a->f->cure_is_priced = true;
-    a->f->cured = (struct doctor_traffic){.kind = a->f->once.kind};
-    a->f->cured_trips = 1;
-}
-
-/* A cure whose price depends on what follows. */
-static void cure_open(struct answer *a, const char *words)
-{
-    a->f->cure = words;
-}
-
-/* A cure that leaves another collective in its place. */
-static void cure_by(struct answer *a, enum collective_kind kind, double bytes, double trips,
-                    const char *words)
-{
-    cure(a, words);
-    a->f->cured = doctor_traffic_of(&a->d->cluster, a->v->groups, kind, bytes);
-    a->f->cured_trips = trips;
-}
-
-static double value_bytes(const struct hlo_module *m, hlo_id id)
-{
-    return (double)hlo_shape(m, id)->bytes;
-}
-
-/* What a device holds before it is gathered. */
-static double tile_bytes(const struct answer *a)
-{
-    const struct hlo_module *m = a->v->m;
-
-    return hlo_at(m, a->v->id)->operand_count ? value_bytes(m, hlo_operand(m, a->v->id, 0)) : 0;
-}
 
 static bool is_backward(const struct evidence *v)
 {
@@ -92,94 +24,97 @@ static bool is_backward(const struct evidence *v)
 
 /* ---- one function a cause ---- */
 
-static void output(struct answer *a)
+static void output(struct doctor_answer *a)
 {
     if (a->v->is_update) {
-        judge_finding(
+        verdict_judge(
             a, DOCTOR_WANTED,
             "a weight lies whole on every device and is updated in pieces, as the state of its "
             "optimizer lies: the new weight is gathered for the next step (ZeRO 1)");
         return;
     }
     if (*a->v->primitive) {
-        judge_finding(
+        verdict_judge(
             a, DOCTOR_UNWANTED,
             "the result is asked for with another split than the value it is made of has: "
             "out_shardings says so, this line only shows it");
-        cure(a, "out_shardings: leave the result split as what it is made of");
+        verdict_cure(a, "out_shardings: leave the result split as what it is made of");
         return;
     }
-    judge_finding(
+    verdict_judge(
         a, DOCTOR_UNWANTED,
         "the program's result is asked for with another split than it is computed with; no line "
         "of the program says so: out_shardings does");
-    cure(a, a->v->dim >= 0
-                ? say_cure(a, "out_shardings: leave dim %lld of the result split as it is computed",
-                           (long long)a->v->dim)
-                : "out_shardings: leave the result split as it is computed");
+    verdict_cure(
+        a,
+        a->v->dim >= 0
+            ? verdict_say(a, "out_shardings: leave dim %lld of the result split as it is computed",
+                          (long long)a->v->dim)
+            : "out_shardings: leave the result split as it is computed");
 }
 
-static void random_bits(struct answer *a)
+static void random_bits(struct doctor_answer *a)
 {
-    judge_finding(
+    verdict_judge(
         a, DOCTOR_UNWANTED,
         "random numbers drawn by the old threefry, which puts two halves together: no device can "
         "make its own part alone");
-    cure(a, "jax_threefry_partitionable=True (the numbers drawn change)");
+    verdict_cure(a, "jax_threefry_partitionable=True (the numbers drawn change)");
 }
 
-static void host(struct answer *a)
+static void host(struct doctor_answer *a)
 {
-    judge_finding(
+    verdict_judge(
         a, DOCTOR_UNWANTED,
         a->v->is_masked
             ? "a value that one device alone has is sent to all by a masked sum: a call to the "
               "host runs on one device"
             : "a call to the host runs on one device, which is given the whole array");
-    cure(a, "call the host inside shard_map, each device for its own part");
+    verdict_cure(a, "call the host inside shard_map, each device for its own part");
 }
 
-static void one_device(struct answer *a)
+static void one_device(struct doctor_answer *a)
 {
-    judge_finding(
+    verdict_judge(
         a, DOCTOR_UNSURE,
         "a part of a split dim is picked: one device has it, and sends it to all by a masked "
         "sum; wanted only if that dim must be split");
-    cure(a, "split another dim, and keep the one that is picked from whole");
+    verdict_cure(a, "split another dim, and keep the one that is picked from whole");
 }
 
 /* What is written by hand is meant so, unless less would do for what becomes of it. */
-static void by_hand(struct answer *a)
+static void by_hand(struct doctor_answer *a)
 {
     const struct evidence *v = a->v;
 
     if (v->kind == COLLECTIVE_ALL_REDUCE && v->is_sliced && moves_adds(v->m, v->id)) {
-        judge_finding(
+        verdict_judge(
             a, DOCTOR_UNWANTED,
             "written so in the program: every device gets the whole sum and keeps a part of it");
-        cure_by(a, COLLECTIVE_REDUCE_SCATTER, a->f->once.bytes / fmax(a->f->once.group, 1),
-                a->f->trips,
-                "psum_scatter in place of psum: each device gets its own part of the sum");
+        verdict_cure_by(a, COLLECTIVE_REDUCE_SCATTER, a->f->once.bytes / fmax(a->f->once.group, 1),
+                        a->f->trips,
+                        "psum_scatter in place of psum: each device gets its own part of the sum");
     } else if (v->is_accumulated && !(a->f->trips <= 1)) {
-        judge_finding(a, DOCTOR_UNWANTED,
+        verdict_judge(a, DOCTOR_UNWANTED,
                       "written so in the program: every trip of the loop sums over the devices and "
                       "adds that to what the loop carries");
-        cure_by(a, v->kind, a->f->once.bytes, 1,
-                "let each device add up its own, and sum over the devices once, behind the loop");
+        verdict_cure_by(
+            a, v->kind, a->f->once.bytes, 1,
+            "let each device add up its own, and sum over the devices once, behind the loop");
     } else if (v->summed != HLO_NONE) {
-        judge_finding(a, DOCTOR_UNWANTED,
+        verdict_judge(a, DOCTOR_UNWANTED,
                       "written so in the program: every device gets the parts of all and adds "
                       "them up");
-        cure_by(a, COLLECTIVE_ALL_REDUCE, value_bytes(v->m, v->summed), a->f->trips,
-                "the sum of its own part, then psum, in place of all_gather");
+        verdict_cure_by(a, COLLECTIVE_ALL_REDUCE, verdict_value_bytes(v->m, v->summed), a->f->trips,
+                        "the sum of its own part, then psum, in place of all_gather");
     } else if (v->kind == COLLECTIVE_ALL_GATHER && v->is_sliced) {
-        judge_finding(a, DOCTOR_UNWANTED,
+        verdict_judge(a, DOCTOR_UNWANTED,
                       "written so in the program: every device gets the parts of all and keeps "
                       "a part");
-        cure(a, "leave the all_gather out where the part that a device keeps is its own; "
-                "all_to_all where it is cut along another dim");
+        verdict_cure(a, "leave the all_gather out where the part that a device keeps is its own; "
+                        "all_to_all where it is cut along another dim");
     } else {
-        judge_finding(a, DOCTOR_WANTED, "written so in the program");
+        verdict_judge(a, DOCTOR_WANTED, "written so in the program");
     }
 }
 
@@ -207,9 +142,9 @@ static bool is_cut_to_fit(const struct evidence *v)
            evidence_is_piece(m, moves_operand(m, v->op, 1));
 }
 
-static void scatter_sum(struct answer *a)
+static void scatter_sum(struct doctor_answer *a)
 {
-    judge_finding(
+    verdict_judge(
         a, DOCTOR_UNWANTED,
         is_backward(a->v)
             ? "a gradient is summed over all devices, and each keeps a part of it: a "
@@ -217,27 +152,28 @@ static void scatter_sum(struct answer *a)
             : "a sum is made whole on all devices, and each keeps a part of it: a reduce-scatter "
               "would do");
     bool repeats = is_backward(a->v) && !(a->f->trips <= 1);
-    cure_by(a, COLLECTIVE_REDUCE_SCATTER, a->f->once.bytes / fmax(a->f->once.group, 1), a->f->trips,
-            repeats
-                ? "psum_scatter inside shard_map; where the loop adds gradients up, each device "
+    verdict_cure_by(
+        a, COLLECTIVE_REDUCE_SCATTER, a->f->once.bytes / fmax(a->f->once.group, 1), a->f->trips,
+        repeats ? "psum_scatter inside shard_map; where the loop adds gradients up, each device "
                   "may add its own and they be summed once, behind the loop"
                 : "psum_scatter inside shard_map; XLA for CPU makes no reduce-scatter by itself");
 }
 
-static void partial(struct answer *a)
+static void partial(struct doctor_answer *a)
 {
     const struct evidence *v = a->v;
 
     if (v->is_sliced && !is_backward(v) && is_parameter_product(v)) {
-        judge_finding(a, DOCTOR_UNWANTED,
+        verdict_judge(a, DOCTOR_UNWANTED,
                       "the contracted dim is split in both operands, and the sum is cut again: a "
                       "reduce-scatter, if it must be");
-        cure(a, "split the rows of the first operand, keep the second whole: no sum is left");
+        verdict_cure(a,
+                     "split the rows of the first operand, keep the second whole: no sum is left");
     } else if (v->kind == COLLECTIVE_ALL_REDUCE && v->is_sliced && moves_adds(v->m, v->id)) {
         /* of the greatest of parts there is no reduce-scatter in JAX */
         scatter_sum(a);
     } else if (is_backward(v)) {
-        judge_finding(
+        verdict_judge(
             a, DOCTOR_WANTED,
             a->f->trips <= 1
                 ? "a gradient, summed over devices that saw different samples: what data parallel "
@@ -246,40 +182,50 @@ static void partial(struct answer *a)
                   "costs; where the loop adds gradients up, each device may add its own inside "
                   "shard_map and they be summed once, behind the loop");
     } else if (v->opcode == HLO_OP_REDUCE && hlo_shape(v->m, v->id)->rank > 0) {
-        judge_finding(
+        verdict_judge(
             a, DOCTOR_UNSURE,
             "a statistic over a split dim: small, but it waits for all devices; wanted only if "
             "that dim must be split");
-        cure(a, "split another dim (rows) and keep this one whole");
+        verdict_cure(a, "split another dim (rows) and keep this one whole");
     } else if (v->opcode == HLO_OP_REDUCE) {
-        judge_finding(a, DOCTOR_WANTED, "one number summed over all devices, such as the loss");
+        verdict_judge(a, DOCTOR_WANTED, "one number summed over all devices, such as the loss");
     } else if (is_cut_to_fit(v)) {
-        judge_finding(
+        verdict_judge(
             a, DOCTOR_UNSURE,
             "one operand is stored split along the contracted dim; the other lies whole, and "
             "each device takes its piece of it: split along another dim the first would need "
             "no sum here");
-        cure_open(a, "store it split along its other dim, and what multiplies the result along "
-                     "the contracted one: one sum, of the later product, is left");
+        verdict_cure_open(
+            a, "store it split along its other dim, and what multiplies the result along "
+               "the contracted one: one sum, of the later product, is left");
     } else {
-        judge_finding(
+        verdict_judge(
             a, DOCTOR_WANTED,
             "the contracted dim is split in both operands: each device has a part of the sum "
             "(tensor parallel, as Megatron has it)");
     }
 }
 
-static void scatter(struct answer *a)
+static void scatter(struct doctor_answer *a)
 {
     if (is_backward(a->v)) {
-        judge_finding(a, DOCTOR_WANTED,
+        verdict_judge(a, DOCTOR_WANTED,
                       "the gradient of a table, from rows that other devices looked up");
         return;
     }
-    judge_finding(
+    if (doctor_gathers_rows(a->v)) {
+        verdict_judge(
+            a, DOCTOR_UNSURE,
+            "rows are added into a table that is split by rows: the row numbers are data, "
+            "so every device is given all rows and takes its own; wanted if the table "
+            "must be split so");
+        verdict_cure(a, "split the features of rows and table, and keep the row numbers whole");
+        return;
+    }
+    verdict_judge(
         a, DOCTOR_UNSURE,
         "rows split over devices are added into one whole table: each has a part of the sum");
-    cure(a, "split the features of rows and table, and keep the row numbers whole");
+    verdict_cure(a, "split the features of rows and table, and keep the row numbers whole");
 }
 
 /* A table that is stored, and no value of the program. */
@@ -289,63 +235,64 @@ static bool looks_up_stored(const struct evidence *v)
            hlo_at(v->m, moves_operand(v->m, v->op, 0))->opcode == HLO_OP_PARAMETER;
 }
 
-static void gather_rows(struct answer *a)
+static void gather_rows(struct doctor_answer *a)
 {
     if (!a->v->is_stored && a->v->kind == COLLECTIVE_ALL_REDUCE && !looks_up_stored(a->v)) {
-        judge_finding(
+        verdict_judge(
             a, DOCTOR_UNSURE,
             "values picked along a split dim: each device answers for its own, and the parts are "
             "summed; wanted only if that dim must be split");
-        cure(a, "split another dim (rows) and keep this one whole");
+        verdict_cure(a, "split another dim (rows) and keep this one whole");
         return;
     }
-    judge_finding(
+    verdict_judge(
         a, DOCTOR_UNWANTED,
         "a table split by rows: row numbers go to all, each device answers for its own rows, and "
         "the parts are summed; wanted only if the table must be split so");
-    cure(a, "split the table by features (its other dim) and keep the row numbers whole");
+    verdict_cure(a, "split the table by features (its other dim) and keep the row numbers whole");
 }
 
-static void gather_any(struct answer *a)
+static void gather_any(struct doctor_answer *a)
 {
     int64_t dims[HLO_RANK_MAX];
     bool several = a->v->op != HLO_NONE && hlo_at(a->v->m, a->v->op)->opcode == HLO_OP_GATHER &&
                    hlo_attr_ints(a->v->m, a->v->op, HLO_ATTR_START_INDEX_MAP, dims) > 1;
 
-    judge_finding(
+    verdict_judge(
         a, DOCTOR_UNWANTED,
         "row numbers are data: nobody can exclude that rows of other devices are asked for, so "
         "the operand is gathered whole, without a warning");
-    cure(a, several ? "take_along_axis: the batch dims of a gather stay split"
-                    : "split a dim that is not looked up (features)");
+    verdict_cure(a, several ? "take_along_axis: the batch dims of a gather stay split"
+                            : "split a dim that is not looked up (features)");
 }
 
-static void halo(struct answer *a)
+static void halo(struct doctor_answer *a)
 {
-    judge_finding(
+    verdict_judge(
         a, DOCTOR_UNSURE,
         "an operation that looks at neighbours along a split dim: the rows at the edge come from "
         "the next device; wanted if that dim must be split");
-    cure(a, "split another dim, such as the batch");
+    verdict_cure(a, "split another dim, such as the batch");
 }
 
-static void order(struct answer *a)
+static void order(struct doctor_answer *a)
 {
-    judge_finding(
+    verdict_judge(
         a, DOCTOR_UNWANTED,
         "the same tiles are wanted on other devices: mesh axes are used in another order");
     if (a->v->is_asked) {
-        judge_finding(a, DOCTOR_UNWANTED,
+        verdict_judge(a, DOCTOR_UNWANTED,
                       "a constraint asks for the same tiles on other devices: it uses the mesh "
                       "axes in another order than the value has them");
-        cure(a, "constrain it with the mesh axes in the order in which the value has them");
+        verdict_cure(a, "constrain it with the mesh axes in the order in which the value has them");
         return;
     }
-    cure(a, a->v->is_stored ? say_cure(a,
-                                       "store \"%.80s\" split over the mesh axes in the order in "
-                                       "which what it meets has them",
-                                       a->v->stored)
-                            : "use the mesh axes in the same order on both sides");
+    verdict_cure(a, a->v->is_stored
+                        ? verdict_say(a,
+                                      "store \"%.80s\" split over the mesh axes in the order in "
+                                      "which what it meets has them",
+                                      a->v->stored)
+                        : "use the mesh axes in the same order on both sides");
 }
 
 /* What is solved for, gathered along the dim of which each column is a solution of its own (with
@@ -387,7 +334,7 @@ static bool has_no_batch(const struct evidence *v)
     return solves;
 }
 
-static void unsplit(struct answer *a)
+static void unsplit(struct doctor_answer *a)
 {
     const struct evidence *v = a->v;
     const char *name = v->op != HLO_NONE ? hlo_op_info[hlo_at(v->m, v->op)->opcode].name
@@ -396,99 +343,107 @@ static void unsplit(struct answer *a)
         v->op != HLO_NONE && (hlo_at(v->m, v->op)->opcode == HLO_OP_CUSTOM_CALL ||
                               partitioner_runs_whole(a->d->partitioner, v->m, v->op) != NULL);
     if (v->opcode == HLO_OP_DYNAMIC_SLICE && !(a->f->trips <= 1)) {
-        judge_finding(
+        verdict_judge(
             a, DOCTOR_UNWANTED,
-            say_cure(
+            verdict_say(
                 a,
                 "every trip of the loop takes a piece of %s%.80s%s along the dim that is split, "
                 "so all of it is gathered in every trip",
                 v->is_stored ? "\"" : "", v->is_stored ? v->stored : "a value",
                 v->is_stored ? "\"" : ""));
-        cure(a, "split another of its dims: the one that the loop counts along stays whole");
+        verdict_cure(a,
+                     "split another of its dims: the one that the loop counts along stays whole");
         return;
     }
     bool along = v->op == HLO_NONE || v->kind != COLLECTIVE_ALL_GATHER || v->dim < 0 ||
                  doctor_works_along(v->m, v->op, v->dim);
 
     if (along && !is_whole) {
-        judge_finding(a, DOCTOR_UNWANTED,
-                      say_cure(a, "%s along a split dim: %s, without a warning", name,
-                               v->kind == COLLECTIVE_ALL_GATHER ? "gathered whole on every device"
-                               : v->kind == COLLECTIVE_PERMUTE
-                                   ? "the devices' tiles change places"
-                                   : "the split moves to another dim and back"));
-        cure(a, "split a dim that the operation does not work along");
+        verdict_judge(a, DOCTOR_UNWANTED,
+                      verdict_say(a, "%s along a split dim: %s, without a warning", name,
+                                  v->kind == COLLECTIVE_ALL_GATHER
+                                      ? "gathered whole on every device"
+                                  : v->kind == COLLECTIVE_PERMUTE
+                                      ? "the devices' tiles change places"
+                                      : "the split moves to another dim and back"));
+        verdict_cure(a, "split a dim that the operation does not work along");
     } else if (has_no_batch(v)) {
-        judge_finding(
+        verdict_judge(
             a, DOCTOR_UNWANTED,
-            say_cure(a,
-                     "%s works on one matrix, of which every device computes all: it is gathered "
-                     "for that",
-                     v->primitive));
-        cure(a, v->is_stored ? say_cure(a,
-                                        "store \"%.80s\" whole: split it saves memory alone, and "
-                                        "not while this runs",
-                                        v->stored)
-                             : "let what makes it leave it whole: split it saves no work here");
+            verdict_say(
+                a,
+                "%s works on one matrix, of which every device computes all: it is gathered "
+                "for that",
+                v->primitive));
+        verdict_cure(a, v->is_stored
+                            ? verdict_say(a,
+                                          "store \"%.80s\" whole: split it saves memory alone, and "
+                                          "not while this runs",
+                                          v->stored)
+                            : "let what makes it leave it whole: split it saves no work here");
     } else {
-        judge_finding(
+        verdict_judge(
             a, DOCTOR_UNWANTED,
-            say_cure(
+            verdict_say(
                 a,
                 "%s is not split along any dim by the partitioner: every device computes all of "
                 "it",
                 name));
-        cure(a, "call it inside shard_map, each device for its own part");
+        verdict_cure(a, "call it inside shard_map, each device for its own part");
     }
 }
 
-static void reshape(struct answer *a)
+static void reshape(struct doctor_answer *a)
 {
     if (a->v->kind == COLLECTIVE_ALL_TO_ALL) {
-        judge_finding(
+        verdict_judge(
             a, DOCTOR_UNWANTED,
             "a reshape merges dims of which not the outermost is split: each device's part is "
             "scattered over the merged dim");
-        cure(a, "split the outermost of the merged dims instead");
+        verdict_cure(a, "split the outermost of the merged dims instead");
     } else {
-        judge_finding(a, DOCTOR_UNWANTED,
+        verdict_judge(a, DOCTOR_UNWANTED,
                       "a reshape cuts a split dim into parts that the devices' tiles cross");
-        cure(a, "split so many ways as divide the outer of the new dims, or split another dim "
-                "(batch) and keep this one whole");
+        verdict_cure(a,
+                     "split so many ways as divide the outer of the new dims, or split another dim "
+                     "(batch) and keep this one whole");
     }
 }
 
-static void remat(struct answer *a)
+static void remat(struct doctor_answer *a)
 {
-    judge_finding(
+    verdict_judge(
         a, DOCTOR_UNWANTED,
         "no direct way from one split to the other is known to the partitioner: the value is "
         "made whole on every device and cut again (full rematerialization)");
-    double tile = a->v->source != HLO_NONE ? value_bytes(a->v->m, a->v->source) : tile_bytes(a);
+    double tile = a->v->source != HLO_NONE ? verdict_value_bytes(a->v->m, a->v->source)
+                                           : verdict_tile_bytes(a);
     hlo_id id = a->v->source;
     while (id != HLO_NONE && hlo_at(a->v->m, id)->opcode == HLO_OP_ALL_GATHER) {
         id = hlo_operand(a->v->m, id, 0);
-        tile = value_bytes(a->v->m, id);
+        tile = verdict_value_bytes(a->v->m, id);
     }
-    cure_by(a, COLLECTIVE_ALL_TO_ALL, tile, 1,
-            "a constraint in between that moves one mesh axis at a time: an all-to-all within each "
-            "axis");
+    verdict_cure_by(
+        a, COLLECTIVE_ALL_TO_ALL, tile, 1,
+        "a constraint in between that moves one mesh axis at a time: an all-to-all within each "
+        "axis");
 }
 
-static void weigh_cure(struct answer *a)
+static void weigh_cure(struct doctor_answer *a)
 {
     bool again = evidence_says(a->v->m, a->v->speaker, "rematted_computation");
 
     if (a->v->is_repeated) {
-        judge_finding(
+        verdict_judge(
             a, DOCTOR_UNSURE,
-            say_cure(
+            verdict_say(
                 a,
                 "\"%.80s\" is stored in pieces and gathered on devices that all multiply the same "
                 "with it: no samples are split over them, and each does all of the work",
                 a->v->stored));
-        cure_open(a, "split along its other dim it stays where it is and the work is shared; what "
-                     "multiplies the result is split along the contracted one, and summed");
+        verdict_cure_open(
+            a, "split along its other dim it stays where it is and the work is shared; what "
+               "multiplies the result is split along the contracted one, and summed");
         return;
     }
     const char *more =
@@ -502,54 +457,66 @@ static void weigh_cure(struct answer *a)
               "gathered again there, one gather more for less memory"
             : "";
 
-    judge_finding(
+    verdict_judge(
         a, DOCTOR_WANTED,
-        say_cure(a,
-                 "\"%.80s\" is stored in pieces and gathered for its use (FSDP): memory is what it "
-                 "buys%s",
-                 a->v->stored, more));
+        verdict_say(
+            a,
+            "\"%.80s\" is stored in pieces and gathered for its use (FSDP): memory is what it "
+            "buys%s",
+            a->v->stored, more));
 }
 
-static void operand(struct answer *a)
+static void operand(struct doctor_answer *a)
 {
     const struct hlo_module *m = a->v->m;
     uint32_t other = a->v->slot == 0 ? 1 : 0;
     hlo_id with = moves_operand(m, a->v->op, other);
-    double sum = value_bytes(m, a->v->op) * fmax(a->f->once.group, 1);
+    double sum = verdict_value_bytes(m, a->v->op) * fmax(a->f->once.group, 1);
     struct doctor_traffic left =
         doctor_traffic_of(&a->d->cluster, a->v->groups, COLLECTIVE_ALL_REDUCE, sum);
 
+    if (doctor_makes_pairs(a->v)) {
+        verdict_judge(a, DOCTOR_UNSURE,
+                      "every row of one value meets every row of another, and the same devices "
+                      "split both: only one can stay so, the other is gathered; wanted if there is "
+                      "no memory to store it whole");
+        verdict_cure(
+            a, a->v->is_stored
+                   ? verdict_say(a, "store \"%.80s\" whole, where memory allows it", a->v->stored)
+                   : "let what makes it leave it whole, where memory allows it");
+        return;
+    }
     if (!doctor_contracts(a->v)) {
-        judge_finding(
+        verdict_judge(
             a, DOCTOR_UNSURE,
             "both operands are split along dims of their own by the same devices: only one can "
             "stay so, the other is gathered; wanted if these dims must be split (long sequences)");
-        cure(a, "split a dim that both share, such as batch or heads");
+        verdict_cure(a, "split a dim that both share, such as batch or heads");
         return;
     }
-    judge_finding(
+    verdict_judge(
         a, DOCTOR_UNWANTED,
         "one operand is split along the contracted dim, the other along a dim of its own by the "
         "same devices: the first is gathered");
     if (left.sent >= a->f->once.sent && doctor_is_batched(m, a->v->op)) {
-        judge_finding(
+        verdict_judge(
             a, DOCTOR_UNSURE,
             "a product of two values of the program, one split along the contracted dim, the "
             "other along a dim of its own: the first is gathered; wanted if these dims must be "
             "split (long sequences)");
-        cure(a, "split a dim that both share, such as batch or heads");
+        verdict_cure(a, "split a dim that both share, such as batch or heads");
         return;
     }
     if (left.sent >= a->f->once.sent && a->v->is_constrained) {
-        judge_finding(
+        verdict_judge(
             a, DOCTOR_UNWANTED,
             "a constraint splits it along the dim that this product contracts: it is made whole "
             "again");
-        cure(a, "drop the constraint, or let it split another dim (rows)");
+        verdict_cure(a, "drop the constraint, or let it split another dim (rows)");
         return;
     }
     if (left.sent >= a->f->once.sent) {
-        judge_finding(
+        verdict_judge(
             a, DOCTOR_WANTED,
             "one operand is split along the contracted dim, the other is not; to sum parts of "
             "the result would send more");
@@ -557,37 +524,45 @@ static void operand(struct answer *a)
     }
     const char *name =
         hlo_at(m, with)->opcode == HLO_OP_PARAMETER ? hlo_meta(m, with)->op_name : "";
-    cure_by(
+    verdict_cure_by(
         a, COLLECTIVE_ALL_REDUCE, sum, 1,
-        *name ? say_cure(a,
-                         "store \"%.80s\" split along the contracted dim too: the small result is "
-                         "summed instead",
-                         name)
-              : "split the other operand along the contracted dim too: the small result is "
-                "summed instead");
+        *name
+            ? verdict_say(a,
+                          "store \"%.80s\" split along the contracted dim too: the small result is "
+                          "summed instead",
+                          name)
+            : "split the other operand along the contracted dim too: the small result is "
+              "summed instead");
 }
 
-static void dispatch(struct answer *a)
+static void dispatch(struct doctor_answer *a)
 {
-    judge_finding(
+    if (a->v->opcode == HLO_OP_GATHER) {
+        verdict_judge(
+            a, DOCTOR_WANTED,
+            "rows are looked up where their tables lie, and the split moves from tables to "
+            "samples: what tables on devices of their own cost");
+        return;
+    }
+    verdict_judge(
         a, DOCTOR_WANTED,
         "the split moves between two dims of a batched product, such as groups and experts: "
         "what expert parallel costs");
 }
 
-static void mismatch(struct answer *a)
+static void mismatch(struct doctor_answer *a)
 {
     bool is_one = a->v->op != HLO_NONE && hlo_at(a->v->m, a->v->op)->operand_count == 1;
-    judge_finding(a, DOCTOR_UNWANTED,
+    verdict_judge(a, DOCTOR_UNWANTED,
                   is_one ? "what is made here is split otherwise than the value that it is made of"
                          : "two values meet here that are split differently");
     if (a->v->opcode == HLO_OP_WHILE)
-        judge_finding(a, DOCTOR_UNWANTED,
+        verdict_judge(a, DOCTOR_UNWANTED,
                       "a loop carries it with another split than it comes with");
     if (a->v->is_stored && hlo_shape(a->v->m, a->v->id)->rank > 1)
-        cure(a, say_cure(a, "store \"%.80s\" with its other dim split", a->v->stored));
+        verdict_cure(a, verdict_say(a, "store \"%.80s\" with its other dim split", a->v->stored));
     else
-        cure(a, "give both values the same split where they are made");
+        verdict_cure(a, "give both values the same split where they are made");
 }
 
 /* Asked to be whole for a product with a weight that stays in pieces. */
@@ -599,51 +574,67 @@ static bool is_asked_whole(const struct evidence *v)
            evidence_meets_pieces(m, v->id);
 }
 
-static void constraint(struct answer *a)
+static void constraint(struct doctor_answer *a)
 {
     if (is_asked_whole(a->v)) {
-        judge_finding(
+        verdict_judge(
             a, DOCTOR_UNSURE,
             a->v->is_mapped
                 ? "shard_map's in_specs take it whole, for a product with a weight that stays in "
                   "pieces: what sequence parallel costs; wanted if it was meant so"
                 : "a constraint asks for it whole, for a product with a weight that stays in "
                   "pieces: what sequence parallel costs; wanted if it was meant so");
-        cure_open(a, a->v->is_mapped ? "give in_specs the split, where whole was not meant"
-                                     : "drop the constraint, where whole was not meant");
+        verdict_cure_open(a, a->v->is_mapped ? "give in_specs the split, where whole was not meant"
+                                             : "drop the constraint, where whole was not meant");
+        return;
+    }
+    if (a->v->is_asked_so && a->v->is_sliced) {
+        verdict_judge(
+            a, DOCTOR_UNWANTED,
+            a->v->is_mapped
+                ? "shard_map's specs leave out a mesh axis that the value is split over: "
+                  "it is gathered for that, and cut again behind it"
+                : "a constraint leaves out a mesh axis that the value is split over: it is "
+                  "gathered for that, and cut again behind it");
+        verdict_cure(a, a->v->is_mapped
+                            ? "name that axis in the specs, as the value has it"
+                            : "constrain it over that axis too, as the value has it, or "
+                              "drop the constraint");
         return;
     }
     if (a->v->is_mapped) {
-        judge_finding(a, DOCTOR_UNWANTED,
+        verdict_judge(a, DOCTOR_UNWANTED,
                       "shard_map's in_specs or out_specs ask for another split than the value has, "
                       "and the value is made anew for it");
-        cure(a, "give shard_map the split that the value has, or make the value as shard_map "
-                "wants it");
+        verdict_cure(a,
+                     "give shard_map the split that the value has, or make the value as shard_map "
+                     "wants it");
         return;
     }
-    judge_finding(
+    verdict_judge(
         a, DOCTOR_UNWANTED,
         "a sharding constraint asks for another split than the value has, and the value is made "
         "anew for it");
-    cure(a, "drop the constraint, or give it the split that the value has");
+    verdict_cure(a, "drop the constraint, or give it the split that the value has");
 }
 
-static void loop(struct answer *a)
+static void loop(struct doctor_answer *a)
 {
-    judge_finding(
+    verdict_judge(
         a, DOCTOR_UNWANTED,
         "the loop carries a value split otherwise than its body wants it: moved in every trip");
-    cure_by(a, COLLECTIVE_ALL_TO_ALL, tile_bytes(a), 1,
-            "carry the value as the body wants it, and constrain it once before the loop and once "
-            "behind it");
+    verdict_cure_by(
+        a, COLLECTIVE_ALL_TO_ALL, verdict_tile_bytes(a), 1,
+        "carry the value as the body wants it, and constrain it once before the loop and once "
+        "behind it");
 }
 
-static void unknown(struct answer *a)
+static void unknown(struct doctor_answer *a)
 {
-    judge_finding(a, DOCTOR_UNSURE, "the dump says nothing of where it comes from");
+    verdict_judge(a, DOCTOR_UNSURE, "the dump says nothing of where it comes from");
 }
 
-static void (*const answers[DOCTOR_CAUSE_COUNT])(struct answer *a) = {
+static void (*const answers[DOCTOR_CAUSE_COUNT])(struct doctor_answer *a) = {
     [DOCTOR_OUTPUT] = output,
     [DOCTOR_RANDOM] = random_bits,
     [DOCTOR_HOST] = host,
@@ -668,7 +659,7 @@ static void (*const answers[DOCTOR_CAUSE_COUNT])(struct answer *a) = {
 };
 
 /* Compiled text has lost the constraints: what a value is moved for may be asked for elsewhere. */
-static bool may_be_asked(const struct answer *a)
+static bool may_be_asked(const struct doctor_answer *a)
 {
     bool moves = a->f->cause == DOCTOR_MISMATCH || a->f->cause == DOCTOR_ORDER ||
                  a->f->cause == DOCTOR_REMAT || a->f->cause == DOCTOR_LOOP ||
@@ -679,14 +670,14 @@ static bool may_be_asked(const struct answer *a)
 
 void doctor_cure(struct doctor *d, const struct evidence *v, struct doctor_finding *f)
 {
-    struct answer a = {d, v, f};
+    struct doctor_answer a = {d, v, f};
 
     f->cure = f->because = "";
     f->cured_trips = 1;
     answers[f->cause](&a);
     if (may_be_asked(&a))
-        f->because = say_cure(&a,
-                              "%s; a constraint behind this line may ask for it, which compiled "
-                              "text has lost: the program before (--before) has its line",
-                              f->because);
+        f->because = verdict_say(&a,
+                                 "%s; a constraint behind this line may ask for it, which compiled "
+                                 "text has lost: the program before (--before) has its line",
+                                 f->because);
 }

@@ -8,6 +8,7 @@
 #include "engine/doctor/moves.h"
 #include "engine/doctor/wishes.h"
 #include "hlo/meaning/program.h"
+#include "hlo/module/attr.h"
 #include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
 #include "hlo/module/shape.h"
@@ -321,6 +322,47 @@ static bool asks_by_map(const struct hlo_module *m, hlo_id asks)
     return evidence_is_primitive(hlo_meta(m, asks)->op_name, "shard_map");
 }
 
+/* Whether `part` is what a device holds of a value that is split as the constraint `asks` has it.
+ */
+static bool is_as_asked(const struct hlo_module *before, hlo_id asks, const struct hlo_shape *part)
+{
+    const struct hlo_attr *a = hlo_attr(before, asks, HLO_ATTR_SHARDING);
+    const struct hlo_shape *whole = hlo_shape(before, asks);
+    int64_t tiles[HLO_RANK_MAX];
+
+    if (!a || whole->rank != part->rank ||
+        !device_groups_tile_dims(a->text, a->size, whole->rank, tiles))
+        return false;
+    for (uint8_t d = 0; d < whole->rank; d++) {
+        if (part->dims[d] != (whole->dims[d] + tiles[d] - 1) / tiles[d])
+            return false;
+    }
+    return true;
+}
+
+/* A gather that is taken for one of a reshape, or of a value made whole and cut again, and that
+ * the program before partitioning knows better. */
+static void mend_cause(const struct doctor *d, hlo_id op, hlo_id asks, struct evidence *v,
+                       struct doctor_finding *f)
+{
+    const struct hlo_shape *part = hlo_shape(d->m, v->id);
+
+    if (v->kind == COLLECTIVE_ALL_TO_ALL && f->cause == DOCTOR_MISMATCH && asks == HLO_NONE &&
+        doctor_is_of_pairs(d->before, op, 0)) {
+        f->cause = DOCTOR_OPERAND;
+        v->is_paired = true;
+    }
+    if (v->kind != COLLECTIVE_ALL_GATHER)
+        return;
+    if (f->cause == DOCTOR_RESHAPE && asks != HLO_NONE &&
+        doctor_reshape_keeps(d->before, op, part->rank, v->dim))
+        f->cause = DOCTOR_MISMATCH;
+    if (f->cause == DOCTOR_REMAT && asks != HLO_NONE && is_as_asked(d->before, asks, part)) {
+        f->cause = DOCTOR_CONSTRAINT;
+        v->is_asked_so = true;
+    }
+}
+
 /* What the program before partitioning says, where compiled text has lost it: that a product had
  * batch dims, and the constraint behind it, whose line is the cause. */
 static void ask_before(struct doctor *d, const struct evidence_index *before, struct evidence *v,
@@ -332,11 +374,13 @@ static void ask_before(struct doctor *d, const struct evidence_index *before, st
     if (op == HLO_NONE)
         return;
     if (moves && v->kind == COLLECTIVE_ALL_TO_ALL && !v->is_stored &&
-        doctor_is_batched(d->before, evidence_value(d->before, op)))
+        (doctor_is_batched(d->before, evidence_value(d->before, op)) ||
+         doctor_is_of_tables(d->before, op)))
         f->cause = DOCTOR_DISPATCH;
-    bool is_open =
-        f->cause == DOCTOR_MISMATCH || (f->cause == DOCTOR_OPERAND && !doctor_contracts(v));
     hlo_id asks = evidence_constraint_behind(d->before, op);
+    mend_cause(d, op, asks, v, f);
+    bool is_open = f->cause == DOCTOR_MISMATCH ||
+                   (f->cause == DOCTOR_OPERAND && !v->is_paired && !doctor_contracts(v));
     if (v->asks != HLO_NONE || asks == HLO_NONE || (!is_open && !is_asked_for(f->cause)))
         return;
     v->is_asked = true;
@@ -388,6 +432,7 @@ static int examine(struct doctor *d, const struct evidence_index *x,
     v.is_mapped = asks_by_map(d->m, v.asks != HLO_NONE ? v.asks : v.speaker);
     ask_before(d, before, &v, f);
     doctor_cure(d, &v, f);
+    f->is_left_out = f->cause == DOCTOR_CONSTRAINT && v.is_asked_so && v.is_sliced;
     device_groups_release(&groups);
     d->count++;
     return 0;

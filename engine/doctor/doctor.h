@@ -87,7 +87,9 @@ struct doctor_finding {
     bool cure_is_priced;
     struct doctor_traffic cured; /* what is there once a step after the cure; bytes 0: nothing */
     double cured_trips;
-    hlo_id speaker; /* whose metadata it has: `id` but for joined collectives */
+    bool is_left_out; /* its constraint leaves out a mesh axis that is split over before and behind
+                       */
+    hlo_id speaker;   /* whose metadata it has: `id` but for joined collectives */
     struct doctor_planned planned;
 };
 

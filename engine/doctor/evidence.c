@@ -85,6 +85,17 @@ static bool is_cut(const struct hlo_module *m, hlo_id id, int depth)
     return true;
 }
 
+/* A constraint takes it as it was gathered, before anything is cut. */
+static bool is_asked_so(const struct hlo_module *m, hlo_id id)
+{
+    for (int n = 0; n < STEPS_MOST && hlo_at(m, id)->user_count == 1; n++) {
+        id = hlo_user(m, id, 0);
+        if (is_constraint(m, id) || !moves_only(m, id))
+            return is_constraint(m, id);
+    }
+    return false;
+}
+
 /* What lies behind an instruction, nearest first, as far as `passes` lets it: at most NEAR_MOST, so
  * that no graph makes this slow. */
 enum { NEAR_MOST = 64 };
@@ -625,6 +636,7 @@ void evidence_of(const struct evidence_index *x, hlo_id id, enum collective_kind
     out->is_masked = takes_from_one_device(out);
     out->call = out->is_masked ? call_before(out) : HLO_NONE;
     if (kind == COLLECTIVE_ALL_GATHER) {
+        out->is_asked_so = is_asked_so(m, id);
         out->is_update = out->source != HLO_NONE && updates_whole(m, id);
         out->summed = sums_gathered(m, id, out->dim);
     }

@@ -65,6 +65,7 @@ struct evidence {
     const char *stored;  /* the parameter's name; "" */
     bool is_invariant;   /* all of that parameter, and no piece that a loop takes of it */
     bool is_sliced;      /* the result is cut by partition: replicated, then cut */
+    bool is_asked_so;    /* a constraint asks for it as it is here, whatever is cut behind that */
     bool is_masked;      /* takes a select by device number: broadcast from one device */
     hlo_id call;         /* the call to the host that made what it broadcasts; HLO_NONE */
     hlo_id summed;       /* gathered, and all of it goes into this reduce, which adds it up along
@@ -80,6 +81,7 @@ struct evidence {
     bool is_mapped;      /* shard_map is what asks for the split */
     bool is_alone;       /* `op` works elementwise on one value that is no constant */
     bool is_handed_out;  /* from `op` on nothing but elementwise work up to the result */
+    bool is_paired;      /* the program before has each of its rows meet all of another value's */
     int slot;            /* which operand of `op` it becomes; -1: none, it is made of the result */
     hlo_id asks;         /* constraint that follows `op`; HLO_NONE */
     bool is_asked;       /* one follows it, here or in the program before partitioning */

@@ -358,6 +358,23 @@ int64_t device_groups_tiles(const char *sharding, size_t size, uint32_t rank)
     return count;
 }
 
+bool device_groups_tile_dims(const char *sharding, size_t size, uint32_t rank, int64_t out[])
+{
+    struct text t = {sharding, sharding + size};
+    struct grid tiles = {0};
+    bool is_whole = size >= 12 && !memcmp(sharding, "{replicated}", 12);
+
+    if (!is_whole && (!eat_word(&t, "{") || !eat_word(&t, "devices=[") ||
+                      !numbers(&t, "]", tiles.dim, &tiles.rank) || tiles.rank < rank))
+        return false;
+    for (uint32_t d = 0; d < rank; d++) {
+        out[d] = is_whole ? 1 : tiles.dim[d];
+        if (out[d] < 1)
+            return false;
+    }
+    return true;
+}
+
 void device_groups_release(struct device_groups *g)
 {
     free(g->member);

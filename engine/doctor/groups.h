@@ -29,6 +29,8 @@ bool device_groups_have_same(const struct device_groups *g, const char *sharding
 /* Into how many parts this sharding's text cuts a value of `rank` dims; 1: none, or not understood.
  */
 int64_t device_groups_tiles(const char *sharding, size_t size, uint32_t rank);
+/* The same dim by dim; {replicated} is one part of each. False: not understood. */
+bool device_groups_tile_dims(const char *sharding, size_t size, uint32_t rank, int64_t out[]);
 void device_groups_release(struct device_groups *g);
 
 /* What the collective takes on `c`, which has as many devices as the module; `bytes` as

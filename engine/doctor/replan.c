@@ -83,31 +83,6 @@ static int find_wishes(struct replan *x, struct err *e)
 
 /* ---- plans ---- */
 
-/* Every status that splits over the same axes, for memory stays so; row numbers may be whole. What
- * is whole may be split in any way. */
-static uint32_t as_fine(const struct replan *x, const struct doctor_wish *w, status out[FREE_MOST])
-{
-    uint32_t rank = hlo_shape(x->p.m, w->id)->rank, axes = x->p.mesh.axes, count = 0;
-    uint32_t all = 1;
-    char class = hlo_type_info[hlo_shape(x->p.m, w->id)->type].class;
-    bool any = w->asked == 0 || (w->kind == WISH_STORED && strchr("UI", class));
-
-    for (uint32_t a = 0; a < axes; a++)
-        all *= rank + 1;
-    for (uint32_t n = 0; n < all && count < FREE_MOST; n++) {
-        status s = 0;
-        bool fits = true;
-        for (uint32_t a = 0, left = n; a < axes; a++, left /= rank + 1) {
-            unsigned to = left % (rank + 1);
-            s = status_with(s, a, to);
-            fits = fits && (any || (to != 0) == (status_on(w->asked, a) != 0));
-        }
-        if (fits)
-            out[count++] = s;
-    }
-    return count;
-}
-
 /* With all wishes held but those of `freed`. */
 static int solve_freed(struct replan *x, const uint32_t *freed, uint32_t count,
                        struct relaxed_plan *out, struct err *e)
@@ -121,7 +96,7 @@ static int solve_freed(struct replan *x, const uint32_t *freed, uint32_t count,
         any[0] = w->asked;
         for (uint32_t n = 0; n < count; n++) {
             if (freed[n] == k)
-                any_count = as_fine(x, w, any);
+                any_count = doctor_wish_as_fine(&x->p, w, any, FREE_MOST);
         }
         rc = relaxed_hold(x->r, w->id, any, any_count, e);
     }
@@ -604,6 +579,23 @@ static int find_origins(struct replan *x, struct err *e)
     return 0;
 }
 
+/* Constraints that leave out an axis which the value is split over before and behind them. */
+static void find_left_out(struct replan *x)
+{
+    struct hlo_frame line;
+
+    for (uint32_t k = 0; k < x->wish_count; k++) {
+        struct doctor_wish *w = &x->wishes[k];
+        if (w->kind != WISH_CONSTRAINT || !doctor_line_before(x->d, x->p.m->origin[w->id], &line))
+            continue;
+        for (uint32_t n = 0; n < x->d->count && !w->leaves_out; n++) {
+            const struct doctor_finding *f = &x->d->findings[n];
+            w->leaves_out = f->is_left_out && f->has_line && f->line.line == line.line &&
+                            !strcmp(f->line.file, line.file);
+        }
+    }
+}
+
 static int plan_as_asked(struct replan *x, struct err *e)
 {
     int rc = solve_freed(x, NULL, 0, &x->base, e);
@@ -665,6 +657,7 @@ int doctor_replan(struct doctor *d, struct hlo_module *program, const atomic_boo
     rc = find_wishes(x, e);
     if (rc)
         goto out;
+    find_left_out(x);
     rc = find_origins(x, e);
     if (rc)
         goto out;

@@ -267,13 +267,38 @@ bool doctor_wish_of(const struct problem *p, hlo_id id, struct doctor_wish *out)
         hlo_at(m, id)->opcode == HLO_OP_PARAMETER && hlo_at(m, id)->computation == m->entry;
     bool is_copy = hlo_at(m, id)->opcode == HLO_OP_COPY;
 
-    out->id = id;
+    *out = (struct doctor_wish){.id = id};
     if ((!is_stored && !is_copy) || hlo_shape(m, id)->type == HLO_TUPLE ||
         !read_asked(p, id, &out->asked))
         return false;
     out->kind = is_stored ? WISH_STORED : is_result(m, id) ? WISH_RESULT : WISH_CONSTRAINT;
     out->result = out->kind == WISH_RESULT ? result_number(m, id) : 0;
     return true;
+}
+
+uint32_t doctor_wish_as_fine(const struct problem *p, const struct doctor_wish *w, status out[],
+                             uint32_t most)
+{
+    uint32_t rank = hlo_shape(p->m, w->id)->rank, axes = p->mesh.axes, count = 0;
+    uint32_t all = 1;
+    char class = hlo_type_info[hlo_shape(p->m, w->id)->type].class;
+    bool any = w->asked == 0 || (w->kind == WISH_STORED && strchr("UI", class));
+
+    for (uint32_t a = 0; a < axes; a++)
+        all *= rank + 1;
+    for (uint32_t n = 0; n < all && count < most; n++) {
+        status s = 0;
+        bool fits = true;
+        for (uint32_t a = 0, left = n; a < axes; a++, left /= rank + 1) {
+            unsigned to = left % (rank + 1);
+            s = status_with(s, a, to);
+            bool was = status_on(w->asked, a) != 0, is = to != 0;
+            fits = fits && (any || is == was || (is && w->leaves_out));
+        }
+        if (fits)
+            out[count++] = s;
+    }
+    return count;
 }
 
 void doctor_wish_write(const struct problem *p, hlo_id id, status s, struct str *out)

@@ -17,6 +17,7 @@ struct doctor_wish {
     hlo_id id;    /* in the problem's module: a parameter, a constraint, a result */
     status asked; /* as its author has it */
     enum { WISH_STORED, WISH_CONSTRAINT, WISH_RESULT } kind;
+    bool leaves_out; /* a constraint without an axis that the value has: set by who plans again */
     uint32_t result; /* which of several, from 1 on; 0: the only one, or none */
 };
 
@@ -36,6 +37,11 @@ void doctor_wishes_as_copies(struct hlo_module *m);
  * Afterwards a call is a copy. */
 bool doctor_wish_of(const struct problem *p, hlo_id id, struct doctor_wish *out);
 
+/* Every status that splits over the same axes, for memory stays so; row numbers may be whole. What
+ * is whole may be split in any way, and over an axis that a constraint has left out. At most
+ * `most`; how many there are. */
+uint32_t doctor_wish_as_fine(const struct problem *p, const struct doctor_wish *w, status out[],
+                             uint32_t most);
 /* What a wish becomes: store "w" as P('x', None, ('y', 'z')), not P(). Appended. */
 void doctor_wish_write_change(const struct problem *p, const struct doctor_wish *w, status to,
                               struct str *out);

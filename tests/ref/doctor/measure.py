@@ -1,7 +1,7 @@
 """automap doctor against the programs of programs.py (or steps.py), compiled here for 8 simulated devices: lines, causes
 and verdicts against what is known of them, and each planned change put into the program and compiled again.
 
-    python tests/ref/doctor/measure.py AUTOMAP [--gspmd] [--compiled] [--bare] [--of steps|twists] [--half FIRST] [--keep DIR]
+    python tests/ref/doctor/measure.py AUTOMAP [--gspmd] [--compiled] [--bare] [--of steps|twists|users] [--half FIRST] [--keep DIR]
         [--verbose] [NAME ..]
 
 --gspmd: the older partitioner. --compiled: the compiled text with the program before. --bare: without the
