@@ -1,3 +1,4 @@
+#define _GNU_SOURCE /* memmem */
 /* From evidence to a cause: the partitioner's patterns, the surest first. */
 #include "engine/doctor/causes.h"
 
@@ -181,6 +182,44 @@ bool doctor_works_along(const struct hlo_module *m, hlo_id op, int64_t dim)
     default:
         return true;
     }
+}
+
+/* What is solved for, gathered along the dim of which each column is a solution of its own (with
+ * the matrix on the right, each row): devices can share these. */
+static bool is_of_solutions(const struct evidence *v)
+{
+    const struct hlo_attr *side = hlo_attr(v->m, v->op, HLO_ATTR_BACKEND_CONFIG);
+    bool is_right = hlo_attr_is(v->m, v->op, HLO_ATTR_LEFT_SIDE, "false") ||
+                    (side && memmem(side->text, side->size, "side = 82", 9)); /* 'R' */
+
+    return !strcmp(v->primitive, "triangular_solve") && v->slot == 1 && v->dim >= 0 &&
+           hlo_shape(v->m, v->id)->rank - v->dim == (is_right ? 2 : 1);
+}
+
+bool doctor_has_no_batch(const struct evidence *v)
+{
+    static const char *const libraries[] = {"lapack", "cusolver",        "hipsolver",
+                                            "cublas", "magma",           "Qr",
+                                            "Eigh",   "LuDecomposition", "ProductOfElementary"};
+    const struct hlo_attr *target;
+    bool solves = false;
+
+    if (v->op == HLO_NONE || !hlo_at(v->m, v->op)->operand_count ||
+        hlo_shape(v->m, hlo_operand(v->m, v->op, 0))->rank > 2 || is_of_solutions(v))
+        return false;
+    switch (hlo_at(v->m, v->op)->opcode) {
+    case HLO_OP_CHOLESKY:
+    case HLO_OP_TRIANGULAR_SOLVE:
+        return true;
+    case HLO_OP_CUSTOM_CALL:
+        break;
+    default:
+        return false;
+    }
+    target = hlo_attr(v->m, v->op, HLO_ATTR_CUSTOM_CALL_TARGET);
+    for (size_t k = 0; target && k < sizeof libraries / sizeof *libraries; k++)
+        solves = solves || memmem(target->text, target->size, libraries[k], strlen(libraries[k]));
+    return solves;
 }
 
 /* A slice along other dims than the gathered one needs no gather: something else asked for it. */

@@ -20,6 +20,10 @@ bool doctor_contracts(const struct evidence *v);
 /* Whether `op` works along its dim `dim`; taken so where nothing else is known. */
 bool doctor_works_along(const struct hlo_module *m, hlo_id op, int64_t dim);
 
+/* Whether it serves a decomposition or a solve of one matrix, without a batch that devices could
+ * share. */
+bool doctor_has_no_batch(const struct evidence *v);
+
 /* Whether it brings a scatter the rows, or their numbers, of all devices. */
 bool doctor_gathers_rows(const struct evidence *v);
 /* Whether `op` has every row of one value meet every row of another; `rows`: so many of one of

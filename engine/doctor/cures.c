@@ -1,4 +1,3 @@
-#define _GNU_SOURCE /* memmem */
 /* What can be done about a collective: one row a cause, with the price of what is left. */
 #include "engine/cluster/collectives.h"
 #include "engine/decide/partitioner.h"
@@ -295,45 +294,6 @@ static void order(struct doctor_answer *a)
                         : "use the mesh axes in the same order on both sides");
 }
 
-/* What is solved for, gathered along the dim of which each column is a solution of its own (with
- * the matrix on the right, each row): devices can share these. */
-static bool is_of_solutions(const struct evidence *v)
-{
-    const struct hlo_attr *side = hlo_attr(v->m, v->op, HLO_ATTR_BACKEND_CONFIG);
-    bool is_right = hlo_attr_is(v->m, v->op, HLO_ATTR_LEFT_SIDE, "false") ||
-                    (side && memmem(side->text, side->size, "side = 82", 9)); /* 'R' */
-
-    return !strcmp(v->primitive, "triangular_solve") && v->slot == 1 && v->dim >= 0 &&
-           hlo_shape(v->m, v->id)->rank - v->dim == (is_right ? 2 : 1);
-}
-
-/* A decomposition or a solve of one matrix, without a batch that devices could share. */
-static bool has_no_batch(const struct evidence *v)
-{
-    static const char *const libraries[] = {"lapack", "cusolver",        "hipsolver",
-                                            "cublas", "magma",           "Qr",
-                                            "Eigh",   "LuDecomposition", "ProductOfElementary"};
-    const struct hlo_attr *target;
-    bool solves = false;
-
-    if (v->op == HLO_NONE || !hlo_at(v->m, v->op)->operand_count ||
-        hlo_shape(v->m, hlo_operand(v->m, v->op, 0))->rank > 2 || is_of_solutions(v))
-        return false;
-    switch (hlo_at(v->m, v->op)->opcode) {
-    case HLO_OP_CHOLESKY:
-    case HLO_OP_TRIANGULAR_SOLVE:
-        return true;
-    case HLO_OP_CUSTOM_CALL:
-        break;
-    default:
-        return false;
-    }
-    target = hlo_attr(v->m, v->op, HLO_ATTR_CUSTOM_CALL_TARGET);
-    for (size_t k = 0; target && k < sizeof libraries / sizeof *libraries; k++)
-        solves = solves || memmem(target->text, target->size, libraries[k], strlen(libraries[k]));
-    return solves;
-}
-
 static void unsplit(struct doctor_answer *a)
 {
     const struct evidence *v = a->v;
@@ -367,7 +327,7 @@ static void unsplit(struct doctor_answer *a)
                                       ? "the devices' tiles change places"
                                       : "the split moves to another dim and back"));
         verdict_cure(a, "split a dim that the operation does not work along");
-    } else if (has_no_batch(v)) {
+    } else if (doctor_has_no_batch(v)) {
         verdict_judge(
             a, DOCTOR_UNWANTED,
             verdict_say(
@@ -574,6 +534,24 @@ static bool is_asked_whole(const struct evidence *v)
            evidence_meets_pieces(m, v->id);
 }
 
+/* Made whole before the cast to a narrower type. To cast first is not enough: the partitioner
+ * carries the constraint back through the cast. */
+static void cast_late(struct doctor_answer *a)
+{
+    const struct hlo_type_info *from = &hlo_type_info[hlo_shape(a->v->m, a->v->id)->type];
+    const struct hlo_type_info *to = &hlo_type_info[a->v->cast->type];
+
+    verdict_judge(a, DOCTOR_UNWANTED,
+                  verdict_say(a, "%s asks for it whole in %s, and it is cast to %s behind that",
+                              a->v->is_mapped ? "shard_map" : "a constraint", from->name,
+                              to->name));
+    verdict_cure_by(a, COLLECTIVE_ALL_GATHER, a->f->once.bytes * to->bits / from->bits, a->f->trips,
+                    verdict_say(a,
+                                "cast it to %s first, and constrain the cast to the split that it "
+                                "is stored in before it is made whole; or drop the constraint",
+                                to->name));
+}
+
 static void constraint(struct doctor_answer *a)
 {
     if (is_asked_whole(a->v)) {
@@ -600,6 +578,10 @@ static void constraint(struct doctor_answer *a)
                             ? "name that axis in the specs, as the value has it"
                             : "constrain it over that axis too, as the value has it, or "
                               "drop the constraint");
+        return;
+    }
+    if (a->v->cast) {
+        cast_late(a);
         return;
     }
     if (a->v->is_mapped) {

@@ -354,6 +354,8 @@ static void mend_cause(const struct doctor *d, hlo_id op, hlo_id asks, struct ev
     }
     if (v->kind != COLLECTIVE_ALL_GATHER)
         return;
+    if (!v->cast && hlo_shape(d->before, op)->type == part->type)
+        v->cast = moves_cast(d->before, op);
     if (f->cause == DOCTOR_RESHAPE && asks != HLO_NONE &&
         doctor_reshape_keeps(d->before, op, part->rank, v->dim))
         f->cause = DOCTOR_MISMATCH;

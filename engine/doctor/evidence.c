@@ -637,6 +637,7 @@ void evidence_of(const struct evidence_index *x, hlo_id id, enum collective_kind
     out->call = out->is_masked ? call_before(out) : HLO_NONE;
     if (kind == COLLECTIVE_ALL_GATHER) {
         out->is_asked_so = is_asked_so(m, id);
+        out->cast = moves_cast(m, id);
         out->is_update = out->source != HLO_NONE && updates_whole(m, id);
         out->summed = sums_gathered(m, id, out->dim);
     }

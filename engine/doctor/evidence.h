@@ -81,10 +81,11 @@ struct evidence {
     bool is_mapped;      /* shard_map is what asks for the split */
     bool is_alone;       /* `op` works elementwise on one value that is no constant */
     bool is_handed_out;  /* from `op` on nothing but elementwise work up to the result */
-    bool is_paired;      /* the program before has each of its rows meet all of another value's */
-    int slot;            /* which operand of `op` it becomes; -1: none, it is made of the result */
-    hlo_id asks;         /* constraint that follows `op`; HLO_NONE */
-    bool is_asked;       /* one follows it, here or in the program before partitioning */
+    const struct hlo_shape *cast; /* gathered, and cast to this narrower type behind that; NULL */
+    bool is_paired; /* the program before has each of its rows meet all of another value's */
+    int slot;       /* which operand of `op` it becomes; -1: none, it is made of the result */
+    hlo_id asks;    /* constraint that follows `op`; HLO_NONE */
+    bool is_asked;  /* one follows it, here or in the program before partitioning */
 };
 
 void evidence_of(const struct evidence_index *x, hlo_id id, enum collective_kind kind,

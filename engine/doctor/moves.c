@@ -283,3 +283,17 @@ bool moves_plain(const struct hlo_module *m, hlo_id id)
     }
     return true;
 }
+
+const struct hlo_shape *moves_cast(const struct hlo_module *m, hlo_id id)
+{
+    uint8_t bits = hlo_type_info[hlo_shape(m, id)->type].bits;
+
+    for (int n = 0; n < 8 && hlo_at(m, id)->user_count == 1; n++) {
+        id = hlo_user(m, id, 0);
+        if (!moves_only(m, id))
+            break;
+        if (hlo_at(m, id)->opcode == HLO_OP_CONVERT)
+            return hlo_type_info[hlo_shape(m, id)->type].bits < bits ? hlo_shape(m, id) : NULL;
+    }
+    return NULL;
+}

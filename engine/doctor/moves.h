@@ -5,6 +5,7 @@
 
 #include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,6 +39,8 @@ hlo_id moves_kept(const struct hlo_module *m, hlo_id id);
 bool moves_spreads_last(const struct hlo_module *m, hlo_id id, hlo_id user);
 /* It, or the part of a fusion, of this opcode; HLO_NONE: there is none. */
 hlo_id moves_inner(const struct hlo_module *m, hlo_id id, enum hlo_opcode opcode);
+/* What it is cast to, a narrower type, where that alone takes it, through moves; NULL. */
+const struct hlo_shape *moves_cast(const struct hlo_module *m, hlo_id id);
 /* Whether what it calls is an addition; taken so where it calls nothing. */
 bool moves_adds(const struct hlo_module *m, hlo_id id);
 /* The fusion that an instruction stands in; HLO_NONE. */
