@@ -607,8 +607,8 @@ int hlo_costs_new(const struct hlo_module *m, struct hlo_costs *out, struct err 
     int rc = 0;
 
     memset(out, 0, sizeof *out);
-    out->instruction = mem_try(m->count, sizeof *out->instruction);
-    out->times = mem_try(m->count, sizeof *out->times);
+    out->instruction = mem_try_whole(m->count, sizeof *out->instruction);
+    out->times = mem_try_whole(m->count, sizeof *out->times);
     if (once && often && runs && shapes && out->instruction && out->times) {
         sum_up(m, shapes, out, once, often);
         rc = count_runs(m, out->times, runs, e);

@@ -99,7 +99,7 @@ static bool names_grow(struct inliner *in)
 
     while (!in->taken_mask && size < (size_t)in->m->count * 2)
         size *= 2;
-    uint64_t *grown = mem_try(size, sizeof *grown);
+    uint64_t *grown = mem_try_whole(size, sizeof *grown);
 
     if (!grown)
         return false;

@@ -50,6 +50,22 @@ void *mem_try(size_t count, size_t size)
     return p;
 }
 
+enum { WHOLE_LEAST = 1 << 18 }; /* bytes; below, few pages are saved */
+
+void *mem_try_whole(size_t count, size_t size)
+{
+    char *p = mem_try(count, size);
+
+#ifdef MADV_POPULATE_WRITE
+    if (p && size && count >= WHOLE_LEAST / size) {
+        uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)p;
+        uintptr_t begin = (at + page - 1) / page * page, end = (at + count * size) / page * page;
+        madvise(p + (begin - at), end - begin, MADV_POPULATE_WRITE); /* else they come one by one */
+    }
+#endif
+    return p;
+}
+
 void *mem_resize(void *p, size_t size)
 {
     void *grown = realloc(p, size);

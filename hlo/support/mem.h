@@ -13,7 +13,10 @@
 void *mem_alloc(size_t size)
     __attribute__((malloc, returns_nonnull)); /* zeroed; aborts when out of memory */
 void *mem_try(size_t count, size_t size);     /* zeroed; NULL on failure or overflow */
-void *mem_resize(void *p, size_t size);       /* realloc, in large pages where it is large */
+/* The same for what will be written all over, as tables of hashes are: its pages come at once, not
+ * one by one, to be read first and then again to be written. */
+void *mem_try_whole(size_t count, size_t size);
+void *mem_resize(void *p, size_t size); /* realloc, in large pages where it is large */
 
 /* An arena: many small pieces freed together. Not thread-safe. Pieces are zeroed and aligned to 16
  * bytes. `limit` bounds the sum of all pieces; past it, or out of memory, arena_get returns

@@ -19,7 +19,7 @@ static bool grow_slots(struct slots *s)
 {
     struct slots grown = {.count = s->count, .room = s->room ? 2 * s->room : SLOTS_LEAST};
 
-    grown.slot = mem_try(grown.room, sizeof *grown.slot);
+    grown.slot = mem_try_whole(grown.room, sizeof *grown.slot);
     if (!grown.slot)
         return false;
     for (size_t k = 0; k < s->room; k++)

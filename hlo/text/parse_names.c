@@ -84,7 +84,7 @@ static bool grow_names(struct parser *p)
     struct parse_names *n = &p->names, grown = *n;
 
     grown.room = n->room ? n->room * ROOM_GROWTH : ROOM_FIRST;
-    grown.slots = mem_try(grown.room, sizeof *grown.slots);
+    grown.slots = mem_try_whole(grown.room, sizeof *grown.slots);
     if (!grown.slots)
         return false;
     for (size_t i = 0; i < n->room; i++) {

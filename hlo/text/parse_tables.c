@@ -241,7 +241,7 @@ static bool metas_grow(struct parse_metas *m)
 {
     struct parse_metas grown = {.room = m->room ? m->room * 2 : 1024, .count = m->count};
 
-    grown.slots = mem_try(grown.room, sizeof *grown.slots);
+    grown.slots = mem_try_whole(grown.room, sizeof *grown.slots);
     if (!grown.slots)
         return false;
     for (size_t i = 0; i < m->room; i++) {
