@@ -83,11 +83,13 @@ bool hybrid_pins_allow_labels(const struct hybrid_pins *p, uint32_t i, uint32_t 
 
     for (; needed; needed &= needed - 1) {
         const struct hybrid_pin *own = &p->pin[__builtin_ctz(needed)];
-        for (uint32_t c = 0; c < own->classes; c++) {
+        const struct hybrid_named *named = &p->named[own->named];
+        for (uint32_t c = 0; c < named->count; c++) {
             uint32_t parts = 1;
             for (uint32_t x = 0; x < axes; x++)
-                parts *= on[own->class[c]] >> x & 1 ? size[x] : 1;
-            if (!hybrid_pin_allows_parts(own, parts))
+                parts *= on[named->class[c]] >> x & 1 ? size[x] : 1;
+            bool has = i <= named->section[c] && named->section[c] < j;
+            if (has && !hybrid_pin_allows_parts(own, parts))
                 return false;
         }
     }

@@ -8,9 +8,11 @@
  *     stage  LAYER@SERVER    it is on this server, counted from 0
  *     stage  LAYER:tp<=N     it splits a sample in N at most; tp=N: in N
  *     stage  LAYER:dp<=N     it splits the batch in N at most; dp=N: in N
- *     stage  LAYER:NAME=split  classes of this name (as V h shows them), or the class of NAME:DIM,
- *                            that the layer has are split in its stage; =whole: they are not; =N:
- *                            in N
+ *     stage  LAYER:NAME=split  in the stage of the layer all of this name (as V h shows it, without
+ *                            the number of a layer) is split, in every layer of the stage; with a
+ *                            number, or NAME:DIM of a variable, that class is; =whole: it is not;
+ *                            =N: in N. The layer has some of it. What sections share is meant where
+ *                            the layer has it
  *     tp-most  N             every stage splits a sample in N at most */
 #ifndef AUTOMAP_ENGINE_HYBRID_HYBRID_PINS_H
 #define AUTOMAP_ENGINE_HYBRID_HYBRID_PINS_H
@@ -21,7 +23,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { HYBRID_PINS_MOST = 32, HYBRID_PIN_CLASSES_MOST = 16, HYBRID_GROUP_PINS_MOST = 4 };
+enum { HYBRID_PINS_MOST = 32, HYBRID_PIN_CLASSES_MOST = 2048, HYBRID_GROUP_PINS_MOST = 4 };
 
 /* As it is asked for. */
 enum hybrid_wish_kind { HYBRID_WISH_CUT, HYBRID_WISH_KEEP, HYBRID_WISH_STAGE, HYBRID_WISH_TP_MOST };
@@ -42,17 +44,24 @@ enum hybrid_pin_kind {
 };
 struct hybrid_pin {
     enum hybrid_pin_kind kind;
-    uint32_t first, last;                    /* sections */
-    uint32_t device, devices;                /* SERVER: the server's; DEVICES: so many */
-    uint32_t least, most;                    /* TP, DP, GROUP: parts */
-    bool is_everywhere;                      /* TP, DP: every stage keeps it */
-    class_id class[HYBRID_PIN_CLASSES_MOST]; /* GROUP: [classes] */
-    uint32_t classes;
+    uint32_t first, last;     /* sections */
+    uint32_t device, devices; /* SERVER: the server's; DEVICES: so many */
+    uint32_t least, most;     /* TP, DP, GROUP: parts */
+    bool is_everywhere;       /* TP, DP: every stage keeps it */
+    uint32_t named;           /* GROUP: which of hybrid_pins.named */
+};
+
+/* The classes that a pin of a group is about, each where a stage may have it. */
+struct hybrid_named {
+    class_id class[HYBRID_PIN_CLASSES_MOST];   /* [count] */
+    uint16_t section[HYBRID_PIN_CLASSES_MOST]; /* a stage that has this section keeps it there */
+    uint32_t count;
 };
 
 struct hybrid_pins {
     struct hybrid_pin pin[HYBRID_PINS_MOST];
     uint32_t count;
+    struct hybrid_named named[HYBRID_GROUP_PINS_MOST];
 };
 
 /* A stage of sections [i, j) on devices [a, b) keeps all pins. O(pins). */

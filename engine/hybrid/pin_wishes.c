@@ -9,6 +9,7 @@
 #include "engine/plan/explain.h"
 #include "engine/problem/problem.h"
 #include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,9 +108,38 @@ static int make_split(const struct sections *s, const char *text, struct hybrid_
 
 /* ---- groups ---- */
 
-/* The classes of a name that the layer has; NAME:DIM names one. */
-static int find_classes(const struct sections *s, const char *name, struct hybrid_pin *out,
-                        struct err *e)
+static int add_named(struct hybrid_named *out, class_id class, uint32_t section, struct err *e)
+{
+    if (out->count == HYBRID_PIN_CLASSES_MOST)
+        return err_set(e, ERR_LIMIT, "a pin of more than %d classes", HYBRID_PIN_CLASSES_MOST);
+    out->section[out->count] = (uint16_t)section;
+    out->class[out->count++] = class;
+    return 0;
+}
+
+/* A class in the sections [first, end) that have it to themselves; one that sections share where
+ * the layer has it. */
+static int add_class(const struct sections *s, const struct hybrid_pin *pin, class_id class,
+                     uint32_t first, uint32_t end, struct hybrid_named *out, struct err *e)
+{
+    bool is_local = false;
+    int rc = 0;
+
+    for (uint32_t at = 0; at < s->count && !is_local; at++)
+        for (uint32_t m = s->local_base[at]; m < s->local_base[at + 1] && !is_local; m++) {
+            is_local = s->local[m] == class;
+            if (is_local && first <= at && at < end)
+                rc = add_named(out, class, at, e);
+        }
+    return !is_local && sections_have(s, pin->first, pin->last + 1, class)
+               ? add_named(out, class, pin->first, e)
+               : rc;
+}
+
+/* All of a name without the number of a layer; the class of a name with one that the layer has;
+ * NAME:DIM names one. */
+static int find_classes(const struct sections *s, const char *name, const struct hybrid_pin *pin,
+                        struct hybrid_named *out, struct err *e)
 {
     const struct problem *p = s->problem;
     const struct classes *c = &p->classes;
@@ -118,8 +148,10 @@ static int find_classes(const struct sections *s, const char *name, struct hybri
     dim_id d;
 
     if (!explain_find(p, name, &d, e)) {
-        out->class[out->classes++] = c->class_of[d];
-        return 0;
+        class_id k = c->class_of[d];
+        return k != CLASS_NONE && c->info[k].reason == CLASS_ALLOWED
+                   ? add_class(s, pin, k, pin->first, pin->last + 1, out, e)
+                   : 0;
     }
     int rc = class_names_new(c, &p->roles, &names, e);
     if (rc)
@@ -127,15 +159,10 @@ static int find_classes(const struct sections *s, const char *name, struct hybri
     for (class_id k = 0; k < c->count && !rc; k++) {
         if (c->info[k].reason != CLASS_ALLOWED || (!c->info[k].var_dims && !c->info[k].input_dims))
             continue;
-        bool is_it = !strcmp(class_name(&names, k, of), name) ||
-                     !strcmp(hybrid_role_name(&names, k, of), name);
-        if (!is_it || !sections_have(s, out->first, out->last + 1, k))
-            continue;
-        if (out->classes == HYBRID_PIN_CLASSES_MOST)
-            rc = err_set(e, ERR_LIMIT, "\"%.80s\": more than %d classes", name,
-                         HYBRID_PIN_CLASSES_MOST);
-        else
-            out->class[out->classes++] = k;
+        if (!strcmp(hybrid_role_name(&names, k, of), name))
+            rc = add_class(s, pin, k, 0, s->count, out, e);
+        else if (!strcmp(class_name(&names, k, of), name))
+            rc = add_class(s, pin, k, pin->first, pin->last + 1, out, e);
     }
     class_names_release(&names);
     return rc;
@@ -159,7 +186,7 @@ static int read_parts(const char *text, struct hybrid_pin *out, struct err *e)
 
 /* "LAYER:NAME=split"; *found: the text is one. */
 static int make_group(const struct sections *s, const char *text, struct hybrid_pin *out,
-                      bool *found, struct err *e)
+                      struct hybrid_named *named, bool *found, struct err *e)
 {
     const char *colon = strchr(text, ':'), *equals = colon ? strrchr(colon, '=') : NULL;
     char name[512];
@@ -170,19 +197,16 @@ static int make_group(const struct sections *s, const char *text, struct hybrid_
     snprintf(name, sizeof name, "%.*s", (int)(equals - colon - 1), colon + 1);
     int rc = read_parts(equals + 1, out, e);
     rc = rc ? rc : find_layer(s, text, (size_t)(colon - text), &out->first, &out->last, e);
-    rc = rc ? rc : find_classes(s, name, out, e);
+    rc = rc ? rc : find_classes(s, name, out, named, e);
     if (rc)
         return rc;
-    for (uint32_t n = 0; n < out->classes; n++)
-        if (out->class[n] == CLASS_NONE ||
-            s->problem->classes.info[out->class[n]].reason != CLASS_ALLOWED ||
-            !sections_have(s, out->first, out->last + 1, out->class[n]))
-            out->classes = 0;
-    return out->classes ? 0
-                        : err_set(e, ERR_INPUT,
-                                  "\"%.80s\": %.*s has nothing of this name that can be split, "
-                                  "expected a name as V h shows it, or NAME:DIM of a variable",
-                                  name, (int)(colon - text < 80 ? colon - text : 80), text);
+    for (uint32_t n = 0; n < named->count; n++)
+        if (out->first <= named->section[n] && named->section[n] <= out->last)
+            return 0;
+    return err_set(e, ERR_INPUT,
+                   "\"%.80s\": %.*s has nothing of this name that can be split, "
+                   "expected a name as V h shows it, or NAME:DIM of a variable",
+                   name, (int)(colon - text < 80 ? colon - text : 80), text);
 }
 
 static int make_tp_most(const char *text, struct hybrid_pin *out, struct err *e)
@@ -194,14 +218,14 @@ static int make_tp_most(const char *text, struct hybrid_pin *out, struct err *e)
 }
 
 static int make_stage(const struct sections *s, const struct cluster *c, const char *text,
-                      struct hybrid_pin *out, struct err *e)
+                      struct hybrid_pin *out, struct hybrid_named *named, struct err *e)
 {
     size_t size = strcspn(text, "=@");
     uint32_t number;
     bool found = false;
     int rc = make_split(s, text, out, &found, e);
 
-    rc = rc || found ? rc : make_group(s, text, out, &found, e);
+    rc = rc || found ? rc : make_group(s, text, out, named, &found, e);
     if (rc || found)
         return rc;
     if (!text[size] || !read_number(text + size + 1, &number))
@@ -240,13 +264,13 @@ static int make_keep(const struct sections *s, const char *text, struct hybrid_p
 }
 
 static int make_pin(const struct sections *s, const struct cluster *c, const struct hybrid_wish *w,
-                    struct hybrid_pin *out, struct err *e)
+                    struct hybrid_pin *out, struct hybrid_named *named, struct err *e)
 {
     int rc;
 
     *out = (struct hybrid_pin){0};
     if (w->kind == HYBRID_WISH_STAGE)
-        return make_stage(s, c, w->text, out, e);
+        return make_stage(s, c, w->text, out, named, e);
     if (w->kind == HYBRID_WISH_TP_MOST)
         return make_tp_most(w->text, out, e);
     if (w->kind == HYBRID_WISH_KEEP)
@@ -268,14 +292,20 @@ int hybrid_pins_make(const struct sections *s, const struct cluster *c,
     if (count > HYBRID_PINS_MOST)
         return err_set(e, ERR_LIMIT, "more than %d pins", HYBRID_PINS_MOST);
     for (uint32_t n = 0; n < count; n++) {
-        int rc = make_pin(s, c, &wish[n], &out->pin[n], e);
+        struct hybrid_named *named = mem_try(1, sizeof *named);
+        int rc =
+            named ? make_pin(s, c, &wish[n], &out->pin[n], named, e) : err_no_memory(e, "for pins");
+        if (!rc && out->pin[n].kind == HYBRID_PIN_GROUP && groups == HYBRID_GROUP_PINS_MOST)
+            rc = err_set(e, ERR_LIMIT, "more than %d pins of what a stage splits",
+                         HYBRID_GROUP_PINS_MOST);
+        if (!rc && out->pin[n].kind == HYBRID_PIN_GROUP) {
+            out->pin[n].named = groups;
+            out->named[groups++] = *named;
+        }
+        free(named);
         if (rc)
             return rc;
-        groups += out->pin[n].kind == HYBRID_PIN_GROUP;
     }
-    if (groups > HYBRID_GROUP_PINS_MOST)
-        return err_set(e, ERR_LIMIT, "more than %d pins of what a stage splits",
-                       HYBRID_GROUP_PINS_MOST);
     out->count = count;
     return 0;
 }

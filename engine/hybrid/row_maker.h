@@ -23,6 +23,7 @@ struct row_kind {
 /* A label that pins of groups ask for: of a row's `slot`-th label, by these pins. */
 struct row_need {
     uint32_t slot, pin; /* into pins->pin */
+    uint32_t kind;      /* of sections whose local label it is; UINT32_MAX: of shared ones */
 };
 
 struct row_maker {
@@ -35,7 +36,8 @@ struct row_maker {
     uint32_t *sigma_must; /* [sigma_count] bits of pins that its rows keep */
     size_t sigma_count, sigma_room, must_room, sigma_limit;
     struct row_need *need; /* [needs] */
-    uint32_t needs, must;  /* bits of pins that the row being made has to keep */
+    size_t need_room;
+    uint32_t needs, must; /* bits of pins that the row being made has to keep */
     uint32_t sigmas_most, choices_most;
     bool is_ideal;
     bool is_merged;   /* an ideal row for each label of the batch, over all sigmas with it */

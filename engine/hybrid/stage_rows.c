@@ -253,29 +253,51 @@ static bool list_sigmas(struct row_maker *k)
     return ok;
 }
 
-/* Which labels of a row pins of groups are about. */
+/* A label of a row, once for each pin. */
+static bool add_need(struct row_maker *k, struct row_need need)
+{
+    for (uint32_t n = 0; n < k->needs; n++)
+        if (k->need[n].slot == need.slot && k->need[n].pin == need.pin)
+            return true;
+    if (!mem_grow(&k->need, &k->need_room, k->needs, 1))
+        return false;
+    k->need[k->needs++] = need;
+    return true;
+}
+
+/* Which labels of a row pins of groups are about: equal sections have theirs in one place. */
 static bool list_needs(struct row_maker *k)
 {
     const struct hybrid_pins *pins = k->t->options.pins;
     const struct sections *s = k->costs.s;
-    size_t room = 0;
+    bool ok = true;
 
-    for (uint32_t n = 0; pins && n < pins->count; n++)
-        for (uint32_t c = 0; c < pins->pin[n].classes; c++) {
-            class_id class = pins->pin[n].class[c];
-            for (uint32_t m = 0; m < s->shared_count; m++)
-                if (s->shared[m] == class && mem_grow(&k->need, &room, k->needs, 1))
-                    k->need[k->needs++] = (struct row_need){m, n};
-            for (uint32_t at = pins->pin[n].first; at <= pins->pin[n].last; at++)
-                for (uint32_t m = s->local_base[at]; m < s->local_base[at + 1]; m++)
-                    if (s->local[m] == class && mem_grow(&k->need, &room, k->needs, 1))
-                        k->need[k->needs++] = (struct row_need){
-                            k->t->kind_at[s->kind[at]] + m - s->local_base[at], n};
+    for (uint32_t left = hybrid_pins_of_groups(pins); left && ok; left &= left - 1) {
+        uint32_t pin = (uint32_t)__builtin_ctz(left);
+        const struct hybrid_named *named = &pins->named[pins->pin[pin].named];
+        for (uint32_t c = 0; c < named->count && ok; c++) {
+            uint32_t at = named->section[c], kind = s->kind[at], base = s->local_base[at];
+            for (uint32_t m = 0; m < s->shared_count && ok; m++)
+                if (s->shared[m] == named->class[c])
+                    ok = add_need(k, (struct row_need){m, pin, UINT32_MAX});
+            for (uint32_t m = base; m < s->local_base[at + 1] && ok; m++)
+                if (s->local[m] == named->class[c])
+                    ok = add_need(k, (struct row_need){k->t->kind_at[kind] + m - base, pin, kind});
         }
-    return !hybrid_pins_of_groups(pins) || k->need;
+    }
+    return ok;
 }
 
-/* The pins of groups that a row keeps wherever they hold. */
+/* Some labels of a section of this kind are the row's. */
+static bool has_kind(const struct row_maker *k, const struct rows *r, uint32_t row, uint32_t kind)
+{
+    size_t at = ((size_t)row * k->costs.s->kinds + kind) * ROW_FIGURES;
+
+    return r->figure[at + ROW_FORWARD] < INFINITY;
+}
+
+/* The pins of groups that a row keeps wherever they hold: stages without a section that cannot are
+ * none the worse for it. */
 static void find_kept(struct row_maker *k, struct rows *r, uint32_t row, uint32_t must)
 {
     const uint8_t *labels = r->labels + (size_t)row * k->t->row_size;
@@ -283,7 +305,8 @@ static void find_kept(struct row_maker *k, struct rows *r, uint32_t row, uint32_
 
     r->keeps[row] = k->is_ideal ? must : UINT32_MAX;
     for (uint32_t n = 0; n < k->needs && !k->is_ideal; n++)
-        if (!hybrid_pin_allows_parts(&pins->pin[k->need[n].pin],
+        if ((k->need[n].kind == UINT32_MAX || has_kind(k, r, row, k->need[n].kind)) &&
+            !hybrid_pin_allows_parts(&pins->pin[k->need[n].pin],
                                      k->costs.labels.parts[labels[k->need[n].slot]]))
             r->keeps[row] &= ~((uint32_t)1 << k->need[n].pin);
 }

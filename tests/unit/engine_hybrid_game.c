@@ -105,7 +105,7 @@ static void play_at_random(const char *model, const char *cluster, double share,
 
     begin(c, model, cluster, share, stages);
     if (pin)
-        c->pins = (struct hybrid_pins){{*pin}, 1};
+        c->pins = (struct hybrid_pins){.pin = {*pin}, .count = 1};
     rl_rng_seed(&rng, 7, 0);
     assert_int_equal(hybrid_space_new(&c->space, &e), 0);
     for (uint32_t n = 0; n < times; n++) {

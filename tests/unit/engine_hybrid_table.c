@@ -114,15 +114,20 @@ static bool may_have(const struct labelling *l, class_id k, label a)
     return true;
 }
 
-/* By the words of the pins: a stage that has the section keeps them. */
+/* By the words of the pins: a stage that has the section keeps them, in all sections it has. */
 static bool keeps(const struct case_of *c, uint32_t i, uint32_t j, const label *on,
                   const uint32_t *size)
 {
     for (uint32_t n = 0; n < c->pins.count; n++) {
         const struct hybrid_pin *p = &c->pins.pin[n];
-        uint32_t parts = (on[p->class[0]] & 1 ? size[0] : 1) * (on[p->class[0]] & 2 ? size[1] : 1);
-        if (i <= p->first && p->first < j && (parts < p->least || parts > p->most))
-            return false;
+        for (uint32_t m = 0; m < c->pins.named[n].count; m++) {
+            label own = on[c->pins.named[n].class[m]];
+            uint32_t parts = (own & 1 ? size[0] : 1) * (own & 2 ? size[1] : 1);
+            uint32_t at = c->pins.named[n].section[m];
+            if (i <= p->first && p->first < j && i <= at && at < j &&
+                (parts < p->least || parts > p->most))
+                return false;
+        }
     }
     return true;
 }
@@ -279,7 +284,7 @@ static void test_labellings_with_overlap(void **unused)
 static void test_pins_of_groups(void **unused)
 {
     (void)unused;
-    for (pinned = 1; pinned <= 2; pinned++) {
+    for (pinned = 1; pinned <= 4; pinned++) {
         check_labellings("mlp", "v100-1x4", 4);
         check_labellings("t5-tiny", "rtx3090-1x2", 2);
         check_labellings("t5-tiny", "v100-1x4", 1);

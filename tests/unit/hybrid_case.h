@@ -27,7 +27,48 @@ static double overlap = 0.25;
 
 static const char *own_text; /* a module in place of the shipped one; NULL: none */
 
-static uint32_t pinned; /* in which of two ways; 0: not */
+static uint32_t pinned; /* in which of four ways; 0: not */
+
+static inline void pin_one(struct hybrid_pins *p, uint32_t section, class_id class, uint32_t least,
+                           uint32_t most)
+{
+    struct hybrid_named *named = &p->named[p->count];
+
+    named->class[0] = class;
+    named->section[0] = (uint16_t)section;
+    named->count = 1;
+    p->pin[p->count] = (struct hybrid_pin){.kind = HYBRID_PIN_GROUP,
+                                           .first = section,
+                                           .last = section,
+                                           .least = least,
+                                           .most = most,
+                                           .named = p->count};
+    p->count++;
+}
+
+/* The first local class of every section is whole, or split, in the stage of the last that has
+ * some; the last of each is the other way in the stage of the first. */
+static inline void pin_everywhere(struct case_of *c)
+{
+    const struct sections *s = &c->s;
+
+    for (uint32_t n = 0; n < s->count; n++) {
+        uint32_t base = s->local_base[n], end = s->local_base[n + 1];
+        for (uint32_t which = 0; which < 2 && end - base > 1; which++) {
+            bool whole = which == (pinned == 3);
+            class_id k = s->local[which ? end - 1 : base];
+            if (c->pins.count < 2) {
+                pin_one(&c->pins, n, k, whole ? 1 : 2, whole ? 1 : 4);
+                continue;
+            }
+            struct hybrid_named *named = &c->pins.named[which];
+            named->class[named->count] = k;
+            named->section[named->count++] = (uint16_t)n;
+            if (!which)
+                c->pins.pin[which].first = c->pins.pin[which].last = n;
+        }
+    }
+}
 
 /* A local class of one section is whole, one of the next that has some is split, or the other way
  * round; the last shared one is split in two where the last section is. */
@@ -35,28 +76,18 @@ static inline void pin_groups(struct case_of *c)
 {
     const struct sections *s = &c->s;
 
+    c->o.pins = &c->pins;
+    if (pinned > 2) {
+        pin_everywhere(c);
+        return;
+    }
     for (uint32_t n = 0; n < s->count && c->pins.count < 2; n++)
         if (s->local_base[n + 1] > s->local_base[n]) {
             bool whole = !c->pins.count == (pinned == 1);
-            c->pins.pin[c->pins.count++] =
-                (struct hybrid_pin){.kind = HYBRID_PIN_GROUP,
-                                    .first = n,
-                                    .last = n,
-                                    .least = whole ? 1 : 2,
-                                    .most = whole ? 1 : 4,
-                                    .class = {s->local[s->local_base[n]]},
-                                    .classes = 1};
+            pin_one(&c->pins, n, s->local[s->local_base[n]], whole ? 1 : 2, whole ? 1 : 4);
         }
     if (s->shared_count > 1)
-        c->pins.pin[c->pins.count++] =
-            (struct hybrid_pin){.kind = HYBRID_PIN_GROUP,
-                                .first = s->count - 1,
-                                .last = s->count - 1,
-                                .least = 2,
-                                .most = 2,
-                                .class = {s->shared[s->shared_count - 1]},
-                                .classes = 1};
-    c->o.pins = &c->pins;
+        pin_one(&c->pins, s->count - 1, s->shared[s->shared_count - 1], 2, 2);
 }
 
 static inline void load_own(const char *devices, struct problem *p)
