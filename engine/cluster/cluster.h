@@ -134,6 +134,16 @@ static inline double cluster_bandwidth(const struct cluster_device *d)
     return d->share > 0 ? d->bandwidth * d->share : d->bandwidth;
 }
 
+/* What a copy reaches of a data sheet's bandwidth (tests/ref/reality/a100-8x8.yaml). */
+#define CLUSTER_COPY_SHARE 0.9
+/* The same for a few long streams that are read and written once. */
+static inline double cluster_stream_bandwidth(const struct cluster_device *d)
+{
+    double share = d->share > CLUSTER_COPY_SHARE ? d->share : CLUSTER_COPY_SHARE;
+
+    return d->share > 0 ? d->bandwidth * share : d->bandwidth;
+}
+
 /* Peak for a number format; one that the file does not give comes from a related format: f16 and
  * bf16 from each other, then f32; f8 from f16, s8 from f8, f64 half of f32. Always > 0. */
 double cluster_peak(const struct cluster_device *d, enum peak_type t);

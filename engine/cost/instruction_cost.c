@@ -291,6 +291,57 @@ static double updated_piece(const struct step_tables *t, hlo_id id, struct split
                           training_axes(t->training, param, split.on));
 }
 
+/* The part of a local fresh gradient that this device adds: its piece from ZeRO 2 on. */
+static double added_piece(const struct step_tables *t, hlo_value v, struct split split)
+{
+    const struct classes *c = t->labels->classes;
+    class_id list[ZERO_CLASSES_MOST];
+    label over = 0;
+
+    if (t->batching.zero < 2 || !split.on || !(t->training->adding[v] & ADDING_SUMS))
+        return 1;
+    for (uint32_t k = training_sums(c, c->m->value_instruction[v], list); k; k--)
+        over |= split.on[list[k - 1]];
+    return training_piece(t->training, t->labels, split.on, v, over);
+}
+
+/* Bytes that adding up its fresh gradients moves each time but the first (adding_up.h). */
+static double adding_bytes(const struct step_tables *t, hlo_id id, struct split split)
+{
+    const struct classes *c = t->labels->classes;
+    uint32_t first = operand_leaf_count(c, id);
+    double bytes = 0;
+
+    for (uint32_t leaf = first; leaf < class_leaf_count(c, id); leaf++) {
+        hlo_value v = c->m->leaf_base[id] + leaf - first;
+        if (t->training->adding[v])
+            bytes += (t->training->adding[v] & ADDING_TIMES) *
+                     (double)hlo_value_shape(c->m, v)->bytes * leaf_share(t, id, leaf, split) *
+                     added_piece(t, v, split);
+    }
+    return bytes;
+}
+
+static double adding_ms(const struct step_tables *t, hlo_id id, struct split split)
+{
+    uint32_t k = t->batching.micro_batches;
+
+    return k > 1 ? (k - 1.0) / k * adding_bytes(t, id, split) /
+                       cluster_stream_bandwidth(&t->device) * 1e3
+                 : 0;
+}
+
+double step_tables_adding_ms(const struct step_tables *t, hlo_id id, const struct cluster_device *d,
+                             uint32_t micro_batches)
+{
+    const struct hlo_module *m = t->labels->classes->m;
+    double bytes = 0, k = micro_batches;
+
+    for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++)
+        bytes += (t->training->adding[v] & ADDING_TIMES) * (double)hlo_value_shape(m, v)->bytes;
+    return (k - 1) / k * bytes / cluster_stream_bandwidth(d) * 1e3;
+}
+
 /* Flops, bytes and computing of one instruction. What only passes values on, and free values that
  * every use makes for itself, cost nothing. */
 static struct instruction_cost compute_of(const struct step_tables *t, hlo_id id,
@@ -323,13 +374,19 @@ static struct instruction_cost compute_of(const struct step_tables *t, hlo_id id
         ms += t->device.launch_ms;
     if (t->measured_ms && t->measured_ms[id] >= 0)
         ms = t->measured_ms[id] * shares;
-    out.compute_ms = ms * out.times;
+    out.adding_ms = adding_ms(t, id, split) * out.times;
+    out.compute_ms = ms * out.times + out.adding_ms;
     return out;
 }
 
 double step_tables_compute_ms(const struct step_tables *t, hlo_id id, const double *share)
 {
     return compute_of(t, id, (struct split){NULL, share}).compute_ms;
+}
+
+double step_tables_compute_adding_ms(const struct step_tables *t, hlo_id id, const double *share)
+{
+    return compute_of(t, id, (struct split){NULL, share}).adding_ms;
 }
 
 struct reduction step_tables_reduction(const struct step_tables *t, hlo_id id, uint32_t factor,

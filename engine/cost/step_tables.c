@@ -122,7 +122,8 @@ static void hash_pattern(const struct step_tables *t, hlo_id id, const class_id 
         for (uint32_t leaf = 0; leaf < leaves; leaf++) {
             hlo_value v = hlo_factors_value(c->m, id, leaf);
             uint32_t key[4] = {c->m->shapes[c->m->value_shape[v]].bare,
-                               t->traffic->weight[c->leaf_base[id] + leaf], t->training->waits[v],
+                               t->traffic->weight[c->leaf_base[id] + leaf],
+                               t->training->waits[v] | (uint32_t)t->training->adding[v] << 1,
                                c->is_gathered[c->leaf_base[id] + leaf]};
             x = mem_hash(key, sizeof key, x);
         }

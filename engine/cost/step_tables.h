@@ -14,7 +14,8 @@
  * meet have disjoint labels, so the table covers every case.
  *
  * With k micro-batches the passes run k times on shares 1/k as large, with k times the launches
- * and latencies; an all-reduce that may wait (training.h) runs once. ZeRO: an all-reduce is a
+ * and latencies, and gradients are added up (adding_up.h); an all-reduce that may wait (training.h)
+ * runs once. ZeRO: an all-reduce is a
  * reduce-scatter and an all-gather, so storing optimizer state in pieces along the gradient's axes
  * is free (level 1). Level 2 scatters the gradient in every pass: k - 1 more. Level 3 gathers the
  * variable in the forward and in the backward pass instead of after the update: 2k - 1 more. These
@@ -86,7 +87,8 @@ void step_tables_release(struct step_tables *t);
 struct instruction_cost {
     double flops, bytes;                 /* local, one execution */
     double compute_ms, communication_ms; /* times executions */
-    double beside_ms;                    /* the part of it that may run beside computation */
+    double adding_ms;                    /* the part of computing that adds up gradients */
+    double beside_ms; /* the part of communication that may run beside computation */
     double times;
     double reduced_bytes;   /* of its all-reduces together, local, one execution */
     uint32_t reduced_count; /* results they reduce */
@@ -111,6 +113,10 @@ struct instruction_scaling {
     double host_link;                /* as step_tables.host_link */
 };
 struct instruction_scaling step_tables_scaling(const struct step_tables *t, hlo_id id, class_id k);
+/* What adding up its fresh gradients (adding_up.h) takes in each of so many micro-batches, whole.
+ */
+double step_tables_adding_ms(const struct step_tables *t, hlo_id id, const struct cluster_device *d,
+                             uint32_t micro_batches);
 /* Its roofline on device `d`: max(flops / peak, bytes / bandwidth) + launch. Measured: x times it.
  */
 double instruction_scaling_ms(const struct instruction_scaling *s, const struct cluster_device *d,
@@ -138,6 +144,7 @@ label step_tables_spare_axes(const struct step_tables *t, hlo_id id, label used)
 /* The same factor by factor, for callers who split two factors of one class differently: share[k]
  * belongs to the instruction's k-th factor; `factor` indexes classes->factors. */
 double step_tables_compute_ms(const struct step_tables *t, hlo_id id, const double *share);
+double step_tables_compute_adding_ms(const struct step_tables *t, hlo_id id, const double *share);
 struct reduction step_tables_reduction(const struct step_tables *t, hlo_id id, uint32_t factor,
                                        label over, const double *share);
 

@@ -1,4 +1,5 @@
 #include "engine/cost/training.h"
+#include "engine/cost/adding_up.h"
 #include "engine/cost/variable_uses.h"
 #include "engine/decide/classes.h"
 #include "hlo/meaning/factors.h"
@@ -468,10 +469,11 @@ int training_new(const struct classes *c, const struct hlo_roles *r, struct trai
     t.is_summed = mem_try(c->m->value_count, 1);
     t.waits = mem_try(c->m->value_count, 1);
     t.is_state = mem_try(c->m->value_count, 1);
+    t.adding = mem_try(c->m->value_count, 1);
     t.variables = mem_try(r->param_count, sizeof *t.variables);
     t.update_of = mem_try(c->m->count, sizeof *t.update_of);
     if (!t.update_of || !places || !t.is_once || !t.is_summed || !t.waits || !t.is_state ||
-        !t.variables) {
+        !t.adding || !t.variables) {
         rc = err_no_memory(e, "for the parts of a training step");
         goto out;
     }
@@ -488,6 +490,7 @@ int training_new(const struct classes *c, const struct hlo_roles *r, struct trai
     rc = find_reduced(&t, e);
     if (rc)
         goto out;
+    adding_up_find(&t);
     rc = variable_uses_find(&t, e);
 out:
     free(places);
@@ -504,6 +507,7 @@ void training_release(struct training *t)
     free(t->is_summed);
     free(t->waits);
     free(t->is_state);
+    free(t->adding);
     free(t->variables);
     free(t->update_of);
     memset(t, 0, sizeof *t);

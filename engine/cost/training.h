@@ -25,6 +25,12 @@
 
 enum { ZERO_LEVEL_MOST = 3, ZERO_CLASSES_MOST = 6, MICRO_BATCHES_MOST = 1 << 16 };
 
+/* Bits of training.adding. */
+enum {
+    ADDING_TIMES = 127,
+    ADDING_SUMS = 128 /* what makes it sums over all that the variable's gradient is summed over */
+};
+
 /* One entry parameter leaf (index as in roles.params). */
 struct training_variable {
     class_id reduced[ZERO_CLASSES_MOST]; /* classes its gradient is summed over; ascending */
@@ -47,6 +53,8 @@ struct training {
                               product */
     uint32_t *update_of; /* [instructions] the variable (into roles->params) whose update it is part
                             of, element by element; HLO_NONE */
+    uint8_t *adding;     /* [values] of a fresh gradient: adding it up moves ADDING_TIMES its own
+                            bytes (adding_up.h); 0: of others */
     uint8_t *waits;      /* [values] its partial result may wait for the sum over the passes */
     struct training_variable *variables; /* [roles->param_count] */
 };

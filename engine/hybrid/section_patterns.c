@@ -35,7 +35,8 @@ static uint32_t instruction_pattern(const struct sections *s, hlo_id id, double 
     for (uint32_t leaf = 0; leaf < leaves; leaf++) {
         hlo_value v = hlo_factors_value(c->m, id, leaf);
         uint32_t key[] = {c->m->shapes[c->m->value_shape[v]].bare,
-                          p->traffic.weight[c->leaf_base[id] + leaf], p->training.waits[v],
+                          p->traffic.weight[c->leaf_base[id] + leaf],
+                          p->training.waits[v] | (uint32_t)p->training.adding[v] << 1,
                           c->is_gathered[c->leaf_base[id] + leaf]};
         for (int h = 0; h < 2; h++)
             hash[h] = mem_hash(key, sizeof key, hash[h]);

@@ -239,7 +239,7 @@ int pipeline_explain(const struct pipeline *l, const struct pipeline_plan *p, hl
     const struct order *o = &l->order;
     const struct instruction_scaling s =
         step_tables_scaling(&l->problem->step_tables, id, o->steps.batch);
-    char ms[UNITS_ROOM];
+    char ms[UNITS_ROOM], of_it[UNITS_ROOM];
     bool any = false;
 
     for (uint32_t n = 0; n < o->steps.op_count; n++) {
@@ -252,6 +252,10 @@ int pipeline_explain(const struct pipeline *l, const struct pipeline_plan *p, hl
         uint32_t replicas = p->plan.device[stage + 1] - p->plan.device[stage];
         double x =
             l->all.share[replicas] * l->all.options.micro_batch / (double)o->steps.batch_size;
+        const struct cluster_device *d =
+            cluster_type_of(&l->problem->cluster, p->plan.device[stage]);
+        double adding =
+            step_tables_adding_ms(&l->problem->step_tables, id, d, l->all.options.micro_batches);
         str_format(out, "%s", hlo_name(l->problem->m, id));
         if (op->trip != UNROLL_NONE)
             str_format(out, ", trip %u of its loop,", op->trip);
@@ -259,11 +263,13 @@ int pipeline_explain(const struct pipeline *l, const struct pipeline_plan *p, hl
             out,
             " runs on stage %u, devices %u-%u, in the %s pass, at position %u of %u (%.1f %% of "
             "the forward compute): "
-            "%s for a micro-batch\n",
+            "%s for a micro-batch",
             stage, p->plan.device[stage], p->plan.device[stage + 1] - 1,
             op->is_backward ? "backward" : "forward", at, o->count, 100 * pipeline_share(l, at),
-            units_ms(ms, instruction_scaling_ms(
-                             &s, cluster_type_of(&l->problem->cluster, p->plan.device[stage]), x)));
+            units_ms(ms, instruction_scaling_ms(&s, d, x) + adding));
+        if (adding > 0)
+            str_format(out, ", of it %s adding up its gradient", units_ms(of_it, adding));
+        str_add(out, "\n");
         add_again(o, p, n, stage, out);
         any = true;
     }

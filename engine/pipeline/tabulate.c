@@ -77,15 +77,18 @@ static void add_compute(const struct maker *k, uint32_t n)
     struct instruction_scaling s = step_tables_scaling(&k->p->step_tables, op->id, k->u->batch);
     uint32_t at = point_of(k, n) + 1;
     double *again = again_of(k, n);
+    uint32_t micro_batches = k->in->options.micro_batches;
     double times = op->times * (class_leaf_count(&k->p->classes, op->id) ? 1 : k->samples);
 
     for (uint32_t t = 0; t < k->in->types; t++) {
         const struct cluster_device *d = &k->p->cluster.type[k->in->cluster_type[t]];
         double before = -1, ms = 0;
+        double adding =
+            op->times * step_tables_adding_ms(&k->p->step_tables, op->id, d, micro_batches);
         for (uint32_t r = 1; r <= k->in->devices; r++) {
             double x = k->samples * k->in->share[r];
             if (x != before)
-                ms = times * instruction_scaling_ms(&s, d, x);
+                ms = times * instruction_scaling_ms(&s, d, x) + adding;
             if (r == 1 && again)
                 again[pipe_again_column(t, op->is_backward)] += ms;
             before = x;

@@ -33,17 +33,24 @@ static enum cost_part part_of(const struct problem *p, hlo_id id)
 
 enum { FACTORS_MOST = 256 };
 
-double plan_compute_ms(const struct plan *p, hlo_id id)
+/* Computing of one instruction, and what of it adds up gradients; ms per step. */
+struct computing {
+    double all_ms, adding_ms;
+};
+
+static struct computing computing_of(const struct plan *p, hlo_id id)
 {
     const struct problem *q = p->problem;
     const struct classes *c = &q->classes;
     double share[FACTORS_MOST];
     uint32_t first = c->factor_base[id], count = c->factor_base[id + 1] - first;
 
-    if (!p->relaxed)
-        return step_tables_instruction(&q->step_tables, id, p->on).compute_ms;
+    if (!p->relaxed) {
+        struct instruction_cost cost = step_tables_instruction(&q->step_tables, id, p->on);
+        return (struct computing){cost.compute_ms, cost.adding_ms};
+    }
     if (q->costs.times[id] <= 0 || count > FACTORS_MOST)
-        return 0;
+        return (struct computing){0};
     for (uint32_t k = 0; k < count; k++) {
         const struct class_factor *f = &c->factors[first + k];
         label over = status_dim(p->relaxed->choice[id], q->mesh.axes, k);
@@ -52,7 +59,13 @@ double plan_compute_ms(const struct plan *p, hlo_id id)
                        ? label_share(&q->labels, f->class, over)
                        : label_part(&q->labels, f->class, over, f->size);
     }
-    return step_tables_compute_ms(&q->step_tables, id, share);
+    return (struct computing){step_tables_compute_ms(&q->step_tables, id, share),
+                              step_tables_compute_adding_ms(&q->step_tables, id, share)};
+}
+
+double plan_compute_ms(const struct plan *p, hlo_id id)
+{
+    return computing_of(p, id).all_ms;
 }
 
 struct cost_parts plan_cost_parts(const struct plan *p)
@@ -60,8 +73,11 @@ struct cost_parts plan_cost_parts(const struct plan *p)
     struct cost_parts out = {.ms = {[PART_COMMUNICATION] = p->cost.communication_ms}};
 
     for (hlo_id id = 0; id < p->problem->m->count; id++) {
-        if (p->problem->costs.times[id] > 0)
-            out.ms[part_of(p->problem, id)] += plan_compute_ms(p, id);
+        if (p->problem->costs.times[id] <= 0)
+            continue;
+        struct computing ms = computing_of(p, id);
+        out.ms[part_of(p->problem, id)] += ms.all_ms - ms.adding_ms;
+        out.ms[PART_MOVEMENT] += ms.adding_ms;
     }
     return out;
 }

@@ -13,7 +13,8 @@ enum cost_part {
     PART_PRODUCTS,     /* matrix products */
     PART_CONVOLUTIONS, /* */
     PART_KERNELS,      /* custom-calls and other opaque kernels: attention, factorisations */
-    PART_MOVEMENT,     /* everything else in the passes: memory traffic of element-wise work */
+    PART_MOVEMENT,     /* everything else in the passes: memory traffic of element-wise work, and
+                          adding up gradients over micro-batches */
     PART_UPDATE,       /* of variables and optimizer state */
     PART_COMMUNICATION,
     PART_COUNT

@@ -488,6 +488,9 @@ int explain_instruction(const struct plan *p, hlo_id id, struct str *out, struct
     }
     str_format(out, "\n  compute   %12s  %.4g flops, %s moved, %g times a step\n",
                units_ms(a, cost.compute_ms), cost.flops, units_bytes(b, cost.bytes), cost.times);
+    if (cost.adding_ms > 0)
+        str_format(out, "  of it     %12s  adding up its gradient over %u micro-batches\n",
+                   units_ms(a, cost.adding_ms), q->step_tables.batching.micro_batches);
     if (kernel_is_unknown(q->m, id)) {
         str_add(out, "  no kernel rule says how it splits and what it costs: it runs whole, its "
                      "time is that of its bytes;\n  a rule to start from, for --kernels FILE:\n\n");

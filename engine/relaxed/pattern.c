@@ -409,7 +409,8 @@ static void hash_pattern(const struct build *b, uint64_t hash[2])
             hlo_value v = hlo_factors_value(c->m, k->id, leaf);
             uint32_t key[3] = {c->m->shapes[c->m->value_shape[v]].bare,
                                (uint32_t)(t->traffic->weight[c->leaf_base[k->id] + leaf] << 1 |
-                                          t->training->waits[v]),
+                                          t->training->waits[v]) |
+                                   (uint32_t)t->training->adding[v] << 24,
                                k->space[leaf]};
             x = mem_hash(key, sizeof key, x);
         }

@@ -239,10 +239,10 @@ expect 0 'proven' place "$data/latency-inputs/layergraphs/bert24_inference.json.
 expect 0 'h: 1 node, computes .*; waits for node|A: [0-9]+ nodes, computes' explain "$data/latency-inputs/layergraphs/bert24_inference.json.gz" --plan "$dir/latency.json"
 expect 0 '100\.2 +as it is' explain "$data/latency-inputs/layergraphs/bert24_inference.json.gz" --plan "$dir/latency.json" node9
 expect 2 'another operator graph' plan "$layers/gnmt_training.json.gz" --plan "$dir/plan.json"
-expect 0 'as a pipeline +4 stages, step 44[0-9.]+ ms' place "$models/vgg19.hlo.txt.gz" "$1/examples/clusters/v100-1x4.yaml" --plan "$dir/vgg.json" --pipeline "$dir/pipe.json"
+expect 0 'as a pipeline +4 stages, step 47[0-9.]+ ms' place "$models/vgg19.hlo.txt.gz" "$1/examples/clusters/v100-1x4.yaml" --plan "$dir/vgg.json" --pipeline "$dir/pipe.json"
 expect 2 'for another cluster' plan "$models/vgg19.hlo.txt.gz" "$1/examples/clusters/a-2x8-v100.yaml" --plan "$dir/vgg.json"
 expect 0 'contiguous +355' plan "$models/vgg19.hlo.txt.gz" "$1/examples/clusters/v100-1x4.yaml" --plan "$dir/vgg.json"
-expect 0 'step +44[0-9.]+ ms +schedule eager' plan "$models/vgg19.hlo.txt.gz" "$1/examples/clusters/v100-1x4.yaml" --plan "$dir/pipe.json"
+expect 0 'step +47[0-9.]+ ms +schedule eager' plan "$models/vgg19.hlo.txt.gz" "$1/examples/clusters/v100-1x4.yaml" --plan "$dir/pipe.json"
 expect 0 'peak' plan "$models/vgg19.hlo.txt.gz" "$1/examples/clusters/v100-1x4.yaml" --plan "$dir/pipe.json" --memory
 expect 0 'stage 3, devices 3-3' export "$models/vgg19.hlo.txt.gz" "$1/examples/clusters/v100-1x4.yaml" --plan "$dir/vgg.json" --format trace
 expect 2 'only a plan of a model' place "$bert" --pipeline "$dir/none.json"

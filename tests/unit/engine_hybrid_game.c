@@ -23,15 +23,18 @@ struct table {
     struct hybrid_space space;
 };
 
-/* `share` of a device's memory: little, and stages far from the end do not fit. */
-static void begin(struct table *c, const char *model, const char *cluster, double share,
-                  uint32_t stages)
+/* `share` of a device's memory: little, and stages far from the end do not fit. `adds_up`:
+ * gradients over micro-batches; else the game is one in which that costs nothing. */
+static void begin_game(struct table *c, const char *model, const char *cluster, double share,
+                       uint32_t stages, bool adds_up)
 {
     struct err e;
     bool possible;
 
     *c = (struct table){0};
     load_shipped(model, cluster, &c->p);
+    if (!adds_up)
+        memset(c->p.training.adding, 0, c->p.m->value_count);
     assert_int_equal(order_new(&c->p, &c->order, &e), 0);
     assert_int_equal(sections_new(&c->order, NULL, 0, &c->s, &e), 0);
     uint32_t batch = (uint32_t)c->order.steps.batch_size;
@@ -50,6 +53,12 @@ static void begin(struct table *c, const char *model, const char *cluster, doubl
     c->space.levels = LEVELS;
     c->space.stages = stages;
     c->space.schedule = -1;
+}
+
+static void begin(struct table *c, const char *model, const char *cluster, double share,
+                  uint32_t stages)
+{
+    begin_game(c, model, cluster, share, stages, true);
 }
 
 static void end(struct table *c)
@@ -201,18 +210,14 @@ static void try_all(struct all *a, uint32_t k, uint32_t j, uint32_t b)
     }
 }
 
-static void test_all_plans(void **state)
+/* Every plan there is at each number of micro-batches: the least of all, and Alpa's rule at that
+ * number alone. */
+static double least_of_all(struct table *c)
 {
-    static const double within[] = {1 + 1e-9, 1 + 1e-9, 1 + 1e-9, 1.5}; /* of the least */
-    static const enum hybrid_algorithm players[] = {HYBRID_DQN, HYBRID_RANDOM, HYBRID_GREEDY,
-                                                    HYBRID_ALPA};
-    struct table *c = mem_alloc(sizeof *c);
     struct all *a = mem_alloc(sizeof *a);
     struct err e;
     double least = INFINITY;
 
-    (void)state;
-    begin(c, "mlp", "v100-1x4", 1, 0);
     assert_int_equal(hybrid_space_new(&c->space, &e), 0);
     for (uint32_t n = 0; n < LEVELS; n++) {
         *a = (struct all){.in = &c->in[n], .step_ms = INFINITY, .alpa = INFINITY};
@@ -240,19 +245,73 @@ static void test_all_plans(void **state)
         hybrid_search_free(s);
         hybrid_space_release(&one);
     }
+    free(a);
+    return least;
+}
+
+/* The best of 400 plans. */
+static double played_ms(struct table *c, enum hybrid_algorithm player, uint64_t seed)
+{
+    struct hybrid_search_options o = {.seed = seed, .plans_most = 400};
+    struct hybrid_search *s;
+    struct err e;
+
+    assert_int_equal(hybrid_search_new(&c->space, player, &o, NULL, &s, &e), 0);
+    while (hybrid_search_evaluations(s) < o.plans_most && hybrid_search_step(s))
+        ;
+    double ms = hybrid_search_best(s)->step_ms;
+    hybrid_search_free(s);
+    return ms;
+}
+
+/* Where adding up gradients costs nothing. */
+static void test_all_plans(void **state)
+{
+    static const double within[] = {1 + 1e-9, 1 + 1e-9, 1 + 1e-9, 1.5}; /* of the least */
+    static const enum hybrid_algorithm players[] = {HYBRID_DQN, HYBRID_RANDOM, HYBRID_GREEDY,
+                                                    HYBRID_ALPA};
+    struct table *c = mem_alloc(sizeof *c);
+
+    (void)state;
+    begin_game(c, "mlp", "v100-1x4", 1, 0, false);
+    double least = least_of_all(c);
     for (size_t n = 0; n < sizeof players / sizeof *players; n++) {
-        struct hybrid_search_options o = {.seed = 1, .plans_most = 400};
-        struct hybrid_search *s;
-        assert_int_equal(hybrid_search_new(&c->space, players[n], &o, NULL, &s, &e), 0);
-        while (hybrid_search_evaluations(s) < o.plans_most && hybrid_search_step(s))
-            ;
-        double ms = hybrid_search_best(s)->step_ms;
+        double ms = played_ms(c, players[n], 1);
         assert_true(ms >= least * (1 - 1e-12));
         assert_true(ms <= least * within[n]);
-        hybrid_search_free(s);
     }
     end(c);
-    free(a);
+    free(c);
+}
+
+/* Where it costs what it does the two shortest plans differ by 0.07 %: which of them is found in
+ * 400 plans hangs on the seed, so ten are played. One at least finds the least; Alpa's rule knows
+ * none. */
+static void test_all_plans_adding_up(void **state)
+{
+    static const struct {
+        enum hybrid_algorithm player;
+        double each, best; /* of the least */
+    } cases[] = {{HYBRID_DQN, 1.001, 1 + 1e-9},
+                 {HYBRID_RANDOM, 1.05, 1 + 1e-9},
+                 {HYBRID_GREEDY, 1.001, 1 + 1e-9},
+                 {HYBRID_ALPA, 1.5, 1.5}};
+    enum { SEEDS = 10 };
+    struct table *c = mem_alloc(sizeof *c);
+
+    (void)state;
+    begin(c, "mlp", "v100-1x4", 1, 0);
+    double least = least_of_all(c);
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        double best = INFINITY;
+        for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+            double ms = played_ms(c, cases[n].player, seed);
+            assert_true(ms >= least * (1 - 1e-12) && ms <= least * cases[n].each);
+            best = fmin(best, ms);
+        }
+        assert_true(best <= least * cases[n].best);
+    }
+    end(c);
     free(c);
 }
 
@@ -397,10 +456,12 @@ static void test_cut_moved_by_hand(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_legal), cmocka_unit_test(test_all_plans),
-        cmocka_unit_test(test_search), cmocka_unit_test(test_pins_of_splits),
-        cmocka_unit_test(test_cut_moved_by_hand)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_legal),
+                                       cmocka_unit_test(test_all_plans),
+                                       cmocka_unit_test(test_all_plans_adding_up),
+                                       cmocka_unit_test(test_search),
+                                       cmocka_unit_test(test_pins_of_splits),
+                                       cmocka_unit_test(test_cut_moved_by_hand)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -223,6 +223,123 @@ static void test_update_of_a_piece(void **state)
     free(p);
 }
 
+/* The gradient as products in bf16 leave it; a sum that the loop below carries itself. */
+static const char narrow[] =
+    STEP("  xb = bf16[8,16] convert(x)\n  db = bf16[8,32] convert(d)\n"
+         "  fb = bf16[16,32] dot(xb, db), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+         "  f = f32[16,32] convert(fb)\n");
+
+/* Two partial sums of one variable's gradient, as where layers share it. */
+static const char shared[] =
+    STEP("  f1 = f32[16,32] dot(x, d), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+         "  f2 = f32[16,32] dot(x, h), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+         "  f = f32[16,32] add(f1, f2)\n");
+
+/* A loop of 4 trips that carries the gradient of w, in slices or whole. */
+#define CARRIED(FRESH)                                                                             \
+    "HloModule step, input_output_alias={ {0}: (0, {}, may-alias) }\n"                             \
+    "add.1 {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\n" \
+    "less {\n  q = (s32[], f32[8,16], f32[4,16,16]) parameter(0)\n"                                \
+    "  j = s32[] get-tuple-element(q), index=0\n  n = s32[] constant(4)\n"                         \
+    "  ROOT c = pred[] compare(j, n), direction=LT\n}\n"                                           \
+    "layer {\n  p = (s32[], f32[8,16], f32[4,16,16]) parameter(0)\n"                               \
+    "  i = s32[] get-tuple-element(p), index=0\n"                                                  \
+    "  h = f32[8,16] get-tuple-element(p), index=1\n"                                              \
+    "  gs = f32[4,16,16] get-tuple-element(p), index=2\n"                                          \
+    "  o = s32[] constant(0)\n  one = s32[] constant(1)\n  i2 = s32[] add(i, one)\n"               \
+    "  fresh = f32[16,16] dot(h, h), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n" FRESH   \
+    "  ROOT r = (s32[], f32[8,16], f32[4,16,16]) tuple(i2, h, g2)\n}\n"                            \
+    "ENTRY main {\n"                                                                               \
+    "  w = f32[4,16,16] parameter(0)\n  x = f32[8,16] parameter(1)\n  z = s32[] constant(0)\n"     \
+    "  f = f32[] constant(0)\n"                                                                    \
+    "  w0 = f32[1,16,16] slice(w), slice={[0:1], [0:16], [0:16]}\n"                                \
+    "  w1 = f32[16,16] reshape(w0)\n"                                                              \
+    "  y = f32[8,16] dot(x, w1), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"             \
+    "  zs = f32[4,16,16] broadcast(f), dimensions={}\n"                                            \
+    "  t = (s32[], f32[8,16], f32[4,16,16]) tuple(z, y, zs)\n"                                     \
+    "  l = (s32[], f32[8,16], f32[4,16,16]) while(t), condition=less, body=layer\n"                \
+    "  g = f32[4,16,16] get-tuple-element(l), index=2\n"                                           \
+    "  w2 = f32[4,16,16] subtract(w, g)\n"                                                         \
+    "  e = f32[] reduce(y, f), dimensions={0,1}, to_apply=add.1\n"                                 \
+    "  ROOT k = (f32[4,16,16], f32[]) tuple(w2, e)\n}\n"
+
+static const char by_slice[] =
+    CARRIED("  f1 = f32[1,16,16] reshape(fresh)\n"
+            "  g2 = f32[4,16,16] dynamic-update-slice(gs, f1, i, o, o)\n");
+static const char by_layer[] =
+    CARRIED("  f1 = f32[1,16,16] broadcast(fresh), dimensions={1,2}\n"
+            "  g2 = f32[4,16,16] dynamic-update-slice(gs, f1, i, o, o)\n");
+static const char carried[] = CARRIED("  f4 = f32[4,16,16] broadcast(fresh), dimensions={1,2}\n"
+                                      "  g2 = f32[4,16,16] add(gs, f4)\n");
+
+/* What adding up takes of an instruction's time in a step of k micro-batches, as it is said and as
+ * the time has it. */
+static double adding_up(struct problem *p, const char *name, uint32_t k, uint8_t zero)
+{
+    hlo_id id = named(p, name);
+    uint8_t *adding = &p->training.adding[p->m->leaf_base[id]], was = *adding;
+    struct plan plan;
+
+    set_batching(p, k, zero);
+    plan_with(p, "x:0=1", &plan);
+    struct instruction_cost with = step_tables_instruction(&p->step_tables, id, plan.on);
+    *adding = 0;
+    double without = step_tables_instruction(&p->step_tables, id, plan.on).compute_ms;
+    *adding = was;
+    assert_true(fabs(with.compute_ms - without - with.adding_ms) <= 1e-12 * with.compute_ms);
+    plan_release(&plan);
+    return with.adding_ms;
+}
+
+/* All but the first time the fresh gradient and its sum are read, and the sum is written; a piece
+ * of them from ZeRO 2 on, where passes make partial sums of it. */
+static void test_gradients_are_added_up(void **state)
+{
+    static const struct {
+        const char *text, *made;
+        double bytes; /* of all trips of a pass */
+        bool is_partial;
+    } cases[] = {
+        {model, "f", 3 * 4 * 16 * 32, true},
+        {transposed, "ft", 3 * 4 * 16 * 32, true},
+        {narrow, "fb", (2 + 4 + 4) * 16 * 32, true},
+        {by_slice, "fresh", 4 * 3 * 4 * 16 * 16, true},
+        {by_layer, "fresh", 4 * 3 * 4 * 16 * 16, true},
+        {carried, "fresh", 0, true}, /* begins with the sum so far */
+        {shared, "f", 3 * 4 * 16 * 32, false},
+    };
+
+    (void)state;
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        struct problem *p = mem_alloc(sizeof *p);
+        load_text(p, cases[n].text, 2, "");
+        for (uint32_t at = 0; at < 12; at++) {
+            uint32_t k = 1u << at % 3;
+            uint8_t zero = (uint8_t)(at / 3);
+            double piece = zero >= 2 && cases[n].is_partial ? 0.5 : 1;
+            double ms = (k - 1) * piece * cases[n].bytes / p->step_tables.device.bandwidth * 1e3;
+            double is = adding_up(p, cases[n].made, k, zero);
+            if (!(fabs(is - ms) <= 1e-9 * ms))
+                fail_msg("case %zu, %u micro-batches, ZeRO %d: %g, not %g", n, k, zero, is, ms);
+        }
+        problem_release(p);
+        free(p);
+    }
+}
+
+/* Long streams go by what a copy reaches; a device without a share by its bandwidth. */
+static void test_streams(void **state)
+{
+    struct cluster_device d = {.bandwidth = 1000};
+
+    (void)state;
+    assert_true(cluster_stream_bandwidth(&d) == 1000);
+    d.share = 0.55;
+    assert_true(fabs(cluster_stream_bandwidth(&d) - 900) < 1e-9);
+    d.share = 0.95;
+    assert_true(fabs(cluster_stream_bandwidth(&d) - 950) < 1e-9);
+}
+
 /* A stack of 6 layers that a loop of some trips slices, and converts where BODY says so. */
 #define STACK(TRIPS, BODY)                                                                         \
     "HloModule step, input_output_alias={ {0}: (0, {}, may-alias) }\n"                             \
@@ -426,6 +543,8 @@ int main(void)
         cmocka_unit_test(test_by_hand),
         cmocka_unit_test(test_memory_by_hand),
         cmocka_unit_test(test_update_of_a_piece),
+        cmocka_unit_test(test_gradients_are_added_up),
+        cmocka_unit_test(test_streams),
         cmocka_unit_test(test_stack_is_gathered_by_layer),
         cmocka_unit_test(test_errors),
         cmocka_unit_test(test_random),

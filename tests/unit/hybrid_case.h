@@ -194,6 +194,20 @@ static inline void check_points(const char *model, const char *cluster, uint32_t
     free(c);
 }
 
+/* The strict model with the batch split over all devices. */
+static inline struct step_cost strict_cost(struct problem *p, uint8_t zero, uint32_t micro_batches)
+{
+    struct batch_and_zero r = {.micro_batches = micro_batches, .zero = zero};
+    label *on = mem_alloc(p->classes.count + 1);
+    struct err e;
+
+    assert_int_equal(problem_set_batch_and_zero(p, &r, &e), 0);
+    on[p->training.batch] = (label)(p->labels.count - 1);
+    struct step_cost cost = step_tables_cost(&p->step_tables, on);
+    free(on);
+    return cost;
+}
+
 /* One stage of replicas, over all devices. */
 static inline struct hybrid_point replicas(struct case_of *c, double hidden, uint8_t zero,
                                            double collective_ms[2])

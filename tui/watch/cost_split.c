@@ -323,6 +323,7 @@ void cost_explain(const struct watch *w, hlo_id id, char *out, size_t room)
     const struct problem *p = w->problem;
     label *whole = w->best ? NULL : mem_try((size_t)p->classes.count + 1, sizeof *whole);
     char flops[UNITS_ROOM], peak[UNITS_ROOM], bytes[UNITS_ROOM], band[UNITS_ROOM], times[32] = "";
+    char adding[64] = "";
 
     out[0] = 0;
     if (!w->best && !whole)
@@ -330,8 +331,10 @@ void cost_explain(const struct watch *w, hlo_id id, char *out, size_t room)
     struct instruction_cost c =
         step_tables_instruction(&p->step_tables, id, w->best ? w->best->on : whole);
     free(whole);
+    if (c.adding_ms > 0)
+        snprintf(adding, sizeof adding, ", and adding up its gradient %.3f ms", c.adding_ms);
     if (p->measured_ms && p->measured_ms[id] >= 0) {
-        snprintf(out, room, "measured: %.3f ms unsplit, %.3f ms now", p->measured_ms[id],
+        snprintf(out, room, "measured: %.3f ms unsplit%s, %.3f ms now", p->measured_ms[id], adding,
                  c.compute_ms);
         return;
     }
@@ -340,9 +343,9 @@ void cost_explain(const struct watch *w, hlo_id id, char *out, size_t room)
     double rate = cluster_peak(d, s.peak);
     if (c.times > 1)
         snprintf(times, sizeof times, ", %.0f times", c.times);
-    snprintf(out, room, "%s at %s %.3f ms, %s at %s %.3f ms; the longer%s%s: %.3f ms",
+    snprintf(out, room, "%s at %s %.3f ms, %s at %s %.3f ms; the longer%s%s%s: %.3f ms",
              units_rate(flops, c.flops, "FLOP"), units_rate(peak, rate, "FLOP/s"),
              c.flops / rate * 1e3, units_bytes(bytes, c.bytes),
              units_rate(band, d->bandwidth, "B/s"), c.bytes / cluster_bandwidth(d) * 1e3,
-             s.is_heavy && d->launch_ms > 0 ? " and a launch" : "", times, c.compute_ms);
+             s.is_heavy && d->launch_ms > 0 ? " and a launch" : "", times, adding, c.compute_ms);
 }
