@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 const struct json_field file_model_keys[] = {{"name", JSON_TEXT, NULL},
                                              {"instructions", JSON_WHOLE, NULL},
@@ -78,7 +79,9 @@ out:
 bool file_has_schema(const char *path, const char *schema)
 {
     char head[256], quoted[64];
-    FILE *f = strcmp(path, "-") ? fopen(path, "r") : NULL;
+    struct stat s;
+    bool is_file = strcmp(path, "-") && !stat(path, &s) && S_ISREG(s.st_mode);
+    FILE *f = is_file ? fopen(path, "r") : NULL; /* a pipe cannot be read twice */
     size_t size = f ? fread(head, 1, sizeof head - 1, f) : 0;
 
     if (f)

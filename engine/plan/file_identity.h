@@ -30,7 +30,7 @@ int file_identity_check(const struct problem *p, const cJSON *root, struct err *
 int file_json_save(cJSON *o, const char *path, struct err *e) MUST_CHECK;
 
 /* Whether the first 255 bytes of the file name the schema. False also if it cannot be read, and for
- * "-", which cannot be read twice. */
+ * "-" and pipes, which cannot be read twice. */
 bool file_has_schema(const char *path, const char *schema);
 
 /* Reads from a file what a caller needs to build the problem: the number of devices, at most

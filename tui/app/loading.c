@@ -1,5 +1,5 @@
-/* A large file is read in a thread of its own: the screen says what is read and how far that is,
- * and one can go back at any time. What nobody waits for any more ends by itself. */
+/* A large file, or a pipe, is read in a thread of its own: the screen says what is read and how far
+ * that is, and one can go back at any time. What nobody waits for any more ends by itself. */
 #include "engine/text/units.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
@@ -26,7 +26,8 @@ enum loading_state { LOADING_RUNS, LOADING_DONE, LOADING_LEFT };
 
 struct loading {
     struct opening *opening;
-    double began_ms, phase_ms[READING_PHASES], bytes;
+    double began_ms, phase_ms[READING_PHASES];
+    double bytes; /* below 0: a pipe, of which nobody knows how much comes, nor when */
     int (*then)(struct app *a, void *context, struct err *e);
     void *context;
     atomic_int state;
@@ -61,7 +62,8 @@ static int finish_loading(struct app *a, struct opening *g, struct err *e)
 int loading_begin(struct app *a, struct opening *g, struct err *e)
 {
     struct stat s;
-    bool is_large = !stat(g->f.model, &s) && s.st_size >= LARGE;
+    bool is_there = !stat(g->f.model, &s), is_pipe = is_there && S_ISFIFO(s.st_mode);
+    bool is_large = is_pipe || (is_there && s.st_size >= LARGE);
 
     if (!a->setup.reads_beside || !is_large) {
         opening_read(g);
@@ -71,7 +73,7 @@ int loading_begin(struct app *a, struct opening *g, struct err *e)
     }
     struct loading *l = mem_alloc(sizeof *l);
     l->opening = g;
-    l->bytes = (double)s.st_size;
+    l->bytes = is_pipe ? -1 : (double)s.st_size;
     if (thread_start(&l->thread, run_loading, l, "reading a model", e)) {
         free_loading(l);
         return e->code;
@@ -234,7 +236,8 @@ void app_draw_loading(struct app *a, const struct pane *p)
     int x = pane_text(p, 2, y, ROLE_TEXT, "opening ");
     x = pane_cut(p, x, y, p->width - x - 30, ROLE_TITLE | BOLD,
                  slash ? slash + 1 : l->opening->f.model);
-    x = pane_format(p, x, y, ROLE_TEXT, ", %s", units_bytes(text, l->bytes));
+    x = pane_format(p, x, y, ROLE_TEXT, ", %s",
+                    l->bytes < 0 ? "a pipe" : units_bytes(text, l->bytes));
     pane_format(p, x + 3, y, ROLE_DIM, "%s", units_ms(text, now_ms - l->began_ms));
     y += 2;
     for (int k = 0; k < READING_PHASES; k++)

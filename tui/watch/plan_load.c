@@ -18,12 +18,16 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 bool plan_load_is(const char *path)
 {
     struct plan_setup setup;
     struct err e;
+    struct stat s;
 
+    if (!stat(path, &s) && !S_ISREG(s.st_mode))
+        return false; /* a pipe is a model: it can not be looked into and read then */
     return pipeline_file_is(path) || hybrid_file_is(path) || place_file_is(path) ||
            !plan_file_setup(path, &setup, &e);
 }
