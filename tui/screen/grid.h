@@ -109,10 +109,12 @@ void pane_bar(const struct pane *p, int x, int y, int width, double share, unsig
 
 /* Cut to `columns`, a name in its middle (`fusion..901`), a path from its left (`../q/kernel`, at a
  * slash where one is near), a sentence by its last clauses (fields two blanks apart are no
- * sentence), or words. Below three columns a plain cut. out and text may not overlap. */
+ * sentence), or words; at the end, after the last word there is room for (`a step of ..`), so that
+ * no figure loses digits. Below three columns a plain cut. out and text may not overlap. */
 char *text_cut_middle(char *out, size_t room, const char *text, int columns);
 char *text_times(char *out, size_t room, const char *text); /* "4 x 16 GB" with a real × */
 char *text_cut_clauses(char *out, size_t room, const char *text, int columns);
+char *text_cut_end(char *out, size_t room, const char *text, int columns);
 char *text_cut_words(char *out, size_t room, const char *text,
                      int columns); /* clauses, then words */
 char *text_cut_left(char *out, size_t room, const char *text, int columns);

@@ -257,12 +257,28 @@ static bool drop_word(char *text)
     return end;
 }
 
+char *text_cut_end(char *out, size_t room, const char *text, int columns)
+{
+    if (columns < 4 || utf8_text_columns(text) <= columns)
+        return text_cut_middle(out, room, text, columns);
+    size_t size = copy_columns(out, room - 3, text, columns - 3);
+    if (text[size] != ' ' && !drop_word(out))
+        return text_cut_middle(out, room, text, columns);
+    size = strlen(out);
+    if (utf8_text_columns(out) < columns / 2)
+        return text_cut_middle(out, room, text, columns);
+    memcpy(out + size, " ..", 4);
+    return out;
+}
+
 char *text_cut_clauses(char *out, size_t room, const char *text, int columns)
 {
     snprintf(out, room, "%s", text);
     while (utf8_text_columns(out) > columns) {
-        if (strstr(text, "  ") || !drop_clause(out))
+        if (strstr(text, "  "))
             return text_cut_middle(out, room, text, columns);
+        if (!drop_clause(out))
+            return text_cut_end(out, room, text, columns);
     }
     return out;
 }

@@ -631,12 +631,12 @@ void class_draw_switches(const struct class_came_to *c, const struct pane *p)
 char *class_sentence(const struct class_shown *s, char *out, size_t room)
 {
     static const char *const sentences[CLASS_PARTS] = {
-        "the network gives every legal action a Q: what the rest of the episode is worth with it",
+        "every legal action gets a Q: what the rest of the episode is worth",
         "a draw under ε takes an action by lot, else the largest Q is taken",
         "the action is carried out; what it earns at once is the reward",
         "the decision goes into the memory it is learned from",
-        "rows are drawn from the memory: likelier, the more wrong Q was about them",
-        "the target is what Q should have been, by the reward and what follows",
+        "rows are drawn: likelier, the more wrong Q was about them",
+        "the target is what Q should be, by the reward and what follows",
         "one step of the gradient makes the errors smaller",
         "the network that values what follows becomes a copy, now and then",
     };

@@ -94,7 +94,7 @@ static void draw_row(const struct panel *p, const struct pane *pane, int y, cons
 {
     struct options_view *v = p->state;
     struct pane row = pane_part(pane, 0, y, pane->width, 1);
-    char cut[64];
+    char cut[64], brief[256];
 
     if (!row.height || !row.width)
         return;
@@ -108,9 +108,10 @@ static void draw_row(const struct panel *p, const struct pane *pane, int y, cons
     }
     pane_text(&field, 0, 0, here ? ROLE_TITLE | BOLD : ROLE_TEXT,
               text_cut_middle(cut, sizeof cut, r->value, VALUE_COLUMNS));
+    int x = NAME_COLUMNS + VALUE_COLUMNS + 4;
     if (pane->width >= 60)
-        pane_cut(&row, NAME_COLUMNS + VALUE_COLUMNS + 4, 0,
-                 pane->width - NAME_COLUMNS - VALUE_COLUMNS - 4, ROLE_DIM, r->summary);
+        pane_text(&row, x, 0, ROLE_DIM,
+                  text_cut_end(brief, sizeof brief, r->summary, row.width - x));
     if (!here)
         return;
     pane_select(&row, 0, ROLE_SELECT);
