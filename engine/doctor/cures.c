@@ -265,8 +265,34 @@ static void gather_any(struct doctor_answer *a)
                             : "split a dim that is not looked up (features)");
 }
 
+/* All that a device has goes to the next one, and the loop carries it on as it comes. */
+static bool is_handed_on(const struct doctor_answer *a)
+{
+    const struct hlo_module *m = a->v->m;
+    hlo_id id = a->v->id, takes = hlo_at(m, id)->operand_count ? hlo_operand(m, id, 0) : HLO_NONE;
+
+    if (a->f->trips <= 1 || a->v->kind != COLLECTIVE_PERMUTE || !a->v->groups->is_shift ||
+        takes == HLO_NONE || moves_holds(m, takes, HLO_OP_SLICE) ||
+        hlo_at(m, a->v->source)->opcode == HLO_OP_SLICE)
+        return false;
+    for (int n = 0; n < 8 && hlo_at(m, id)->user_count == 1; n++) {
+        id = hlo_user(m, id, 0);
+        if (hlo_at(m, id)->opcode == HLO_OP_TUPLE)
+            return m->computations[hlo_at(m, id)->computation].root == id;
+        if (!moves_only(m, id))
+            return false;
+    }
+    return false;
+}
+
 static void halo(struct doctor_answer *a)
 {
+    if (is_handed_on(a)) {
+        verdict_judge(a, DOCTOR_WANTED,
+                      "in every trip of the loop each device hands all that it has on to the next: "
+                      "what the stages of a pipeline, or a ring, cost");
+        return;
+    }
     verdict_judge(
         a, DOCTOR_UNSURE,
         "an operation that looks at neighbours along a split dim: the rows at the edge come from "

@@ -172,12 +172,12 @@ def crop(images, at):
 # ---- steps ----
 
 @program(X, [P("x"), P()], P(), [s(8, 256, 256), s(16, 32, 256)],
-         {"to the next": ("halo", SW), "?last": ("one-device|" + PS + "|halo|output", SU + "|" + W), "?in": ("one-device|" + PS + "|halo", SU + "|" + W), "?": ("output|" + PS, U + "|" + SW)}, cure="")
+         {"to the next": ("halo", W), "?to the next!": ("halo", SU), "?last": ("one-device|" + PS + "|halo|output", SU + "|" + W), "?in": ("one-device|" + PS + "|halo", SU + "|" + W), "?": ("output|" + PS, U + "|" + SW)}, cure="")
 def pipeline_of_rolls(weights, batches):
     def tick(state, t):
         state = state.at[0].set(batches[jnp.minimum(t, 15)])  # in
         out = jax.vmap(lambda h, w: jnp.tanh(h @ w))(wsc(state, X, "x"), weights)
-        return jnp.roll(out, 1, 0), out[-1]  # to the next, last
+        return jnp.roll(out, 1, 0), out[-1]  # to the next, to the next!, last
     return jax.lax.scan(tick, jnp.zeros((8, 32, 256)), jnp.arange(23))[1][7:]
 
 
