@@ -1,7 +1,7 @@
 """automap doctor against the programs of programs.py (or steps.py), compiled here for 8 simulated devices: lines, causes
 and verdicts against what is known of them, and each planned change put into the program and compiled again.
 
-    python tests/ref/doctor/measure.py AUTOMAP [--gspmd] [--compiled] [--bare] [--of steps|twists|users] [--half FIRST] [--keep DIR]
+    python tests/ref/doctor/measure.py AUTOMAP [--gspmd] [--compiled] [--bare] [--of steps|twists|users] [--half FIRST|..|LATER] [--keep DIR]
         [--verbose] [NAME ..]
 
 --gspmd: the older partitioner. --compiled: the compiled text with the program before. --bare: without the
@@ -15,7 +15,7 @@ p.add_argument("names", nargs="*")
 for flag in ("gspmd", "compiled", "bare", "verbose"):
     p.add_argument("--" + flag, action="store_true")
 p.add_argument("--of", default="programs")
-p.add_argument("--half", choices=("FIRST", "SECOND", "THIRD"))
+p.add_argument("--half", choices=("FIRST", "SECOND", "THIRD", "LATER"))
 p.add_argument("--keep")
 p.add_argument("--write")
 args = p.parse_intermixed_args()

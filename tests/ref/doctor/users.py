@@ -223,3 +223,50 @@ def kernel_specs(x, wq, wk):
 @program(X, [P("x"), P("x")], P("x"), [s(4096, 256), i32(4096)], {"slots": ("scatter", SU)}, cured=([P(None, "x"), P()], P(None, "x")))
 def slots_of_all(x, slot):
     return jnp.zeros((5120, 256)).at[slot].add(x, mode="drop")  # slots
+
+
+# ---- LATER: written when the first ones were answered, run once before anything was mended for them ----
+
+FIRST = list(programs)
+
+
+@program(DM, [P("data"), P(None, "model"), P("data")], P("data"), [s(2048, 256), s(256, 1024), s(2048, 1024)],
+         {"mask lost": ("constraint", U), "?mask again": ("mismatch|constraint|output", U), "?": ("output", U)}, cure="constrain|at users.py")
+def forgot_model(x, w, mask):
+    y = wsc(x @ w, DM, "data")  # mask lost
+    return jax.nn.silu(y) * mask  # mask again
+
+
+@program(X, [P("x"), P("x")], P("x"), [s(16, 512, 64), i32(16, 512)], {})
+def sorted_tokens(x, keys):
+    return jnp.take_along_axis(x, jnp.argsort(keys, 1)[..., None], 1)
+
+
+@program(X, [P(None, "x"), P()], P(), [s(64, 1024, 32), s(32, 128)], {"pool all": (PS, SU + "|" + W), "?": ("output", U)},
+         cured=([P("x"), P()], P("x")))
+def mean_pool(x, w):
+    return x.mean(1) @ w  # pool all
+
+
+@program(X, [P("x"), P()], P(), [s(4096, 64), s(128, 64)], {"centres": (PS, W), "how many": (PS, W)})
+def kmeans(x, centres):
+    near = ((x[:, None] - centres[None]) ** 2).sum(-1).argmin(1)
+    one = jax.nn.one_hot(near, 128)
+    return (one.T @ x) / one.sum(0)[:, None]  # centres, how many
+
+
+@program(DM, [P("data"), P("data", "model"), P("model", "data")], P("data"), [s(4096, 512), s(512, 2048), s(2048, 512)],
+         {"scan up": (WG, W), "scan down": (WG, W), "scan down!": (PS, W)}, cure="")
+def fsdp_and_tensor(x, up, down):
+    h = jax.nn.gelu(x @ up)  # scan up
+    return x + h @ down  # scan down, scan down!
+
+
+@program(X, [P("x"), P("x")], P(), [s(8192, 64), s(8192)], {"sum of squares": (PS, W), "right side": (PS, W)})
+def normal_equations(a, b):
+    left = a.T @ a  # sum of squares
+    right = a.T @ b  # right side
+    return jnp.linalg.solve(left + 1e-3 * jnp.eye(64), right)
+
+
+LATER = [name for name in programs if name not in FIRST]
