@@ -287,21 +287,21 @@ static void say_why(struct panel *p)
 {
     struct place_view *v = p->state;
     const struct place_shown *s = &v->shown;
-    char name[32], other[32], more[UNITS_ROOM], device[16];
+    enum { NAME_COLUMNS = 32 }; /* what the answer leaves of a row of 80 */
+    char name[32], other[32], cut[256], more[UNITS_ROOM], device[16];
     uint32_t home = place_look_device(s->look, s->node), best = PLACE_NONE;
 
+    text_cut_left(cut, sizeof cut, place_node_name(s->graph, s->node, name), NAME_COLUMNS);
     for (uint32_t d = 0; d < s->look->state->devices; d++) {
         if (d != home && !s->price[d].faults &&
             (best == PLACE_NONE || s->price[d].value_ms < s->price[best].value_ms))
             best = d;
     }
     if (best == PLACE_NONE) {
-        host_say(p->scene, "%s may be nowhere else: memory, kinds and pins",
-                 place_node_name(s->graph, s->node, name));
+        host_say(p->scene, "%s may be nowhere else: memory, kinds and pins", cut);
         return;
     }
-    host_say(p->scene, "%s elsewhere: %s ms at best, on %s; %s%s%s",
-             place_node_name(s->graph, s->node, name),
+    host_say(p->scene, "%s elsewhere: %s ms at best, on %s; %s%s%s", cut,
              units_change(more, s->price[best].value_ms - s->price[home].value_ms, 3),
              place_device_name(s->graph, best, device),
              s->holder == PLACE_NONE ? "nothing holds it here" : "the output of ",
