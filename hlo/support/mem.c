@@ -43,6 +43,8 @@ static void prefer_large_pages(void *p, size_t size)
 
 void *mem_try(size_t count, size_t size)
 {
+    if (size && count > SIZE_MAX / size)
+        return NULL; /* as calloc does, but AddressSanitizer's ends the program */
     void *p = calloc(count ? count : 1, size ? size : 1);
 
     if (p && size && count >= LARGE_PAGE / size)
