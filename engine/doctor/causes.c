@@ -1,5 +1,5 @@
-#define _GNU_SOURCE /* memmem */
 /* From evidence to a cause: the partitioner's patterns, the surest first. */
+#define _GNU_SOURCE /* memmem */
 #include "engine/doctor/causes.h"
 
 #include "engine/cluster/collectives.h"

@@ -34,14 +34,20 @@ def shard_map(f, mesh, ins, outs):
     return old(f, mesh=mesh, in_specs=ins, out_specs=outs)
 
 
-def program(mesh, ins, out, shapes, answer, **more):
-    """answer: mark, or "" for no line: (causes, verdicts) of the collectives there, each of them one of
-    several joined by |. A mark with ? in front need not be there: one partitioner alone makes it.
-    more: old (False: not for jax before 0.5), is_cured (False: no sharding cures it)."""
-    def keep(f):
-        programs[f.__name__] = dict(f=f, mesh=mesh, ins=ins, out=out, shapes=shapes, answer=answer, **more)
-        return f
-    return keep
+def into(programs):
+    """The decorator `program` that keeps a program in `programs`, under its name."""
+    def program(mesh, ins, out, shapes, answer, **more):
+        """answer: mark, or "" for no line: (causes, verdicts) of the collectives there, each of them one of
+        several joined by |. A mark with ? in front need not be there: one partitioner alone makes it.
+        more: old (False: not for jax before 0.5), is_cured (False: no sharding cures it)."""
+        def keep(f):
+            programs[f.__name__] = dict(f=f, mesh=mesh, ins=ins, out=out, shapes=shapes, answer=answer, **more)
+            return f
+        return keep
+    return program
+
+
+program = into(programs)
 
 
 # ---- steps whose results or states lie otherwise than what makes them ----

@@ -16,13 +16,7 @@ from programs import DM, S, U, W, X, changed, devices, i32, s, shard_map, wsc
 
 CUBE = Mesh(devices.reshape(2, 2, 2), ("data", "fsdp", "tensor"))
 programs = {}
-
-
-def program(mesh, ins, out, shapes, answer, **more):
-    def keep(f):
-        programs[f.__name__] = dict(f=f, mesh=mesh, ins=ins, out=out, shapes=shapes, answer=answer, **more)
-        return f
-    return keep
+program = first.into(programs)
 
 
 WG, PS, OG = "weight-gather", "partial-sum", "operand-gather"

@@ -11,13 +11,7 @@ from programs import DM, S, U, W, X, devices, i32, s, shard_map, wsc
 
 XY = Mesh(devices.reshape(4, 2), ("x", "y"))
 programs = {}
-
-
-def program(mesh, ins, out, shapes, answer, **more):
-    def keep(f):
-        programs[f.__name__] = dict(f=f, mesh=mesh, ins=ins, out=out, shapes=shapes, answer=answer, **more)
-        return f
-    return keep
+program = first.into(programs)
 
 
 WG, PS, OG, UN = "weight-gather", "partial-sum", "operand-gather", "unsplittable-dim"

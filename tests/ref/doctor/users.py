@@ -12,13 +12,7 @@ import programs as first
 from programs import DM, S, U, W, X, i32, s, shard_map, wsc
 
 programs = {}
-
-
-def program(mesh, ins, out, shapes, answer, **more):
-    def keep(f):
-        programs[f.__name__] = dict(f=f, mesh=mesh, ins=ins, out=out, shapes=shapes, answer=answer, **more)
-        return f
-    return keep
+program = first.into(programs)
 
 
 WG, PS, OG, UN = "weight-gather", "partial-sum", "operand-gather", "unsplittable-dim"
