@@ -115,7 +115,7 @@ static void write_word(struct mlir_writer *w, const char *attr, const struct hlo
     str_add_char(w->out, '>');
 }
 
-static void write_precision(struct mlir_writer *w, const struct hlo_attr *a)
+static void write_precision(struct mlir_writer *w, const struct hlo_attr *a, const char *dialect)
 {
     bool is_first = true;
 
@@ -124,7 +124,7 @@ static void write_precision(struct mlir_writer *w, const struct hlo_attr *a)
         const char *from = p;
         while (p < end && *p != ',' && *p != '}')
             p++;
-        str_add(w->out, is_first ? "#stablehlo<precision " : ", #stablehlo<precision ");
+        str_format(w->out, "%s#%s<precision ", is_first ? "" : ", ", dialect);
         for (; from < p; from++)
             str_add_char(w->out, *from >= 'a' && *from <= 'z' ? (char)(*from - 32) : *from);
         str_add_char(w->out, '>');
@@ -148,7 +148,7 @@ static bool write_groups(struct mlir_writer *w, const struct hlo_attr *a)
     if (rows && all % rows)
         return false;
     str_add(w->out, "dense<");
-    for (uint32_t n = 0; n < a->size; n++)
+    for (uint32_t n = 0; n < a->size && rows; n++)
         str_add_char(w->out, a->text[n] == '{' ? '[' : a->text[n] == '}' ? ']' : a->text[n]);
     str_format(w->out, "> : tensor<%zux%zuxi64>", rows, rows ? all / rows : 0);
     return true;
@@ -197,7 +197,7 @@ static int write_kind(struct mlir_writer *w, hlo_id id, const struct mlir_attr_i
         text_real(a->text, a->size, &value);
         str_format(w->out, "%.9e : f32", value);
     } else if (info->kind == MLIR_KIND_PRECISION) {
-        write_precision(w, a);
+        write_precision(w, a, hlo_at(w->m, id)->opcode == HLO_OP_RAGGED_DOT ? "chlo" : "stablehlo");
     } else if (info->kind == MLIR_KIND_GROUPS) {
         if (!write_groups(w, a))
             return hlo_mlir_write_fail(w, id, "its device groups are not a list of equal rows");

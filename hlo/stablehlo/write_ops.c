@@ -41,16 +41,86 @@ static int finish_operation(struct mlir_writer *w, hlo_id id)
     return 0;
 }
 
-/* HLO's floating-point types may meet in elementwise instructions; StableHLO's may not. */
+/* Where StableHLO wants one type HLO may have several floating-point types: operands first to
+ * first + count - 1, and the results if `with_results`. */
+static const struct {
+    uint16_t opcode;
+    uint8_t first, count;
+    bool with_results;
+} of_one_type[] = {
+    {HLO_OP_BATCH_NORM_GRAD, 0, 5, true},
+    {HLO_OP_BATCH_NORM_INFERENCE, 0, 5, true},
+    {HLO_OP_BATCH_NORM_TRAINING, 0, 3, true},
+    {HLO_OP_CLAMP, 0, 3, true},
+    {HLO_OP_COMPARE, 0, 2, false},
+    {HLO_OP_CONCATENATE, 0, UINT8_MAX, true},
+    {HLO_OP_CONVOLUTION, 0, 2, false},
+    {HLO_OP_DYNAMIC_UPDATE_SLICE, 0, 2, true},
+    {HLO_OP_PAD, 0, 2, true},
+    {HLO_OP_RNG, 0, 2, true},
+    {HLO_OP_SELECT, 1, 2, true},
+    {HLO_OP_TRIANGULAR_SOLVE, 0, 2, true},
+};
+
+static bool leaves_differ(const struct mlir_writer *w, hlo_id id, enum hlo_type type)
+{
+    for (hlo_value v = w->m->leaf_base[id]; v < w->m->leaf_base[id + 1]; v++) {
+        if (hlo_value_shape(w->m, v)->type != type)
+            return true;
+    }
+    return false;
+}
+
+static bool operands_differ(const struct mlir_writer *w, hlo_id id, uint32_t first, uint32_t count,
+                            bool with_results)
+{
+    uint32_t all = hlo_at(w->m, id)->operand_count, end = all - first < count ? all : first + count;
+    enum hlo_type type = operand_shape(w, id, first)->type;
+
+    for (uint32_t n = first; n < end; n++) {
+        if (leaves_differ(w, hlo_operand(w->m, id, n), type))
+            return true;
+    }
+    return with_results && leaves_differ(w, id, type);
+}
+
+/* What is reduced has the types that the reducer returns; what is mapped those it takes, too. */
+static bool called_differs(const struct mlir_writer *w, hlo_id id)
+{
+    const struct hlo_module *m = w->m;
+    const struct hlo_instruction *i = hlo_at(m, id);
+    const struct hlo_computation *c = &m->computations[hlo_called(m, id, i->called_count - 1)];
+    uint32_t count = m->leaf_base[id + 1] - m->leaf_base[id];
+
+    for (uint32_t n = 0; n < count && n < m->leaf_base[c->root + 1] - m->leaf_base[c->root]; n++) {
+        if (hlo_value_shape(m, m->leaf_base[id] + n)->type !=
+            hlo_value_shape(m, m->leaf_base[c->root] + n)->type)
+            return true;
+    }
+    for (uint32_t n = 0; i->opcode == HLO_OP_MAP && n < i->operand_count; n++) {
+        if (leaves_differ(w, hlo_operand(m, id, n), hlo_shape(m, c->params[n])->type))
+            return true;
+    }
+    return false;
+}
+
+/* HLO's floating-point types may meet in many instructions; StableHLO's in products and in what is
+ * reduced alone. */
 static bool mixes_types(const struct mlir_writer *w, hlo_id id)
 {
     const struct hlo_instruction *i = hlo_at(w->m, id);
 
-    for (uint32_t n = 0; n < i->operand_count && hlo_infer_is_elementwise(i->opcode); n++) {
-        if (hlo_shape(w->m, hlo_operand(w->m, id, n))->type != hlo_shape(w->m, id)->type)
-            return true;
+    if (hlo_infer_is_elementwise(i->opcode) && i->operand_count)
+        return operands_differ(w, id, 0, i->operand_count, true);
+    for (size_t n = 0; n < sizeof of_one_type / sizeof *of_one_type; n++) {
+        if (of_one_type[n].opcode == i->opcode && i->operand_count > of_one_type[n].first)
+            return operands_differ(w, id, of_one_type[n].first, of_one_type[n].count,
+                                   of_one_type[n].with_results);
     }
-    return false;
+    const struct mlir_op_info *info = &hlo_mlir_op_info[w->row_of[i->opcode]];
+    bool is_reducer = info->rule == MLIR_RULE_APPLY || info->rule == MLIR_RULE_REDUCE_WINDOW ||
+                      info->rule == MLIR_RULE_SELECT_AND_SCATTER;
+    return is_reducer && i->called_count && i->opcode != HLO_OP_SORT && called_differs(w, id);
 }
 
 /* Operands read their SSA values before results get theirs: see hlo_mlir_write_results. */
@@ -58,8 +128,6 @@ static int write_plain(struct mlir_writer *w, hlo_id id, const struct mlir_op_in
 {
     const struct hlo_instruction *i = hlo_at(w->m, id);
 
-    if (mixes_types(w, id))
-        return hlo_mlir_write_fail(w, id, "its types differ");
     begin_operation(w, id, info->name, i->operand_count);
     hlo_mlir_write_attrs_begin(w);
     if (hlo_mlir_write_table(w, id, info))
@@ -119,18 +187,41 @@ static void write_dims(struct mlir_writer *w, hlo_id id, const char *name, enum 
     str_add_char(w->out, ']');
 }
 
+static void write_dot_dims(struct mlir_writer *w, hlo_id id)
+{
+    write_dims(w, id, "lhs_batching_dimensions", HLO_ATTR_LHS_BATCH_DIMS);
+    write_dims(w, id, ", rhs_batching_dimensions", HLO_ATTR_RHS_BATCH_DIMS);
+    write_dims(w, id, ", lhs_contracting_dimensions", HLO_ATTR_LHS_CONTRACTING_DIMS);
+    write_dims(w, id, ", rhs_contracting_dimensions", HLO_ATTR_RHS_CONTRACTING_DIMS);
+}
+
 static int write_dot(struct mlir_writer *w, hlo_id id)
 {
     begin_operation(w, id, "stablehlo.dot_general", 2);
     hlo_mlir_write_attrs_begin(w);
     hlo_mlir_write_attr(w, "dot_dimension_numbers");
     str_add(w->out, "#stablehlo.dot<");
-    write_dims(w, id, "lhs_batching_dimensions", HLO_ATTR_LHS_BATCH_DIMS);
-    write_dims(w, id, ", rhs_batching_dimensions", HLO_ATTR_RHS_BATCH_DIMS);
-    write_dims(w, id, ", lhs_contracting_dimensions", HLO_ATTR_LHS_CONTRACTING_DIMS);
-    write_dims(w, id, ", rhs_contracting_dimensions", HLO_ATTR_RHS_CONTRACTING_DIMS);
+    write_dot_dims(w, id);
     str_add_char(w->out, '>');
     if (hlo_mlir_write_table(w, id, &hlo_mlir_op_info[MLIR_OP_DOT_GENERAL]))
+        return w->e->code;
+    hlo_mlir_write_attrs_end(w);
+    return finish_operation(w, id);
+}
+
+static int write_ragged_dot(struct mlir_writer *w, hlo_id id)
+{
+    const struct mlir_op_info *info = &hlo_mlir_op_info[MLIR_OP_RAGGED_DOT];
+
+    begin_operation(w, id, info->name, 3);
+    hlo_mlir_write_attrs_begin(w);
+    hlo_mlir_write_attr(w, "ragged_dot_dimension_numbers");
+    str_add(w->out, "#chlo.ragged_dot<");
+    write_dot_dims(w, id);
+    write_dims(w, id, ", lhs_ragged_dimensions", HLO_ATTR_LHS_RAGGED_DIMS);
+    write_dims(w, id, ", rhs_group_dimensions", HLO_ATTR_RHS_GROUP_DIMS);
+    str_add_char(w->out, '>');
+    if (hlo_mlir_write_table(w, id, info))
         return w->e->code;
     hlo_mlir_write_attrs_end(w);
     return finish_operation(w, id);
@@ -539,6 +630,7 @@ static const struct {
     {HLO_OP_DOT, write_dot},
     {HLO_OP_OPT_BARRIER, write_barrier},
     {HLO_OP_PAD, write_pad},
+    {HLO_OP_RAGGED_DOT, write_ragged_dot},
     {HLO_OP_REDUCE_PRECISION, write_reduce_precision},
     {HLO_OP_REDUCE_WINDOW, write_windowed},
     {HLO_OP_RNG, write_rng},
@@ -561,6 +653,8 @@ int hlo_mlir_write_op(struct mlir_writer *w, hlo_id id)
     uint16_t opcode = hlo_at(w->m, id)->opcode;
     const struct mlir_op_info *info = &hlo_mlir_op_info[w->row_of[opcode]];
 
+    if (mixes_types(w, id))
+        return hlo_mlir_write_fail(w, id, "its types differ");
     for (size_t n = 0; n < sizeof rules / sizeof *rules; n++) {
         if (rules[n].opcode == opcode)
             return rules[n].write(w, id);

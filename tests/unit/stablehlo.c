@@ -1060,14 +1060,43 @@ static void test_map_names_all_dims(void **state)
     hlo_free(m);
 }
 
+/* `op` as the root of a module with arrays of several floating-point types. */
+static void mixed_module(char *text, size_t size, const char *op)
+{
+    snprintf(text, size,
+             "HloModule m\n"
+             "sum {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n"
+             "  ROOT s = f32[] add(x, y)\n}\n"
+             "twice {\n  x = f32[] parameter(0)\n  ROOT s = f32[] add(x, x)\n}\n"
+             "ENTRY e {\n  p = f32[4] parameter(0)\n  q = bf16[4] parameter(1)\n"
+             "  b = pred[4] parameter(2)\n  z = bf16[] parameter(3)\n  i = s32[] parameter(4)\n"
+             "  c = bf16[4,4] parameter(5)\n  k = f32[4,4] parameter(6)\n"
+             "  w = bf16[2,4,4] parameter(7)\n  g = s32[2] parameter(8)\n  o = f32[] parameter(9)\n"
+             "  ROOT r = %s\n}\n",
+             op);
+}
+
 /* What HLO may say and StableHLO may not is not written. */
 static void test_not_written(void **state)
 {
     static const struct {
         const char *op, *what;
     } rows[] = {
-        {"add(p, q)", "its types differ"},
-        {"custom-call(p, q), custom_call_target=\"f\", api_version=API_VERSION_TYPED_FFI, "
+        {"f32[4] add(p, q)", "its types differ"},
+        {"bf16[4] add(p, p)", "its types differ"},
+        {"f32[8] concatenate(p, q), dimensions={0}", "its types differ"},
+        {"f32[4] select(b, p, q)", "its types differ"},
+        {"pred[4] compare(p, q), direction=LT", "its types differ"},
+        {"f32[4] clamp(q, p, p)", "its types differ"},
+        {"f32[6] pad(p, z), padding=1_1", "its types differ"},
+        {"f32[4] dynamic-update-slice(p, q, i)", "its types differ"},
+        {"f32[4] map(q), dimensions={0}, to_apply=twice", "its types differ"},
+        {"bf16[4] all-reduce(q), replica_groups={}, to_apply=sum", "its types differ"},
+        {"f32[4,4] convolution(c, k), dim_labels=bf_io->bf", "its types differ"},
+        {"(bf16[4,4], f32[4], f32[4]) batch-norm-training(c, p, p), epsilon=0.1, "
+         "feature_index=1",
+         "its types differ"},
+        {"f32[4] custom-call(p, q), custom_call_target=\"f\", api_version=API_VERSION_TYPED_FFI, "
          "backend_config={a = <, b = (}",
          "its backend_config is no dictionary"},
     };
@@ -1077,16 +1106,46 @@ static void test_not_written(void **state)
         struct hlo_module *m = NULL;
         struct str out = {0};
         struct err e = {0};
-        char text[512];
-        snprintf(text, sizeof text,
-                 "HloModule m\nENTRY e {\n  p = f32[4] parameter(0)\n  q = bf16[4] parameter(1)\n  "
-                 "ROOT r = f32[4] %s\n}\n",
-                 rows[n].op);
+        char text[1024];
+        mixed_module(text, sizeof text, rows[n].op);
         assert_int_equal(hlo_load_memory("test", text, strlen(text), NULL, &m, &e), 0);
         assert_int_equal(hlo_write_stablehlo(m, NULL, &out, &e), ERR_INPUT);
         assert_non_null(strstr(e.what, rows[n].what));
         str_release(&out);
         hlo_free(m);
+    }
+}
+
+/* Where StableHLO lets types differ they do: MLIR takes each of these texts, and so do we. */
+static void test_types_that_differ(void **state)
+{
+    static const struct {
+        const char *op, *written;
+    } rows[] = {
+        {"f32[4,4] dot(c, c), lhs_contracting_dims={1}, rhs_contracting_dims={0}", "dot_general"},
+        {"f32[4,4] convolution(c, c), dim_labels=bf_io->bf", "stablehlo.convolution"},
+        {"f32[4] reduce(c, o), dimensions={1}, to_apply=sum", "stablehlo.reduce"},
+        {"f32[4] all-reduce(q), replica_groups={}, to_apply=sum", "dense<> : tensor<0x0xi64>"},
+        {"f32[4,4] ragged-dot(c, w, g), lhs_contracting_dims={1}, rhs_contracting_dims={1}, "
+         "lhs_ragged_dims={0}, rhs_group_dims={0}, operand_precision={high,default}",
+         "rhs_group_dimensions = [0]>, precision_config = [#chlo<precision HIGH>"},
+    };
+
+    (void)state;
+    for (size_t n = 0; n < sizeof rows / sizeof *rows; n++) {
+        struct hlo_module *m = NULL;
+        struct str out = {0};
+        struct err e = {0};
+        char text[1024];
+        mixed_module(text, sizeof text, rows[n].op);
+        assert_int_equal(hlo_load_memory("test", text, strlen(text), NULL, &m, &e), 0);
+        assert_int_equal(hlo_write_stablehlo(m, NULL, &out, &e), 0);
+        assert_non_null(strstr(out.text, rows[n].written));
+        hlo_free(m);
+        m = load(out.text);
+        check_written(m);
+        hlo_free(m);
+        str_release(&out);
     }
 }
 
@@ -1427,6 +1486,7 @@ int main(void)
         cmocka_unit_test(test_refused_by_verifier),
         cmocka_unit_test(test_map_names_all_dims),
         cmocka_unit_test(test_not_written),
+        cmocka_unit_test(test_types_that_differ),
         cmocka_unit_test(test_shardings),
         cmocka_unit_test(test_strings),
         cmocka_unit_test(test_constant_branches),
