@@ -3,8 +3,6 @@
 #include "engine/pipeline/reads.h"
 #include "engine/problem/problem.h"
 #include "hlo/meaning/roles.h"
-#include "hlo/module/hlo.h"
-#include "hlo/module/ops.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 
@@ -149,26 +147,45 @@ static uint32_t find_root(const struct sorter *s)
     return best;
 }
 
-/* First place in the main order where something reads a value that `op` reads. */
-static uint32_t beside_readers(const struct sorter *s, const struct unroll_op *op)
+/* Of each value the first place in the main order where something reads it; UNROLL_NONE: nothing
+ * there does. NULL: no memory. Freed by the caller. */
+static uint32_t *find_first_reads(const struct sorter *s)
 {
-    const struct order *o = s->o;
+    const struct unrolled *u = &s->o->steps;
+    uint32_t *first = mem_try((size_t)u->value_count + 1, sizeof *first);
+
+    for (uint32_t v = 0; first && v < u->value_count; v++)
+        first[v] = UNROLL_NONE;
+    for (uint32_t n = 0; first && n < u->op_count; n++) {
+        const struct unroll_op *op = op_at(s->o, n);
+        for (uint32_t k = 0; k < op->operand_count && s->state[n] == 2; k++) {
+            uint32_t *least = &first[u->operands[op->operands + k]];
+            if (s->anchor[n] < *least)
+                *least = s->anchor[n];
+        }
+    }
+    return first;
+}
+
+/* First place in the main order where something reads a value that `op` reads. */
+static uint32_t beside_readers(const struct sorter *s, const uint32_t *first_read,
+                               const struct unroll_op *op)
+{
     uint32_t least = UNROLL_NONE;
 
     for (uint32_t k = 0; k < op->operand_count; k++) {
-        uint32_t value = o->steps.operands[op->operands + k];
-        for (uint32_t n = o->user_base[value]; n < o->user_base[value + 1]; n++) {
-            uint32_t user = o->users[n];
-            if (s->state[user] == 2 && s->anchor[user] < least)
-                least = s->anchor[user];
-        }
+        uint32_t place = first_read[s->o->steps.operands[op->operands + k]];
+        least = place < least ? place : least;
     }
     return least == UNROLL_NONE ? 0 : least;
 }
 
-static void anchor_rest(struct sorter *s)
+/* False: no memory. */
+static bool anchor_rest(struct sorter *s)
 {
-    for (uint32_t n = 0; n < s->o->steps.op_count; n++) {
+    uint32_t *first_read = find_first_reads(s);
+
+    for (uint32_t n = 0; first_read && n < s->o->steps.op_count; n++) {
         const struct unroll_op *op = op_at(s->o, n);
         bool found = false;
         if (op->is_backward || s->state[n] == 2)
@@ -182,8 +199,10 @@ static void anchor_rest(struct sorter *s)
             found = true;
         }
         if (!found)
-            s->anchor[n] = beside_readers(s, op);
+            s->anchor[n] = beside_readers(s, first_read, op);
     }
+    free(first_read);
+    return first_read != NULL;
 }
 
 /* Counting sort by anchor; the main operation of an anchor first, the others as they were made. */
@@ -232,10 +251,9 @@ static int order_forward(struct order *o, struct err *e)
         rc = err_no_memory(e, MEMORY_FOR);
         goto out;
     }
-    anchor_rest(&s);
     if (o->count < 2)
         rc = err_set(e, ERR_INFEASIBLE, "a forward pass of %u operations cannot be cut", o->count);
-    else if (!lay_out(&s))
+    else if (!anchor_rest(&s) || !lay_out(&s))
         rc = err_no_memory(e, MEMORY_FOR);
 out:
     free(s.depth);
@@ -579,168 +597,4 @@ out:
     if (!rc)
         *o = n;
     return rc;
-}
-
-/* ---- cuts ---- */
-
-/* True when all that is made from value `v` are sums too. */
-static bool leads_to_sums(const struct order *o, const uint8_t *kind, uint32_t v)
-{
-    for (uint32_t n = o->user_base[v]; n < o->user_base[v + 1]; n++) {
-        const struct unroll_op *user = op_at(o, o->users[n]);
-        for (uint32_t k = 0; k < user->value_count; k++) {
-            if (kind[user->values + k] == ORDER_NO_SUM)
-                return false;
-        }
-    }
-    return true;
-}
-
-/* Operations through which a gradient passes as it is: sums of it, other forms of it. */
-static bool keeps_gradient(uint16_t opcode)
-{
-    return opcode == HLO_OP_ADD || opcode == HLO_OP_TRANSPOSE || opcode == HLO_OP_CONVERT ||
-           opcode == HLO_OP_NEGATE;
-}
-
-/* From each variable's gradient back over its sums. Users come behind, so one sweep is enough. */
-static void find_variable_gradients(const struct order *o, uint8_t *kind)
-{
-    const struct unrolled *u = &o->steps;
-
-    for (uint32_t k = 0; k < u->problem->roles.param_count; k++) {
-        uint32_t v = u->gradient[k];
-        if (v != UNROLL_NONE && kind[v] == ORDER_SUM)
-            kind[v] = ORDER_VARIABLE;
-    }
-    for (uint32_t n = u->op_count; n-- > 0;) {
-        const struct unroll_op *op = op_at(o, n);
-        if (op->value_count != 1 || kind[op->values] != ORDER_VARIABLE ||
-            !keeps_gradient(hlo_at(u->problem->m, op->id)->opcode))
-            continue;
-        for (uint32_t k = 0; k < op->operand_count; k++) {
-            uint32_t v = u->operands[op->operands + k];
-            if (kind[v] == ORDER_SUM)
-                kind[v] = ORDER_VARIABLE;
-        }
-    }
-}
-
-uint8_t *order_gradients(const struct order *o)
-{
-    const struct unrolled *u = &o->steps;
-    uint8_t *kind = mem_try(u->value_count, 1);
-
-    for (uint32_t n = u->op_count; kind && n-- > 0;) {
-        const struct unroll_op *op = op_at(o, n);
-        for (uint32_t v = op->values; v < op->values + op->value_count && op->is_backward; v++) {
-            if (!u->values[v].has_batch && leads_to_sums(o, kind, v))
-                kind[v] = ORDER_SUM;
-        }
-    }
-    if (kind)
-        find_variable_gradients(o, kind);
-    return kind;
-}
-
-struct order_extent order_extent_of(const struct order *o, uint32_t value)
-{
-    uint32_t made = o->position[o->steps.values[value].op];
-    struct order_extent x = {made, made, made};
-
-    for (uint32_t n = o->user_base[value]; n < o->user_base[value + 1]; n++) {
-        uint32_t user = o->users[n], first = o->position[user], last = first;
-        const struct reads_list *again = reads_of(&o->reads, user);
-        if (again) {
-            first = o->reads.position[again->first];
-            last = o->reads.position[again->first + again->count - 1];
-        }
-        if (last > x.last)
-            x.last = last;
-        if (first < x.first_backward && (again || o->steps.ops[user].is_backward))
-            x.first_backward = first;
-    }
-    return x;
-}
-
-bool order_crosses_once(const struct order *o, const uint8_t *gradient, uint32_t value)
-{
-    const struct unroll_value *v = &o->steps.values[value];
-
-    return op_at(o, v->op)->is_backward ? gradient[value] == ORDER_SUM : !v->is_varying;
-}
-
-/* Adds `bytes` to cuts from + 1 .. to of a table of differences: what the sums up to each cut then
- * hold. */
-static void add_cuts(double *cuts, uint32_t from, uint32_t to, double bytes)
-{
-    if (from < to) {
-        cuts[from + 1] += bytes;
-        cuts[to + 1] -= bytes;
-    }
-}
-
-static void add_value(const struct order *o, const uint8_t *gradient, uint32_t value,
-                      struct order_cuts *c)
-{
-    const struct unroll_value *v = &o->steps.values[value];
-    struct order_extent x = order_extent_of(o, value);
-
-    if (gradient[value] == ORDER_VARIABLE || reads_of(&o->reads, v->op))
-        return;
-    if (order_crosses_once(o, gradient, value)) {
-        add_cuts(c->once, x.made, x.last, v->bytes);
-        add_cuts(c->once, x.first_backward, x.made, v->bytes);
-        return;
-    }
-    double bytes = v->has_batch ? v->bytes / (double)o->steps.batch_size : v->bytes;
-    add_cuts(v->has_batch ? c->forward_sample : c->forward_fixed, x.made, x.last, bytes);
-    add_cuts(v->has_batch ? c->backward_sample : c->backward_fixed, x.first_backward, x.made,
-             bytes);
-}
-
-/* From differences to the bytes at each cut; less than half a byte is what rounding left. */
-static void sum_up(double *cuts, uint32_t count)
-{
-    double sum = 0;
-
-    for (uint32_t c = 0; c <= count; c++) {
-        sum += cuts[c];
-        cuts[c] = c == 0 || c == count || sum < 0.5 ? 0 : sum;
-    }
-}
-
-int order_cuts_new(const struct order *o, struct order_cuts *out, struct err *e)
-{
-    double **tables[] = {&out->forward_sample, &out->backward_sample, &out->forward_fixed,
-                         &out->backward_fixed, &out->once};
-    uint8_t *gradient = order_gradients(o);
-    bool ok = gradient;
-
-    *out = (struct order_cuts){0};
-    for (size_t k = 0; k < sizeof tables / sizeof *tables; k++) {
-        *tables[k] = mem_try((size_t)o->count + 2, sizeof **tables[k]);
-        ok &= *tables[k] != NULL;
-    }
-    for (uint32_t v = 0; ok && v < o->steps.value_count; v++) {
-        if (o->steps.values[v].op != UNROLL_NONE)
-            add_value(o, gradient, v, out);
-    }
-    for (size_t k = 0; ok && k < sizeof tables / sizeof *tables; k++)
-        sum_up(*tables[k], o->count);
-    free(gradient);
-    if (ok)
-        return 0;
-    order_cuts_release(out);
-    return err_no_memory(e, MEMORY_FOR);
-}
-
-void order_cuts_release(struct order_cuts *c)
-{
-    free(c->forward_sample);
-    free(c->backward_sample);
-    free(c->forward_fixed);
-    free(c->backward_fixed);
-    free(c->once);
-    *c = (struct order_cuts){0};
 }
