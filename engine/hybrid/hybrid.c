@@ -1,6 +1,7 @@
 #include "engine/hybrid/hybrid.h"
 
 #include "engine/decide/classes.h"
+#include "engine/hybrid/by_value.h"
 #include "engine/hybrid/hybrid_descent.h"
 #include "engine/hybrid/interleave.h"
 #include "engine/hybrid/pin_wishes.h"
@@ -109,14 +110,14 @@ static void move_plan(struct hybrid *from, struct hybrid *to)
     from->stages = 0;
 }
 
-/* The plan taken before goes; where stages are relaxed the last few are kept. */
+/* The plan taken before goes; where a last round refines plans the last few are kept. */
 static void put_aside(struct hybrid_run *s)
 {
     struct hybrid *to = &s->former[s->formers % HYBRID_FORMER_MOST];
 
     hybrid_free_plan(to);
     move_plan(s->h, to);
-    if (s->h->options.relaxes)
+    if (s->h->options.relaxes || s->h->options.keeps_values)
         s->formers += to->stages > 0;
     else
         hybrid_free_plan(to);
@@ -394,23 +395,37 @@ static void sum_up(struct hybrid_run *s)
         h->bound_ms = 0;
 }
 
-/* ---- relaxed stages ---- */
+/* ---- the last round: stages that are relaxed, or keep what they keep by value ---- */
 
-/* Relaxes a plan made aside; it is taken when its step is shorter then. */
-static int offer_relaxed(struct hybrid_run *s, struct hybrid *from)
+static double *refined_ms(struct hybrid *h)
+{
+    return h->options.keeps_values ? &h->by_value_ms : &h->relaxed_ms;
+}
+
+static int refine(struct hybrid *h, struct err *e)
+{
+    return h->options.keeps_values ? hybrid_by_value(h, e) : hybrid_relax(h, e);
+}
+
+/* Refines a plan made aside; it is taken when its step is shorter then. */
+static int offer(struct hybrid_run *s, struct hybrid *from)
 {
     struct hybrid *h = s->h, own = {0};
-    double before = h->relaxed_ms;
+    double *ms = refined_ms(h), before = *ms;
+    enum pipe_schedule_kind schedule = h->by_value_schedule;
 
     move_plan(h, &own);
     move_plan(from, h);
     int rc = hybrid_price(h, s->e);
-    rc = rc ? rc : hybrid_relax(h, s->e);
-    if (rc || !(h->relaxed_ms < before)) {
+    rc = rc ? rc : refine(h, s->e);
+    if (rc || !(*ms < before)) {
         struct err none;
         hybrid_free_plan(h);
         move_plan(&own, h);
-        h->relaxed_ms = before;
+        *ms = before;
+        h->by_value_schedule = schedule;
+        if (!h->stages)
+            return rc == ERR_MEMORY ? rc : 0;
         /* An offer that cannot be priced is none; the plan at hand has its figures again. */
         int again = hybrid_price(h, rc ? &none : s->e);
         return rc == ERR_MEMORY ? rc : again;
@@ -419,42 +434,52 @@ static int offer_relaxed(struct hybrid_run *s, struct hybrid *from)
     return 0;
 }
 
-/* The plan there were without a limit: relaxed, its stages may fit. */
-static int offer_unlimited(struct hybrid_run *s)
+/* The plan there were with so many times the memory, 0: without a limit. Refined, its stages may
+ * fit. The bound of plans without a limit goes to *bound_ms where it is wanted; 0: none. */
+static int offer_roomier(struct hybrid_run *s, double times, double *bound_ms)
 {
     struct hybrid *other = mem_try(1, sizeof *other);
     struct hybrid_options o = s->h->options;
 
     if (!other)
         return err_no_memory(s->e, MEMORY_FOR);
-    o.no_limit = o.no_bound = true;
-    o.relaxes = false;
+    o.no_limit = !(times > 0);
+    o.memory_times = times;
+    o.no_bound |= !bound_ms;
+    o.relaxes = o.keeps_values = false;
     o.watch = NULL;
     int rc = hybrid_new(s->h->problem, &o, other, s->e);
     if (rc)
         goto out;
-    rc = offer_relaxed(s, other);
+    if (bound_ms && other->is_certified)
+        *bound_ms = other->bound_ms;
+    rc = offer(s, other);
     hybrid_release(other);
 out:
     free(other);
     return rc == ERR_INFEASIBLE ? 0 : rc;
 }
 
-/* The last round: of the plan taken, of those taken before it and of the one without a limit, the
- * one that is shortest with relaxed stages. */
+static int offer_former(struct hybrid_run *s)
+{
+    int rc = 0;
+
+    for (uint32_t n = 0; n < HYBRID_FORMER_MOST && !rc && !is_stopped(s->h); n++)
+        if (s->former[n].stages)
+            rc = offer(s, &s->former[n]);
+    return rc;
+}
+
+/* Of the plan taken, of those taken before it and of the one without a limit, the one that is
+ * shortest with relaxed stages. */
 static int relax_stages(struct hybrid_run *s)
 {
     struct hybrid *h = s->h;
     bool was_interleaved = h->chunks > 1;
     int rc = hybrid_relax(h, s->e);
 
-    for (uint32_t n = 0; n < HYBRID_FORMER_MOST && !is_stopped(h); n++) {
-        if (rc)
-            return rc;
-        if (s->former[n].stages)
-            rc = offer_relaxed(s, &s->former[n]);
-    }
-    rc = rc || h->options.no_limit || is_stopped(h) ? rc : offer_unlimited(s);
+    rc = rc ? rc : offer_former(s);
+    rc = rc || h->options.no_limit || is_stopped(h) ? rc : offer_roomier(s, 0, NULL);
     /* The bound is of strict plans that fit, interleaved ones only where the first plan was. */
     if (!hybrid_fits(h) || (h->chunks > 1) != was_interleaved) {
         h->is_certified = false;
@@ -463,9 +488,50 @@ static int relax_stages(struct hybrid_run *s)
     return rc;
 }
 
+/* The same by value, or where no plan fits the first that does so. The best plan to compute again
+ * in is neither the one for the limit nor the one without: so those for a few larger limits too. No
+ * plan that keeps everything, with no limit, is longer than one that computes some of it again: its
+ * bound is that of all choices by value. */
+static int keep_by_value(struct hybrid_run *s)
+{
+    static const double times[] = {1.25, 1.6, 2.5, 0};
+    struct hybrid *h = s->h;
+    double bound_ms = 0;
+    int rc = h->stages ? hybrid_by_value(h, s->e) : 0;
+
+    h->by_value_ms = h->stages ? h->by_value_ms : INFINITY;
+    rc = rc ? rc : offer_former(s);
+    for (size_t n = 0; n < sizeof times / sizeof *times && !rc; n++)
+        if (!h->options.no_limit && !is_stopped(h))
+            rc = offer_roomier(s, times[n], times[n] > 0 ? NULL : &bound_ms);
+    if (rc || h->options.no_limit)
+        return rc;
+    h->found = h->stages > 0;
+    h->is_certified = bound_ms > 0 && h->chunks == 1;
+    h->bound_ms = h->is_certified ? fmin(bound_ms, h->by_value_ms) : 0;
+    return rc;
+}
+
 static bool asks_for_a_shape(const struct hybrid_options *o)
 {
     return o->stages || o->tp || o->dp || o->chunks || o->micro_batches;
+}
+
+static int none_found(struct hybrid_run *s)
+{
+    const struct hybrid *h = s->h;
+
+    return err_set(s->e, ERR_INFEASIBLE, "%s",
+                   is_stopped(h) ? "stopped before a hybrid plan was found"
+                   : hybrid_algorithm_plays(h->options.algorithm)
+                       ? "no hybrid plan was found among those that are played, whose cuts lie "
+                         "near equal shares; --algo exact looks at all"
+                   : h->pins.count
+                       ? "no hybrid plan keeps the pins within the memory of the devices"
+                   : asks_for_a_shape(&h->options)
+                       ? "no hybrid plan with the stages, splits and micro-batches asked for "
+                         "fits the devices and their memory"
+                       : "no hybrid plan fits the memory of the devices");
 }
 
 static int search_all(struct hybrid_run *s)
@@ -495,23 +561,22 @@ static int search_all(struct hybrid_run *s)
     }
     if (rc)
         return rc;
+    bool is_found = h->found; /* as all keeps or is recomputed */
+    if (!is_found && h->options.keeps_values && !h->options.no_limit)
+        rc = keep_by_value(s);
+    if (rc)
+        return rc;
     if (!h->found)
-        return err_set(s->e, ERR_INFEASIBLE, "%s",
-                       is_stopped(h) ? "stopped before a hybrid plan was found"
-                       : hybrid_algorithm_plays(h->options.algorithm)
-                           ? "no hybrid plan was found among those that are played, whose cuts lie "
-                             "near equal shares; --algo exact looks at all"
-                       : h->pins.count
-                           ? "no hybrid plan keeps the pins within the memory of the devices"
-                       : asks_for_a_shape(&h->options)
-                           ? "no hybrid plan with the stages, splits and micro-batches asked for "
-                             "fits the devices and their memory"
-                           : "no hybrid plan fits the memory of the devices");
+        return none_found(s);
+    if (!is_found)
+        return 0;
     sum_up(s);
     rc = hybrid_price(h, s->e);                               /* as a file with this plan will be */
     if (!rc && h->bound_ms <= hybrid_step_ms(h) * (1 + 1e-9)) /* sums in another order */
         h->bound_ms = fmin(h->bound_ms, hybrid_step_ms(h));
-    return rc || !h->options.relaxes ? rc : relax_stages(s);
+    if (rc)
+        return rc;
+    return h->options.keeps_values ? keep_by_value(s) : h->options.relaxes ? relax_stages(s) : 0;
 }
 
 int hybrid_new(const struct problem *p, const struct hybrid_options *o, struct hybrid *out,

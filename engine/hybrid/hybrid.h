@@ -10,6 +10,7 @@
 #define AUTOMAP_ENGINE_HYBRID_HYBRID_H
 
 #include "engine/decide/labels.h"
+#include "engine/hybrid/by_value.h"
 #include "engine/hybrid/hybrid_exact.h"
 #include "engine/hybrid/hybrid_instance.h"
 #include "engine/hybrid/hybrid_pins.h"
@@ -32,12 +33,15 @@ struct hybrid_options {
     bool is_schedule_given;
     enum pipe_schedule_kind schedule;
     enum stage_recompute recompute;
-    int zero;          /* ZeRO level; -1: 1, and 2 and 3 where nothing fits */
-    double overlap;    /* 0 to 1, or OVERLAP_AUTO */
-    uint32_t tp, dp;   /* of every stage; 0: any */
-    uint32_t chunks;   /* 1: not interleaved; of uniform plans 2 .. exactly so many; 0: any */
-    bool whole_layers; /* see stage_options */
-    bool relaxes;      /* stages are solved relaxed, of the last plans found: relaxed_stages.h */
+    int zero;            /* ZeRO level; -1: 1, and 2 and 3 where nothing fits */
+    double overlap;      /* 0 to 1, or OVERLAP_AUTO */
+    uint32_t tp, dp;     /* of every stage; 0: any */
+    uint32_t chunks;     /* 1: not interleaved; of uniform plans 2 .. exactly so many; 0: any */
+    bool whole_layers;   /* see stage_options */
+    bool relaxes;        /* stages are solved relaxed, of the last plans found: relaxed_stages.h */
+    bool keeps_values;   /* what stages keep is chosen value by value, of the last plans found:
+                            by_value.h; not with `relaxes` */
+    double memory_times; /* > 1: plans may take so many times the memory there is */
     bool no_limit, half_duplex;
     bool is_uniform;    /* all stages alike: devices, axes, labels that are data and tensor
                            parallelism; 1F1B unless a schedule is given, interleaved too */
@@ -58,6 +62,7 @@ struct hybrid_options {
 struct hybrid_stage {
     struct hybrid_point point;   /* times and bytes */
     struct hybrid_point relaxed; /* the same solved relaxed: relaxed_stages.h */
+    struct by_value by_value;    /* the same, what it keeps chosen value by value */
     uint32_t section, end_section, device, end_device;
     uint32_t axes, size[STAGE_AXES_MOST];
     uint32_t dp, in_flight;
@@ -109,8 +114,11 @@ struct hybrid {
     double interleaved_ms; /* simulated, when chunks > 1 */
     struct hybrid_stage *stage; /* [stages] */
     struct hybrid_cut *cut;     /* [stages - 1] behind each */
-    double relaxed_ms; /* the step with relaxed stages (relaxed_stages.h); 0: not asked for */
-    double length_ms;  /* L */
+    double relaxed_ms;  /* the step with relaxed stages (relaxed_stages.h); 0: not asked for */
+    double by_value_ms; /* the step with what stages keep chosen by value (by_value.h), in that
+                           schedule; 0: not asked for */
+    enum pipe_schedule_kind by_value_schedule;
+    double length_ms;                        /* L */
     double makespan_ms[PIPE_SCHEDULE_COUNT]; /* INFINITY: does not fit */
     double bound_ms;   /* of all strict plans that are not interleaved; where the plan taken is, of
                           interleaved ones too; 0: none */
@@ -154,7 +162,8 @@ static inline double hybrid_step_ms(const struct hybrid *h)
     return h->chunks > 1 ? h->interleaved_ms : h->makespan_ms[h->schedule];
 }
 
-/* With strict stages. False: only with relaxed ones, if h->relaxed_ms says that those fit. */
+/* With strict stages that keep all or are recomputed. False: only with relaxed ones, or by value,
+ * if h->relaxed_ms or h->by_value_ms says that those fit. */
 static inline bool hybrid_fits(const struct hybrid *h)
 {
     for (uint32_t n = 0; n < h->stages; n++) {
@@ -162,6 +171,16 @@ static inline bool hybrid_fits(const struct hybrid *h)
             return false;
     }
     return true;
+}
+
+/* The step, or that of stages that keep what they keep by value, where it is shorter or the only
+ * one that fits. */
+static inline double hybrid_least_ms(const struct hybrid *h)
+{
+    double step = hybrid_step_ms(h);
+    bool is_less = h->by_value_ms > 0 && (h->by_value_ms < step || !hybrid_fits(h));
+
+    return is_less ? h->by_value_ms : step;
 }
 
 #endif

@@ -1,5 +1,7 @@
 #include "engine/hybrid/hybrid_explain.h"
 
+#include "engine/hybrid/by_value_text.h"
+
 #include "engine/decide/classes.h"
 #include "engine/decide/names.h"
 #include "engine/hybrid/hybrid_others.h"
@@ -293,5 +295,8 @@ int hybrid_explain(struct hybrid *h, struct str *out, struct err *e)
         rc = rc ? rc : write_others(h, n, out, e);
     }
     write_heaviest(h, out);
+    if (h->by_value_ms > 0)
+        str_add(out, "\n");
+    by_value_write(h, out);
     return rc;
 }

@@ -182,9 +182,13 @@ int hybrid_write(const struct hybrid_form *f, const struct hybrid *h, struct str
                  struct err *e)
 {
     if (f->is_run && !hybrid_fits(h))
-        return err_set(
-            e, ERR_INFEASIBLE,
-            "the plan fits its devices only with relaxed stages, and %s says strict ones", f->name);
+        return err_set(e, ERR_INFEASIBLE,
+                       h->by_value_ms > 0
+                           ? "the plan fits its devices only with what stages keep chosen by "
+                             "value, and %s says stages that keep all or run again"
+                           : "the plan fits its devices only with relaxed stages, and %s says "
+                             "strict ones",
+                       f->name);
     return f->write(h, out, e);
 }
 

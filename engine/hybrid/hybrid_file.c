@@ -1,5 +1,8 @@
 #include "engine/hybrid/hybrid_file.h"
 
+#include "engine/hybrid/by_value.h"
+#include "engine/hybrid/by_value_text.h"
+
 #include "engine/cluster/cluster.h"
 #include "engine/cost/training.h"
 #include "engine/decide/classes.h"
@@ -40,6 +43,8 @@ static void add_options(const struct hybrid *h, cJSON *to)
         cJSON_AddBoolToObject(o, "whole_layers", true);
     if (h->relaxed_ms > 0)
         cJSON_AddBoolToObject(o, "relaxed_stages", true);
+    if (h->by_value_ms > 0)
+        cJSON_AddBoolToObject(o, "recompute_values", true);
     cJSON_AddBoolToObject(o, "memory_limit", !h->options.no_limit);
     if (h->options.limit_bytes > 0)
         cJSON_AddNumberToObject(o, "memory_limit_bytes", h->options.limit_bytes);
@@ -117,6 +122,8 @@ static cJSON *stage_json(const struct hybrid *h, const struct hybrid_stage *s)
                                 s->relaxed.both_ms - s->relaxed.forward_ms);
         cJSON_AddNumberToObject(o, "relaxed_stash_bytes", s->relaxed.stash_bytes);
     }
+    if (h->by_value_ms > 0)
+        cJSON_AddItemToObject(o, "by_value", by_value_json(h, s));
     return o;
 }
 
@@ -142,17 +149,17 @@ static void add_scope(const struct hybrid *h, cJSON *to)
 
     if (o->zero >= 0)
         snprintf(zero, sizeof zero, ", ZeRO %d", o->zero);
-    snprintf(
-        scope, sizeof scope,
-        "strict plans%s, of all cuts between %u sections and sub-meshes, no device idle but before "
-        "the first stage, %s%s%s%s%s%s%s",
-        h->chunks > 1 ? "" : " that are not interleaved", h->sections.count,
-        o->is_schedule_given ? pipe_schedule_names[o->schedule] : "all schedules", zero,
-        o->recompute == STAGE_RECOMPUTE_ALL ? ", every stage recomputed" : "",
-        o->whole_layers ? ", whole layers" : "",
-        o->limit_bytes > 0 ? ", within the memory asked for" : "",
-        is_pinned ? ", under the pins" : "",
-        o->micro_batches ? ", with so many micro-batches" : "");
+    snprintf(scope, sizeof scope,
+             "strict plans%s%s, of all cuts between %u sections and sub-meshes, no device idle but "
+             "before the first stage, %s%s%s%s%s%s%s",
+             h->chunks > 1 ? "" : " that are not interleaved",
+             h->by_value_ms > 0 ? " whatever they keep or compute again" : "", h->sections.count,
+             o->is_schedule_given ? pipe_schedule_names[o->schedule] : "all schedules", zero,
+             o->recompute == STAGE_RECOMPUTE_ALL ? ", every stage recomputed" : "",
+             o->whole_layers ? ", whole layers" : "",
+             o->limit_bytes > 0 ? ", within the memory asked for" : "",
+             is_pinned ? ", under the pins" : "",
+             o->micro_batches ? ", with so many micro-batches" : "");
     cJSON_AddStringToObject(to, "certified_scope", h->is_said ? h->said_scope : scope);
 }
 
@@ -176,6 +183,12 @@ cJSON *hybrid_json(const struct hybrid *h)
         cJSON_AddItemToObject(o, "relaxed_step_time_ms",
                               isfinite(h->relaxed_ms) ? cJSON_CreateNumber(h->relaxed_ms)
                                                       : cJSON_CreateNull());
+    if (h->by_value_ms > 0) {
+        cJSON_AddItemToObject(o, "by_value_step_time_ms",
+                              isfinite(h->by_value_ms) ? cJSON_CreateNumber(h->by_value_ms)
+                                                       : cJSON_CreateNull());
+        cJSON_AddStringToObject(o, "by_value_schedule", pipe_schedule_names[h->by_value_schedule]);
+    }
     cJSON_AddNumberToObject(o, "L_ms", h->length_ms);
     cJSON *makespan = cJSON_AddObjectToObject(o, "makespan_ms");
     for (int k = 0; k < PIPE_SCHEDULE_COUNT; k++)
@@ -207,6 +220,7 @@ static const struct json_field option_keys[] = {
     {"half_duplex", JSON_TRUTH, NULL},
     {"whole_layers", JSON_TRUTH | JSON_OPTIONAL, NULL},
     {"relaxed_stages", JSON_TRUTH | JSON_OPTIONAL, NULL},
+    {"recompute_values", JSON_TRUTH | JSON_OPTIONAL, NULL},
     {"memory_limit", JSON_TRUTH, NULL},
     {"memory_limit_bytes", JSON_NUMBER | JSON_OPTIONAL, NULL},
     {0}};
@@ -217,6 +231,18 @@ static const struct json_field decision_keys[] = {{"instruction", JSON_TEXT, NUL
                                                   {"dim", JSON_WHOLE, NULL},
                                                   {"split", JSON_TEXTS, NULL},
                                                   {0}};
+static const struct json_field again_keys[] = {{"scope", JSON_TEXT, NULL},
+                                               {"operation", JSON_TEXT, NULL},
+                                               {"source", JSON_TEXT, NULL},
+                                               {"values", JSON_WHOLE, NULL},
+                                               {"bytes", JSON_NUMBER, NULL},
+                                               {"ms", JSON_NUMBER, NULL},
+                                               {0}};
+static const struct json_field by_value_keys[] = {
+    {"recompute", JSON_TRUTH, NULL},     {"backward_ms", JSON_NUMBER, NULL},
+    {"in_flight", JSON_WHOLE, NULL},     {"fixed_bytes", JSON_NUMBER, NULL},
+    {"stash_bytes", JSON_NUMBER, NULL},  {"memory_bytes", JSON_NUMBER, NULL},
+    {"again", JSON_OBJECTS, again_keys}, {0}};
 static const struct json_field stage_keys[] = {
     {"from", JSON_WHOLE, NULL},
     {"to", JSON_WHOLE, NULL},
@@ -238,6 +264,7 @@ static const struct json_field stage_keys[] = {
     {"relaxed_forward_ms", JSON_NUMBER | JSON_OPTIONAL, NULL},
     {"relaxed_backward_ms", JSON_NUMBER | JSON_OPTIONAL, NULL},
     {"relaxed_stash_bytes", JSON_NUMBER | JSON_OPTIONAL, NULL},
+    {"by_value", JSON_OBJECT | JSON_OPTIONAL, by_value_keys},
     {0}};
 static const struct json_field transfer_keys[] = {{"forward_bytes", JSON_NUMBER, NULL},
                                                   {"backward_bytes", JSON_NUMBER, NULL},
@@ -260,6 +287,8 @@ static const struct json_field plan_keys[] = {
     {"transfers", JSON_OBJECTS, transfer_keys},
     {"step_time_ms", JSON_NUMBER, NULL},
     {"relaxed_step_time_ms", JSON_NUMBER_OR_NULL | JSON_OPTIONAL, NULL},
+    {"by_value_step_time_ms", JSON_NUMBER_OR_NULL | JSON_OPTIONAL, NULL},
+    {"by_value_schedule", JSON_TEXT | JSON_OPTIONAL, NULL},
     {"L_ms", JSON_NUMBER, NULL},
     {"makespan_ms", JSON_OBJECT, makespan_keys},
     {"bound_ms", JSON_NUMBER_OR_NULL, NULL},
@@ -301,6 +330,7 @@ static int read_options(const cJSON *root, struct hybrid *h, struct err *e)
     h->options.overlap = json_number(o, "overlap");
     h->options.half_duplex = cJSON_IsTrue(json_get(o, "half_duplex"));
     h->options.relaxes = cJSON_IsTrue(json_get(o, "relaxed_stages"));
+    h->options.keeps_values = cJSON_IsTrue(json_get(o, "recompute_values"));
     h->options.whole_layers = cJSON_IsTrue(json_get(o, "whole_layers"));
     h->options.no_limit = cJSON_IsFalse(json_get(o, "memory_limit"));
     h->options.limit_bytes = limit ? limit->valuedouble : 0;
@@ -458,6 +488,7 @@ int hybrid_file_parse(const struct problem *p, const char *text, size_t size, st
         rc = rc ? rc : read_stages(out, root, e);
         rc = rc ? rc : hybrid_price(out, e);
         rc = rc || !out->options.relaxes ? rc : hybrid_relax(out, e);
+        rc = rc || !out->options.keeps_values ? rc : hybrid_by_value(out, e);
         if (rc)
             hybrid_release(out);
     }
@@ -465,7 +496,7 @@ int hybrid_file_parse(const struct problem *p, const char *text, size_t size, st
         out->is_certified =
             cJSON_IsTrue(json_get(root, "certified")) && cJSON_IsNumber(json_get(root, "bound_ms"));
         if (out->is_certified) /* no plan is below a bound */
-            out->is_certified = json_number(root, "bound_ms") <= hybrid_step_ms(out) * (1 + 1e-9);
+            out->is_certified = json_number(root, "bound_ms") <= hybrid_least_ms(out) * (1 + 1e-9);
         /* what was proven was proven of the step then */
         out->is_certified &= fabs(json_number(root, "step_time_ms") - hybrid_step_ms(out)) <=
                              1e-9 * hybrid_step_ms(out);

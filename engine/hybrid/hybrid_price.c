@@ -3,6 +3,7 @@
 #include "engine/cluster/cluster.h"
 #include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
+#include "engine/hybrid/by_value.h"
 #include "engine/hybrid/hybrid_instance.h"
 #include "engine/hybrid/interleave.h"
 #include "engine/hybrid/sections.h"
@@ -21,11 +22,13 @@
 
 struct pipe_options hybrid_pipe_options(const struct hybrid_options *o, uint32_t m)
 {
+    double times = o->memory_times > 1 ? o->memory_times : 1;
+
     return (struct pipe_options){.micro_batches = m,
                                  .micro_batch = o->batch / m,
                                  .overlap = o->overlap,
-                                 .memory_share = o->no_limit ? 0 : 1,
-                                 .limit_bytes = o->limit_bytes,
+                                 .memory_share = o->no_limit ? 0 : times,
+                                 .limit_bytes = o->limit_bytes * times,
                                  .schedule = o->is_schedule_given ? o->schedule : PIPE_1F1B,
                                  .half_duplex = o->half_duplex};
 }
@@ -51,8 +54,10 @@ int hybrid_open_at(const struct problem *p, const uint32_t *cuts, uint32_t count
 
 void hybrid_free_plan(struct hybrid *h)
 {
-    for (uint32_t n = 0; h->stage && n < h->stages; n++)
+    for (uint32_t n = 0; h->stage && n < h->stages; n++) {
         free(h->stage[n].on);
+        by_value_release(&h->stage[n].by_value);
+    }
     free(h->stage);
     free(h->cut);
     h->stage = NULL;

@@ -32,7 +32,7 @@ static int search_with(const struct problem *p, const struct hybrid_options *o, 
         with.algorithm = HYBRID_EXACT;
     int rc = hybrid_new(p, &with, h, e);
     if (!rc) {
-        *ms = hybrid_step_ms(h);
+        *ms = hybrid_least_ms(h);
         hybrid_release(h);
     }
     free(h);
@@ -57,7 +57,7 @@ static int search_without(const struct problem *p, const struct hybrid_options *
 /* What was found with more asked for is a plan where less is. */
 static double added(const struct hybrid *h, double without)
 {
-    return stop_asked(h->options.stop) ? INFINITY : fmax(0, hybrid_step_ms(h) - without);
+    return stop_asked(h->options.stop) ? INFINITY : fmax(0, hybrid_least_ms(h) - without);
 }
 
 int hybrid_pin_prices(const struct hybrid *h, double ms[static HYBRID_PINS_MOST], double *all_ms,

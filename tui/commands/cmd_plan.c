@@ -8,6 +8,7 @@
 #include "engine/decide/strict.h"
 #include "engine/exact/batch_and_zero.h"
 #include "engine/exact/stability.h"
+#include "engine/hybrid/by_value.h"
 #include "engine/hybrid/hybrid.h"
 #include "engine/pipeline/pipeline.h"
 #include "engine/place/place_file.h"
@@ -84,7 +85,7 @@ static bool decides(const struct plan_args *a)
 
     return a->settings.count || a->pins_from || a->pins_from_file || a->optimum || a->random ||
            a->paper_reward || a->stability || a->relaxed.on || plan_relaxed_is_set(&a->relaxed) ||
-           a->limit.on || o->micro_batches > 1 || o->zero;
+           (a->limit.on && !(a->recompute && a->is_hybrid)) || o->micro_batches > 1 || o->zero;
 }
 
 static int take_random(void *args, const struct option *o, const char *value, struct err *e)
@@ -182,8 +183,10 @@ static int check_args(const struct plan_args *a)
          "--plan goes with the --micro-batches and --zero it was made with, not with auto"},
         {a->recompute && a->relaxed.on && (a->limit.choose_micro_batches || a->limit.choose_zero),
          "--recompute auto is of a relaxed plan with given --micro-batches"},
-        {a->recompute && (a->stability || a->memory || a->paper_reward || a->is_pipeline),
-         "--recompute auto stands alone: no --stability, --memory, --reward paper, no pipeline"},
+        {a->recompute && (a->stability || a->memory || a->paper_reward || a->is_place),
+         "--recompute auto stands alone: no --stability, --memory, --reward paper, no placement"},
+        {a->recompute && a->is_pipeline && !a->is_hybrid,
+         "--recompute auto of a pipeline goes with --hybrid, which prices its stages by sections"},
         {a->memory && a->json,
          "--memory is for reading; the JSON of a plan has the peak and its parts"},
         {a->as_hybrid && !a->start, "--hybrid says how --plan is read"},
@@ -451,11 +454,28 @@ static int show_place(const struct place_input *in, const struct place_saved *s,
     return rc ? rc : a->out ? place_file_save(&d, a->out, e) : 0;
 }
 
+/* What its stages keep, chosen by value within the limit given, or that of the plan. Its bound was
+ * of stages that keep all or are recomputed. */
+static int keep_by_value(const struct plan_args *a, struct hybrid *h, struct err *e)
+{
+    if (a->limit.bytes > 0 || a->limit.is_device)
+        h->options.limit_bytes = plan_limit_bytes(&a->limit, h->problem);
+    h->options.no_limit = a->limit.none;
+    h->options.keeps_values = true;
+    h->is_certified = false;
+    h->bound_ms = 0;
+    int rc = hybrid_price(h, e);
+    return rc ? rc : hybrid_by_value(h, e);
+}
+
 /* So is a hybrid plan. */
 static int show_hybrid(struct hybrid *h, void *context, struct err *e)
 {
     const struct plan_args *a = context;
+    int rc = a->recompute ? keep_by_value(a, h, e) : 0;
 
+    if (rc)
+        return rc;
     if (a->json)
         hybrid_print_json(h);
     else

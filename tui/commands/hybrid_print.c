@@ -1,5 +1,6 @@
 #include "tui/commands/hybrid_print.h"
 
+#include "engine/hybrid/by_value_text.h"
 #include "engine/hybrid/hybrid_file.h"
 #include "engine/hybrid/hybrid_older.h"
 #include "engine/hybrid/hybrid_search.h"
@@ -33,10 +34,28 @@ static void print_relaxed(const struct hybrid *h)
         printf("  relaxed stages  %12s  do not fit\n", "none");
 }
 
+/* Beside the step of stages that keep all or are recomputed. */
+static void print_by_value(const struct hybrid *h)
+{
+    double step = hybrid_step_ms(h);
+    char a[UNITS_ROOM];
+
+    if (h->by_value_ms > 0 && isfinite(h->by_value_ms) && !hybrid_fits(h))
+        printf("  keeping all     %12s  does not fit: stages have to compute values again\n",
+               units_ms(a, step));
+    else if (h->by_value_ms > 0 && isfinite(h->by_value_ms))
+        printf("  by value        %12s  %.2f %% less: what stages keep is chosen value by value, "
+               "schedule %s\n",
+               units_ms(a, h->by_value_ms), 100 * (1 - h->by_value_ms / step),
+               pipe_schedule_names[h->by_value_schedule]);
+    else if (h->by_value_ms > 0)
+        printf("  by value        %12s  does not fit\n", "none");
+}
+
 static void print_head(const struct hybrid *h, double seconds)
 {
     char a[UNITS_ROOM], b[UNITS_ROOM], model[128];
-    double step = hybrid_step_ms(h);
+    double step = hybrid_step_ms(h), least = hybrid_least_ms(h);
 
     printf("%s  on %s; hybrid: %u stage%s, each split over devices of its own\n\n",
            file_stem(model, sizeof model, h->problem->m->file), h->problem->cluster.name, h->stages,
@@ -45,6 +64,10 @@ static void print_head(const struct hybrid *h, double seconds)
         printf("  step            %12s  with relaxed stages, schedule %s, simulated",
                units_ms(a, h->relaxed_ms),
                h->chunks > 1 ? "1f1b, interleaved" : pipe_schedule_names[h->schedule]);
+    else if (!hybrid_fits(h) && h->by_value_ms > 0 && isfinite(h->by_value_ms))
+        printf("  step            %12s  with what stages keep chosen by value, schedule %s, "
+               "simulated",
+               units_ms(a, h->by_value_ms), pipe_schedule_names[h->by_value_schedule]);
     else if (h->chunks > 1)
         printf("  step            %12s  schedule 1f1b, interleaved: %u stages on each group of "
                "devices; simulated",
@@ -58,6 +81,7 @@ static void print_head(const struct hybrid *h, double seconds)
                    isfinite(h->makespan_ms[k]) ? units_ms(b, h->makespan_ms[k]) : "does not fit");
     printf("\n");
     print_relaxed(h);
+    print_by_value(h);
     if (h->chunks == 1 && hybrid_fits(h))
         printf("  L               %12s\n", units_ms(a, h->length_ms));
     if (h->options.is_uniform)
@@ -67,15 +91,18 @@ static void print_head(const struct hybrid *h, double seconds)
         printf(
             "  bound           %12s  %.2f %% below: %sno strict plan%s is shorter, of all cuts "
             "between %u sections, sub-meshes and schedules here, no device idle behind the first "
-            "stage%s\n",
-            units_ms(a, h->bound_ms), 100 * fmax(0, 1 - h->bound_ms / step),
+            "stage%s%s\n",
+            units_ms(a, h->bound_ms), 100 * fmax(0, 1 - h->bound_ms / least),
             h->is_said ? "the file says, and it was not checked, that " : "",
             h->chunks > 1 ? ", interleaved or not," : " that is not interleaved", h->sections.count,
-            h->options.micro_batches ? ", with so many micro-batches" : "");
+            h->options.micro_batches ? ", with so many micro-batches" : "",
+            h->by_value_ms > 0 ? ", whatever it keeps or computes again" : "");
     else
         printf("  bound           %12s  not proven: %s\n", "none",
-               h->is_ended         ? "the search ended early"
-               : !h->tries         ? "the file claims none, or of another step"
+               h->is_ended ? "the search ended early"
+               : !h->tries ? "the file claims none, or of another step"
+               : h->by_value_ms > 0 && h->chunks > 1
+                   ? "it is of plans that are not interleaved, and this one is"
                : h->relaxed_ms > 0 ? "it is of strict plans, and this one has relaxed stages"
                                    : "the program that proves it ended early");
     printf("  batch           %12u  %u micro-batch%s of %u; the file has %lld\n", h->options.batch,
@@ -183,6 +210,11 @@ void hybrid_print(const struct hybrid *h, double seconds)
         if (n + 1 < h->stages)
             print_cut(&h->cut[n]);
     }
+    struct str kept = {0};
+    by_value_write(h, &kept);
+    if (kept.text && !kept.failed)
+        printf("\n%s", kept.text);
+    str_release(&kept);
     if (h->tries)
         print_tries(h);
     printf("\n");

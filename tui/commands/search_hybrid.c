@@ -42,6 +42,7 @@ static struct hybrid_options options_of(const struct search_args *a, const struc
         .is_uniform = a->uniform || a->chunks,
         .whole_layers = a->whole_layers,
         .relaxes = a->relaxed_stages,
+        .keeps_values = a->recompute_values,
         .no_limit = o->no_limit,
         .half_duplex = o->half_duplex,
         .limit_bytes = o->limit_bytes,
@@ -61,7 +62,7 @@ static struct hybrid_options options_of(const struct search_args *a, const struc
 static int print_prices(const struct hybrid *h, struct err *e)
 {
     const struct hybrid_options *o = &h->options;
-    double ms[HYBRID_PINS_MOST], all_ms, step = hybrid_step_ms(h);
+    double ms[HYBRID_PINS_MOST], all_ms, step = hybrid_least_ms(h);
     char text[UNITS_ROOM];
 
     if (hybrid_algorithm_plays(o->algorithm)) { /* another plan each time: no price */
@@ -101,11 +102,11 @@ static int print_limit_prices(const struct hybrid *h, struct err *e)
         printf("  --%s: ", price[n].text);
         if (!isfinite(price[n].ms))
             printf("not priced\n");
-        else if (price[n].ms < 1e-9 * hybrid_step_ms(h))
+        else if (price[n].ms < 1e-9 * hybrid_least_ms(h))
             printf("costs nothing\n");
         else
             printf("costs %s, %.2f %% of the step\n", units_ms(text, price[n].ms),
-                   100 * price[n].ms / hybrid_step_ms(h));
+                   100 * price[n].ms / hybrid_least_ms(h));
     }
     return rc;
 }
@@ -130,7 +131,7 @@ static struct fewer_question fewer_than(const struct search_args *a, const struc
 {
     const struct pipeline_options *o = &a->pipeline.options;
     bool is_relaxed = h->relaxed_ms > 0 && isfinite(h->relaxed_ms);
-    double relaxed = is_relaxed ? h->relaxed_ms : INFINITY;
+    double relaxed = is_relaxed ? h->relaxed_ms : h->by_value_ms > 0 ? h->by_value_ms : INFINITY;
 
     return (struct fewer_question){.step_ms =
                                        hybrid_fits(h) ? fmin(hybrid_step_ms(h), relaxed) : relaxed,

@@ -294,6 +294,10 @@ static const struct option own[] = {
      "hybrid: stages of the last plans solved relaxed, where values may change their split between "
      "uses (sequence parallelism), and played again",
      .is_kept = true, .sort = SORT_HYBRID, ARG(relaxed_stages)},
+    {"recompute-values", NULL,
+     "hybrid: which values stages of the last plans, and of plans for more memory, keep for the "
+     "backward pass and which they compute again, chosen value by value within the memory",
+     .is_kept = true, .sort = SORT_HYBRID, ARG(recompute_values)},
     {"chunks", "V", "hybrid: uniform and interleaved, V stages on each group of devices; 1: not",
      .is_kept = true, .sort = SORT_HYBRID, .kind = OPTION_WHOLE, ARG(chunks), .least = 1,
      .most = 16},
@@ -528,6 +532,9 @@ static int check_hybrid(struct search_args *a)
              !hybrid_algorithm_plays(a->hybrid_algorithm),
          "--episodes and --time are of --algo dqn, random, greedy, alpa and race", NULL},
         {a->relaxed_stages && a->race, "--algo race compares strict stages", NULL},
+        {a->recompute_values && (a->race || a->relaxed_stages || a->pipeline.options.recompute),
+         "--recompute-values goes with neither --algo race, --relaxed-stages nor --recompute",
+         NULL},
         {(a->uniform || a->chunks) && (a->race || hybrid_algorithm_plays(a->hybrid_algorithm)),
          "--uniform and --chunks are of --algo exact and uniform", NULL},
     };

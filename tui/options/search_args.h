@@ -37,6 +37,7 @@ struct search_args {
     enum hybrid_algorithm hybrid_algorithm; /* --algo of hybrid plans */
     bool uniform;                           /* --uniform */
     bool relaxed_stages;                    /* --relaxed-stages */
+    bool recompute_values;                  /* --recompute-values */
     bool whole_layers;                      /* --whole-layers */
     uint32_t tp, dp;                        /* of its stages; 0: any */
     uint32_t chunks;                        /* that each group of devices has; 0: any */

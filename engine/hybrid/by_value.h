@@ -1,0 +1,53 @@
+/* engine/hybrid/by_value.h - what the stages of a plan keep for the backward pass, value by value
+ * (recompute/keeping.h), instead of everything or, recomputed, what arrives at sections alone.
+ *
+ * A stage keeps a value once for each micro-batch in flight, so early stages compute more again.
+ * A value is computed again from values of its section that are kept or computed again, at what
+ * its operations cost forward, reductions included; what passes from section to section, random
+ * numbers and inputs are kept where they are used. What the module itself recomputes stays as it
+ * is written. While the backward pass is in a section, what it computed again there lies beside
+ * the rest, as in a stage that is recomputed. */
+#ifndef AUTOMAP_ENGINE_HYBRID_BY_VALUE_H
+#define AUTOMAP_ENGINE_HYBRID_BY_VALUE_H
+
+#include "engine/hybrid/hybrid_instance.h"
+#include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
+
+struct hybrid;
+struct stage_costs;
+struct keep_problem;
+
+/* Values of a stage that are computed again: of one scope but for numbers, and one operation. */
+struct by_value_row {
+    uint32_t count;
+    double bytes; /* that are not kept, of one micro-batch */
+    double ms;    /* of computing them again, of one micro-batch; not what lies between them */
+    hlo_id id;    /* the first of them */
+    char scope[96];
+};
+
+/* A stage under a choice of values. */
+struct by_value {
+    struct hybrid_point point;
+    uint32_t in_flight;
+    double memory_bytes;
+    double added_ms;           /* of computing again what is chosen by value, of one micro-batch */
+    double bound_ms;           /* no choice by value within the limit adds less */
+    struct by_value_row *rows; /* [row_count] owned; most bytes first */
+    uint32_t row_count;
+};
+
+/* Fills stage[].by_value of a priced plan, by_value_schedule and by_value_ms: each stage the
+ * fastest that fits of all values kept, chosen by value, or recomputed as a whole; in the schedule
+ * in which the step is then shortest. INFINITY: some stage fits in none; the plan itself need not
+ * fit. Interleaved plans stay as they are. */
+int hybrid_by_value(struct hybrid *h, struct err *e) MUST_CHECK;
+void by_value_release(struct by_value *v);
+
+/* The problem of sections [i, j) under the labels k->on. of[value of order->steps]: its value
+ * there + 1; 0: none. */
+int by_value_problem(const struct stage_costs *k, uint32_t i, uint32_t j, struct keep_problem *out,
+                     uint32_t *of, struct err *e) MUST_CHECK;
+
+#endif
