@@ -2,6 +2,7 @@
  * operands and attributes (infer.h), computations against what calls them, tuples and elements. */
 #include "hlo/module/attr.h"
 #include "hlo/module/build.h"
+#include "hlo/module/check_types.h"
 #include "hlo/module/hlo.h"
 #include "hlo/module/infer.h"
 #include "hlo/module/ops.h"
@@ -386,18 +387,27 @@ static int (*const rules[HLO_OP_COUNT])(struct check *c) = {
     [HLO_OP_SELECT_AND_SCATTER] = check_select_and_scatter,
 };
 
+static int check_types(struct check *c)
+{
+    const char *wrong =
+        c->m->format == HLO_FORMAT_STABLEHLO ? hlo_stablehlo_types(c->m, c->id) : NULL;
+
+    return wrong ? wrong_module(c, "%s", wrong) : 0;
+}
+
 static int check_instruction(struct check *c)
 {
     const struct hlo_instruction *i = hlo_at(c->m, c->id);
 
     if (is_plain_elementwise(c))
-        return 0;
+        return check_types(c);
     if (!mem_grow(&c->shapes, &c->room, 0, i->operand_count))
         return err_no_memory(c->e, "for this module");
     for (uint32_t n = 0; n < i->operand_count; n++)
         c->shapes[n] = hlo_shape(c->m, hlo_operand(c->m, c->id, n));
-    int rc = check_result(c);
-    return rc || !rules[i->opcode] ? rc : rules[i->opcode](c);
+    if (check_result(c) || (rules[i->opcode] && rules[i->opcode](c)))
+        return c->e->code;
+    return check_types(c);
 }
 
 struct half {

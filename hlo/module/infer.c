@@ -160,13 +160,30 @@ static int infer_dims(struct hlo_infer *f)
     return 0;
 }
 
-/* Bits of an element kept: same dims. Otherwise one more or less: nothing is claimed. */
+/* Bits of an element kept: same dims. Otherwise the narrower array has one more, of the elements
+ * that make one of the other's; numbers are both complex or both not. */
 static int infer_bitcast_convert(struct hlo_infer *f)
 {
-    if (f->declared &&
-        hlo_type_info[f->declared->type].bits == hlo_type_info[f->operands[0]->type].bits)
+    const struct hlo_shape *from = f->operands[0], *to = f->declared;
+    char a[128], b[128];
+
+    if (!to || !hlo_type_info[to->type].bits)
+        return 0;
+    uint8_t from_bits = hlo_type_info[from->type].bits, to_bits = hlo_type_info[to->type].bits;
+    const struct hlo_shape *wide = from_bits < to_bits ? to : from,
+                           *narrow = from_bits < to_bits ? from : to;
+    struct hlo_shape same = *wide;
+    bool fits = (hlo_type_info[from->type].class == 'C') == (hlo_type_info[to->type].class == 'C');
+    if (from_bits == to_bits && fits)
         return infer_dims(f);
-    return 0;
+    same.dims = narrow->dims;
+    uint8_t wide_bits = hlo_type_info[wide->type].bits, bits = hlo_type_info[narrow->type].bits;
+    if (fits && narrow->rank == wide->rank + 1 && hlo_same_dims(wide, &same) &&
+        wide_bits % bits == 0 && narrow->dims[wide->rank] == wide_bits / bits)
+        return 0;
+    hlo_infer_name(a, sizeof a, from);
+    hlo_infer_name(b, sizeof b, to);
+    return hlo_infer_bad(f, "%s made of the bits of %s, expected as many bits an element", b, a);
 }
 
 static uint8_t part_type(uint8_t type)

@@ -181,14 +181,24 @@ static int lower_branches(struct lower *l)
     return hlo_lower_results(l, HLO_OP_CONDITIONAL, 0, called, count);
 }
 
+/* HLO's conditional takes both kinds of selector, and counts the branches of each its own way. */
+static int need_selector(struct lower *l, enum hlo_type type)
+{
+    if (l->op->operand_count == 1 && hlo_lower_operand_shape(l, 0)->type != type)
+        return hlo_lower_fail(l, "a selector of type %s, expected %s",
+                              hlo_type_info[hlo_lower_operand_shape(l, 0)->type].name,
+                              hlo_type_info[type].name);
+    return 0;
+}
+
 int hlo_lower_CASE(struct lower *l)
 {
-    return lower_branches(l);
+    return need_selector(l, HLO_S32) ? l->e->code : lower_branches(l);
 }
 
 int hlo_lower_IF(struct lower *l)
 {
-    return need_regions(l, 2) ? l->e->code : lower_branches(l);
+    return need_regions(l, 2) || need_selector(l, HLO_PRED) ? l->e->code : lower_branches(l);
 }
 
 /* ---- calls ---- */

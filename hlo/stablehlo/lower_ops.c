@@ -23,6 +23,8 @@ int hlo_lower_REFUSED(struct lower *l)
     const char *what =
         l->op->row == MLIR_OP_UNIFORM_QUANTIZE || l->op->row == MLIR_OP_UNIFORM_DEQUANTIZE
             ? "lower the program with its quantisation spelled out"
+        : l->op->row == MLIR_OP_UNARY_EINSUM || l->op->row == MLIR_OP_TORCH_INDEX_SELECT
+            ? "rewrite it first (stablehlo-opt --stablehlo-legalize-deprecated-ops)"
             : "export with fixed shapes (stablehlo-opt --stablehlo-refine-shapes)";
 
     return hlo_lower_fail(l, "this operation has no form in HLO as it stands: %s", what);

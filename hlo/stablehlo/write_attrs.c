@@ -134,23 +134,45 @@ static void write_precision(struct mlir_writer *w, const struct hlo_attr *a, con
     str_add_char(w->out, ']');
 }
 
-/* `{{0,1},{2,3}}`: rows of equal length. */
-static bool write_groups(struct mlir_writer *w, const struct hlo_attr *a)
-{
-    size_t rows = 0, all = 0;
+enum { GROUPS_MAX = 1 << 16 }; /* device ids, as many as are read */
 
+/* Rows of `{{0,1},{2}}` and the longest of them. */
+static bool count_groups(const struct hlo_attr *a, size_t *rows, size_t *longest)
+{
+    size_t row = 0;
+
+    *rows = *longest = 0;
     if (a->size < 2 || a->text[0] != '{')
         return false;
     for (uint32_t n = 1; n < a->size; n++) {
-        rows += a->text[n] == '{';
-        all += lex_is(a->text[n], LEX_DIGIT) && !lex_is(a->text[n - 1], LEX_DIGIT);
+        if (a->text[n] == '{') {
+            row = 0;
+            ++*rows;
+        }
+        row += lex_is(a->text[n], LEX_DIGIT) && !lex_is(a->text[n - 1], LEX_DIGIT);
+        *longest = row > *longest ? row : *longest;
     }
-    if (rows && all % rows)
+    return !*longest || *rows <= GROUPS_MAX / *longest;
+}
+
+/* `{{0,1},{2}}`: rows of equal length, the shorter ones filled up with -1; no pairs are 0x2. */
+static bool write_groups(struct mlir_writer *w, const struct hlo_attr *a)
+{
+    size_t rows, longest, row = 0;
+
+    if (!count_groups(a, &rows, &longest))
         return false;
     str_add(w->out, "dense<");
-    for (uint32_t n = 0; n < a->size && rows; n++)
-        str_add_char(w->out, a->text[n] == '{' ? '[' : a->text[n] == '}' ? ']' : a->text[n]);
-    str_format(w->out, "> : tensor<%zux%zuxi64>", rows, rows ? all / rows : 0);
+    for (uint32_t n = 0; n < a->size && rows; n++) {
+        char c = a->text[n];
+        row = c == '{' ? 0 : row + (lex_is(c, LEX_DIGIT) && !lex_is(a->text[n - 1], LEX_DIGIT));
+        for (; c == '}' && n + 1 < a->size && row < longest; row++)
+            str_add(w->out, row ? ",-1" : "-1");
+        str_add_char(w->out, c == '{' ? '[' : c == '}' ? ']' : c);
+    }
+    if (!rows && a->key == HLO_ATTR_SOURCE_TARGET_PAIRS)
+        longest = 2;
+    str_format(w->out, "> : tensor<%zux%zuxi64>", rows, longest);
     return true;
 }
 

@@ -1,7 +1,7 @@
 /* One instruction as one operation. */
 #include "hlo/module/attr.h"
+#include "hlo/module/check_types.h"
 #include "hlo/module/hlo.h"
-#include "hlo/module/infer.h"
 #include "hlo/module/ops.h"
 #include "hlo/module/shape.h"
 #include "hlo/stablehlo/mlir_parse.h"
@@ -39,88 +39,6 @@ static int finish_operation(struct mlir_writer *w, hlo_id id)
 {
     hlo_mlir_write_signature(w, id, hlo_at(w->m, id)->operand_count);
     return 0;
-}
-
-/* Where StableHLO wants one type HLO may have several floating-point types: operands first to
- * first + count - 1, and the results if `with_results`. */
-static const struct {
-    uint16_t opcode;
-    uint8_t first, count;
-    bool with_results;
-} of_one_type[] = {
-    {HLO_OP_BATCH_NORM_GRAD, 0, 5, true},
-    {HLO_OP_BATCH_NORM_INFERENCE, 0, 5, true},
-    {HLO_OP_BATCH_NORM_TRAINING, 0, 3, true},
-    {HLO_OP_CLAMP, 0, 3, true},
-    {HLO_OP_COMPARE, 0, 2, false},
-    {HLO_OP_CONCATENATE, 0, UINT8_MAX, true},
-    {HLO_OP_CONVOLUTION, 0, 2, false},
-    {HLO_OP_DYNAMIC_UPDATE_SLICE, 0, 2, true},
-    {HLO_OP_PAD, 0, 2, true},
-    {HLO_OP_RNG, 0, 2, true},
-    {HLO_OP_SELECT, 1, 2, true},
-    {HLO_OP_TRIANGULAR_SOLVE, 0, 2, true},
-};
-
-static bool leaves_differ(const struct mlir_writer *w, hlo_id id, enum hlo_type type)
-{
-    for (hlo_value v = w->m->leaf_base[id]; v < w->m->leaf_base[id + 1]; v++) {
-        if (hlo_value_shape(w->m, v)->type != type)
-            return true;
-    }
-    return false;
-}
-
-static bool operands_differ(const struct mlir_writer *w, hlo_id id, uint32_t first, uint32_t count,
-                            bool with_results)
-{
-    uint32_t all = hlo_at(w->m, id)->operand_count, end = all - first < count ? all : first + count;
-    enum hlo_type type = operand_shape(w, id, first)->type;
-
-    for (uint32_t n = first; n < end; n++) {
-        if (leaves_differ(w, hlo_operand(w->m, id, n), type))
-            return true;
-    }
-    return with_results && leaves_differ(w, id, type);
-}
-
-/* What is reduced has the types that the reducer returns; what is mapped those it takes, too. */
-static bool called_differs(const struct mlir_writer *w, hlo_id id)
-{
-    const struct hlo_module *m = w->m;
-    const struct hlo_instruction *i = hlo_at(m, id);
-    const struct hlo_computation *c = &m->computations[hlo_called(m, id, i->called_count - 1)];
-    uint32_t count = m->leaf_base[id + 1] - m->leaf_base[id];
-
-    for (uint32_t n = 0; n < count && n < m->leaf_base[c->root + 1] - m->leaf_base[c->root]; n++) {
-        if (hlo_value_shape(m, m->leaf_base[id] + n)->type !=
-            hlo_value_shape(m, m->leaf_base[c->root] + n)->type)
-            return true;
-    }
-    for (uint32_t n = 0; i->opcode == HLO_OP_MAP && n < i->operand_count; n++) {
-        if (leaves_differ(w, hlo_operand(m, id, n), hlo_shape(m, c->params[n])->type))
-            return true;
-    }
-    return false;
-}
-
-/* HLO's floating-point types may meet in many instructions; StableHLO's in products and in what is
- * reduced alone. */
-static bool mixes_types(const struct mlir_writer *w, hlo_id id)
-{
-    const struct hlo_instruction *i = hlo_at(w->m, id);
-
-    if (hlo_infer_is_elementwise(i->opcode) && i->operand_count)
-        return operands_differ(w, id, 0, i->operand_count, true);
-    for (size_t n = 0; n < sizeof of_one_type / sizeof *of_one_type; n++) {
-        if (of_one_type[n].opcode == i->opcode && i->operand_count > of_one_type[n].first)
-            return operands_differ(w, id, of_one_type[n].first, of_one_type[n].count,
-                                   of_one_type[n].with_results);
-    }
-    const struct mlir_op_info *info = &hlo_mlir_op_info[w->row_of[i->opcode]];
-    bool is_reducer = info->rule == MLIR_RULE_APPLY || info->rule == MLIR_RULE_REDUCE_WINDOW ||
-                      info->rule == MLIR_RULE_SELECT_AND_SCATTER;
-    return is_reducer && i->called_count && i->opcode != HLO_OP_SORT && called_differs(w, id);
 }
 
 /* Operands read their SSA values before results get theirs: see hlo_mlir_write_results. */
@@ -653,8 +571,8 @@ int hlo_mlir_write_op(struct mlir_writer *w, hlo_id id)
     uint16_t opcode = hlo_at(w->m, id)->opcode;
     const struct mlir_op_info *info = &hlo_mlir_op_info[w->row_of[opcode]];
 
-    if (mixes_types(w, id))
-        return hlo_mlir_write_fail(w, id, "its types differ");
+    if (hlo_stablehlo_types(w->m, id))
+        return hlo_mlir_write_fail(w, id, "it has no form for these types");
     for (size_t n = 0; n < sizeof rules / sizeof *rules; n++) {
         if (rules[n].opcode == opcode)
             return rules[n].write(w, id);

@@ -1030,13 +1030,44 @@ static void test_refused_by_verifier(void **state)
         {"%a: tensor<4xf32>, %b: tensor<4xf16>", "tensor<4xf32>",
          "%r = stablehlo.add %a, %b : (tensor<4xf32>, tensor<4xf16>) -> tensor<4xf32>",
          "operands of types f32 and f16", 1},
+        {"%a: tensor<4xf32>, %b: tensor<4xf32>", "tensor<4xf32>",
+         "%r = stablehlo.or %a, %b : tensor<4xf32>", "expected integers or booleans", 1},
+        {"%a: tensor<4xi32>", "tensor<4xi32>", "%r = stablehlo.floor %a : tensor<4xi32>",
+         "expected floating-point numbers", 1},
+        {"%a: tensor<4xi1>", "tensor<4xi1>", "%r = stablehlo.negate %a : tensor<4xi1>",
+         "expected numbers", 1},
+        {"", "tensor<4xi1>", "%r = stablehlo.iota dim = 0 : tensor<4xi1>", "expected numbers", 1},
+        {"%a: tensor<4x2xi32>, %i: tensor<i32>, %j: tensor<i64>", "tensor<1x2xi32>",
+         "%r = stablehlo.dynamic_slice %a, %i, %j, sizes = [1, 2] : (tensor<4x2xi32>, tensor<i32>, "
+         "tensor<i64>) -> tensor<1x2xi32>",
+         "its types differ, expected one type", 1},
+        {"%a: tensor<4x2xf32>, %z: tensor<f32>", "tensor<4xf32>",
+         "%r = \"stablehlo.reduce\"(%a, %z) ({\n^bb0(%x: tensor<i32>, %y: tensor<i32>):\n"
+         "%s = stablehlo.add %x, %y : tensor<i32>\nstablehlo.return %s : tensor<i32>\n}) "
+         "{dimensions = array<i64: 1>} : (tensor<4x2xf32>, tensor<f32>) -> tensor<4xf32>",
+         "its types differ from those of the computation it applies", 1},
+        {"%a: tensor<4xf32>", "tensor<4xf32>",
+         "%r = \"stablehlo.sort\"(%a) ({\n^bb0(%x: tensor<i32>, %y: tensor<i32>):\n"
+         "%s = stablehlo.compare LT, %x, %y : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
+         "stablehlo.return %s : tensor<i1>\n}) : (tensor<4xf32>) -> tensor<4xf32>",
+         "its types differ from those of the computation it applies", 1},
+        {"%a: tensor<4xf32>", "tensor<4x2xi8>",
+         "%r = stablehlo.bitcast_convert %a : (tensor<4xf32>) -> tensor<4x2xi8>",
+         "expected as many bits an element", 1},
+        {"%a: tensor<4xf64>", "tensor<4xcomplex<f32>>",
+         "%r = stablehlo.bitcast_convert %a : (tensor<4xf64>) -> tensor<4xcomplex<f32>>",
+         "expected as many bits an element", 1},
+        {"%p: tensor<i32>, %a: tensor<f32>", "tensor<f32>",
+         "%r = \"stablehlo.if\"(%p) ({\nstablehlo.return %a : tensor<f32>\n}, {\n"
+         "stablehlo.return %a : tensor<f32>\n}) : (tensor<i32>) -> tensor<f32>",
+         "a selector of type s32, expected pred", 6},
     };
 
     (void)state;
     for (size_t n = 0; n < sizeof rows / sizeof *rows; n++) {
         struct hlo_module *m = NULL;
         struct err e = {0};
-        char text[512];
+        char text[1024];
         snprintf(text, sizeof text, "func.func @main(%s) -> %s {\n%s\nreturn %%r : %s\n}\n",
                  rows[n].args, rows[n].result, rows[n].op, rows[n].result);
         check_refused(text, 2, rows[n].what);
@@ -1082,20 +1113,21 @@ static void test_not_written(void **state)
     static const struct {
         const char *op, *what;
     } rows[] = {
-        {"f32[4] add(p, q)", "its types differ"},
-        {"bf16[4] add(p, p)", "its types differ"},
-        {"f32[8] concatenate(p, q), dimensions={0}", "its types differ"},
-        {"f32[4] select(b, p, q)", "its types differ"},
-        {"pred[4] compare(p, q), direction=LT", "its types differ"},
-        {"f32[4] clamp(q, p, p)", "its types differ"},
-        {"f32[6] pad(p, z), padding=1_1", "its types differ"},
-        {"f32[4] dynamic-update-slice(p, q, i)", "its types differ"},
-        {"f32[4] map(q), dimensions={0}, to_apply=twice", "its types differ"},
-        {"bf16[4] all-reduce(q), replica_groups={}, to_apply=sum", "its types differ"},
-        {"f32[4,4] convolution(c, k), dim_labels=bf_io->bf", "its types differ"},
+        {"f32[4] add(p, q)", "it has no form for these types"},
+        {"bf16[4] add(p, p)", "it has no form for these types"},
+        {"f32[8] concatenate(p, q), dimensions={0}", "it has no form for these types"},
+        {"f32[4] select(b, p, q)", "it has no form for these types"},
+        {"pred[4] compare(p, q), direction=LT", "it has no form for these types"},
+        {"f32[4] clamp(q, p, p)", "it has no form for these types"},
+        {"f32[6] pad(p, z), padding=1_1", "it has no form for these types"},
+        {"f32[4] dynamic-update-slice(p, q, i)", "it has no form for these types"},
+        {"f32[4] map(q), dimensions={0}, to_apply=twice", "it has no form for these types"},
+        {"bf16[4] all-reduce(q), replica_groups={}, to_apply=sum",
+         "it has no form for these types"},
+        {"f32[4,4] convolution(c, k), dim_labels=bf_io->bf", "it has no form for these types"},
         {"(bf16[4,4], f32[4], f32[4]) batch-norm-training(c, p, p), epsilon=0.1, "
          "feature_index=1",
-         "its types differ"},
+         "it has no form for these types"},
         {"f32[4] custom-call(p, q), custom_call_target=\"f\", api_version=API_VERSION_TYPED_FFI, "
          "backend_config={a = <, b = (}",
          "its backend_config is no dictionary"},
@@ -1126,6 +1158,10 @@ static void test_types_that_differ(void **state)
         {"f32[4,4] convolution(c, c), dim_labels=bf_io->bf", "stablehlo.convolution"},
         {"f32[4] reduce(c, o), dimensions={1}, to_apply=sum", "stablehlo.reduce"},
         {"f32[4] all-reduce(q), replica_groups={}, to_apply=sum", "dense<> : tensor<0x0xi64>"},
+        {"f32[4] all-reduce(q), replica_groups={{0,1,2},{3}}, to_apply=sum",
+         "dense<[[0,1,2],[3,-1,-1]]> : tensor<2x3xi64>"},
+        {"f32[4] collective-permute(p), source_target_pairs={}", "dense<> : tensor<0x2xi64>"},
+        {"s8[4,4] bitcast-convert(p)", "bitcast_convert"},
         {"f32[4,4] ragged-dot(c, w, g), lhs_contracting_dims={1}, rhs_contracting_dims={1}, "
          "lhs_ragged_dims={0}, rhs_group_dims={0}, operand_precision={high,default}",
          "rhs_group_dimensions = [0]>, precision_config = [#chlo<precision HIGH>"},
