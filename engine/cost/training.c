@@ -39,6 +39,36 @@ static class_id find_batch(const struct classes *c, const struct hlo_roles *r, u
     return best;
 }
 
+/* Names the dim that comes nearest to a batch, and why it is none. */
+static int refuse_cuts(const struct training *t, uint32_t micro_batches, struct err *e)
+{
+    const struct classes *c = t->classes;
+    const struct class_info *best = NULL;
+    const char *name = NULL;
+    uint32_t dim = 0;
+
+    for (uint32_t k = 0; k < t->roles->param_count; k++) {
+        const struct hlo_param_role *p = &t->roles->params[k];
+        for (uint32_t d = 0; p->role == HLO_ROLE_INPUT && d < hlo_value_shape(c->m, p->value)->rank;
+             d++) {
+            class_id id = c->class_of[class_dim(c, p->value, d)];
+            if (id == CLASS_NONE || (best && c->info[id].input_dims <= best->input_dims))
+                continue;
+            best = &c->info[id];
+            name = p->name;
+            dim = d;
+        }
+    }
+    if (best && best->reason != CLASS_ALLOWED)
+        return err_set(e, ERR_INPUT,
+                       "%u micro-batches, but no dim of the inputs can be cut: %.100s dim %u %s "
+                       "%.100s",
+                       micro_batches, name, dim, class_reason_text[best->reason],
+                       hlo_name(c->m, best->place));
+    return err_set(e, ERR_INPUT, "%u micro-batches, but no dim of the inputs can be cut%s",
+                   micro_batches, best ? ": they are dims of variables too" : "");
+}
+
 int training_check(const struct training *t, const struct batch_and_zero *r, struct err *e)
 {
     if (r->zero > ZERO_LEVEL_MOST)
@@ -46,8 +76,7 @@ int training_check(const struct training *t, const struct batch_and_zero *r, str
     if (r->micro_batches <= 1)
         return 0;
     if (t->batch == CLASS_NONE)
-        return err_set(e, ERR_INPUT, "%u micro-batches, but no dim of the inputs can be cut",
-                       r->micro_batches);
+        return refuse_cuts(t, r->micro_batches, e);
     if (r->micro_batches > MICRO_BATCHES_MOST || t->batch_divisor % r->micro_batches)
         return err_set(e, ERR_INPUT,
                        "%u micro-batches, expected a divisor of the module's batch, %lld",

@@ -443,6 +443,43 @@ static void test_errors(void **state)
     free(p);
 }
 
+/* A step of one weight. ROWS makes f, its gradient, and y of what is read, x. */
+#define LAYER(SHAPE, ROWS)                                                                         \
+    "HloModule layer, input_output_alias={ {0}: (0, {}, may-alias) }\n"                            \
+    "less {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT c = pred[] compare(a, "    \
+    "b), "                                                                                         \
+    "direction=LT\n}\n"                                                                            \
+    "add.1 {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\n" \
+    "ENTRY main {\n  w1 = " SHAPE " parameter(0)\n  x = f32[8,16] parameter(1)\n" ROWS             \
+    "  w3 = " SHAPE " subtract(w1, f)\n  z = f32[] constant(0)\n"                                  \
+    "  l = f32[] reduce(y, z), dimensions={0,1}, to_apply=add.1\n"                                 \
+    "  ROOT t = (" SHAPE ", f32[]) tuple(w3, l)\n}\n"
+
+static const char ordered[] =
+    LAYER("f32[16,32]",
+          "  s = f32[8,16] sort(x), dimensions={0}, to_apply=less\n"
+          "  y = f32[8,32] dot(s, w1), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+          "  f = f32[16,32] dot(s, y), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n");
+
+static void check_uncut(const char *text, const char *reason)
+{
+    struct problem *p = mem_alloc(sizeof *p);
+    struct batch_and_zero four = {4, 0, 0};
+    struct err e = {0};
+
+    load_text(p, text, 2, "");
+    if (problem_set_batch_and_zero(p, &four, &e) != ERR_INPUT || !strstr(e.what, reason))
+        fail_msg("%s", e.what);
+    problem_release(p);
+    free(p);
+}
+
+static void test_why_uncut(void **state)
+{
+    (void)state;
+    check_uncut(ordered, "can be cut: x dim 0 is needed whole by s");
+}
+
 /* ---- random modules ---- */
 
 static double sum_by_instruction(const struct problem *p, const label *on)
@@ -547,6 +584,7 @@ int main(void)
         cmocka_unit_test(test_streams),
         cmocka_unit_test(test_stack_is_gathered_by_layer),
         cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_why_uncut),
         cmocka_unit_test(test_random),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
