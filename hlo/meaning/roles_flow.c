@@ -234,7 +234,8 @@ static bool is_no_new_weight(const void *context, hlo_value v)
 }
 
 /* Whoever reads a weight first, reads it for the forward pass: backward uses need its result. So
- * the forward pass is what the loss and these first uses are computed from. */
+ * the forward pass is what the loss is computed from, and the first uses of weights that the loss
+ * is not: others may stand in any order where the forward pass is made twice. */
 static int find_forward(struct hlo_roles_work *w, struct err *e)
 {
     bool *is_used = mem_try(w->param_count, 1);
@@ -244,6 +245,9 @@ static int find_forward(struct hlo_roles_work *w, struct err *e)
     hlo_reach_clear(&w->forward);
     if (w->loss != HLO_NONE)
         hlo_reach_add(&w->forward, w->loss);
+    hlo_reach_back(&w->forward, &w->g, is_no_new_weight, w);
+    for (uint32_t p = 0; p < w->param_count; p++)
+        is_used[p] = w->forward.has[w->params[p].value];
     for (uint32_t n = 0; n < w->g.order_count; n++) {
         hlo_id id = w->g.order[n];
         if (!hlo_work_is_heavy(hlo_at(w->m, id)->opcode) ||

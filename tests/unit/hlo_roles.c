@@ -105,6 +105,41 @@ static void test_sgd(void **state)
     hlo_free(m);
 }
 
+/* A derivative by which the forward pass is made again: what makes it again is none, wherever it
+ * stands in the text. */
+static void check_made_twice(const char *before, const char *behind)
+{
+    char text[2048];
+
+    snprintf(text, sizeof text,
+             "HloModule twice\n" SUM "ENTRY main { x = f32[8,4] parameter(1)\n"
+             "  w = f32[4,2] parameter(0)\n%s" MODEL "%s"
+             "  again = f32[8,2] tanh(y2)\n  dy2 = f32[8,2] multiply(again, dy)\n"
+             "  g2 = f32[4,2] dot(x, dy2), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+             "  both = f32[4,2] add(g, g2)\n  w2 = f32[4,2] subtract(w, both)\n"
+             "  ROOT out = (f32[4,2], f32[]) tuple(w2, loss) }\n",
+             before, behind);
+    struct hlo_module *m = read_text(text);
+    struct hlo_roles r = roles_of(m);
+    check_letters(&r, "VI");
+    assert_string_equal(value_name(m, r.loss), "loss");
+    assert_int_equal(phase_of(m, &r, "y"), HLO_PHASE_FORWARD);
+    assert_int_equal(phase_of(m, &r, "y2"), HLO_PHASE_BACKWARD);
+    assert_int_equal(phase_of(m, &r, "again"), HLO_PHASE_BACKWARD);
+    hlo_roles_release(&r);
+    hlo_free(m);
+}
+
+static void test_forward_pass_made_twice(void **state)
+{
+    static const char again[] =
+        "  y2 = f32[8,2] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n";
+
+    (void)state;
+    check_made_twice("", again);
+    check_made_twice(again, "");
+}
+
 /* Aliases pair by shape and order, not by role: {0} (the loss!) with a moment's scalar, w with m.
  */
 static const char adam[] =
@@ -1017,6 +1052,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sgd),
+        cmocka_unit_test(test_forward_pass_made_twice),
         cmocka_unit_test(test_adam_with_decay),
         cmocka_unit_test(test_norms_are_no_loss),
         cmocka_unit_test(test_no_loss),
