@@ -159,10 +159,10 @@ static bool applies(uint16_t opcode)
 static bool fits_what_it_applies(const struct hlo_module *m, hlo_id id)
 {
     const struct hlo_instruction *i = hlo_at(m, id);
-    hlo_id selects = m->computations[hlo_called(m, id, 0)].params[0];
+    const struct hlo_computation *selects = &m->computations[hlo_called(m, id, 0)];
 
     if (i->opcode == HLO_OP_SELECT_AND_SCATTER &&
-        hlo_shape(m, selects)->type != hlo_shape(m, hlo_operand(m, id, 0))->type)
+        hlo_shape(m, selects->params[0])->type != hlo_shape(m, hlo_operand(m, id, 0))->type)
         return false;
     const struct hlo_computation *c = &m->computations[hlo_called(m, id, i->called_count - 1)];
     bool is_exact = i->opcode == HLO_OP_MAP || i->opcode == HLO_OP_SORT;

@@ -1098,6 +1098,7 @@ static void mixed_module(char *text, size_t size, const char *op)
              "HloModule m\n"
              "sum {\n  x = f32[] parameter(0)\n  y = f32[] parameter(1)\n"
              "  ROOT s = f32[] add(x, y)\n}\n"
+             "one {\n  ROOT s = f32[] constant(1)\n}\n"
              "twice {\n  x = f32[] parameter(0)\n  ROOT s = f32[] add(x, x)\n}\n"
              "ENTRY e {\n  p = f32[4] parameter(0)\n  q = bf16[4] parameter(1)\n"
              "  b = pred[4] parameter(2)\n  z = bf16[] parameter(3)\n  i = s32[] parameter(4)\n"
@@ -1162,6 +1163,7 @@ static void test_types_that_differ(void **state)
          "dense<[[0,1,2],[3,-1,-1]]> : tensor<2x3xi64>"},
         {"f32[4] collective-permute(p), source_target_pairs={}", "dense<> : tensor<0x2xi64>"},
         {"s8[4,4] bitcast-convert(p)", "bitcast_convert"},
+        {"f32[4] map(), dimensions={0}, to_apply=one", "stablehlo.map"}, /* of no parameters */
         {"f32[4,4] ragged-dot(c, w, g), lhs_contracting_dims={1}, rhs_contracting_dims={1}, "
          "lhs_ragged_dims={0}, rhs_group_dims={0}, operand_precision={high,default}",
          "rhs_group_dimensions = [0]>, precision_config = [#chlo<precision HIGH>"},
