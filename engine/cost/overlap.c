@@ -10,7 +10,6 @@ struct overlap overlap_on(const struct cluster_group *g, double share)
     if (share >= 0)
         return o;
     o.is_bounded = true;
-    o.taken = g->link.kind == LINK_TORUS ? 0 : OF_GPU;
-    o.hidden = 1 - SHOWN - o.taken;
+    o.hidden = 1 - SHOWN - (g->link.kind == LINK_TORUS ? 0 : OF_GPU);
     return o;
 }

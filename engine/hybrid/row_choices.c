@@ -219,7 +219,7 @@ static void look_at(struct row_maker *k, struct row_part *p)
     figure[ROW_BOTH] = figure[ROW_FORWARD] + figure[ROW_BACKWARD];
     double ms = k->t->options.micro_batches * figure[ROW_BOTH] +
                 (1 - o->hidden) * figure[ROW_SUMS] + figure[ROW_ONCE];
-    double excess = figure[ROW_BACKWARD_BALANCE] + (1 - o->taken) * figure[ROW_SUMS];
+    double excess = figure[ROW_BACKWARD_BALANCE] + overlap_balance(o, 0, figure[ROW_SUMS]);
     double bytes = figure[ROW_FIXED] + 4 * figure[ROW_KEPT];
     for (int f = 0; f < ROW_FIGURES; f++)
         p->out->least[f] = fmin(p->out->least[f], figure[f]);

@@ -412,7 +412,7 @@ static int add_edge(struct build *b, uint32_t a, uint32_t z, const struct model_
     m->edges[k].shown = waits || m->edges[k].is_beside ? 1 - o->hidden : 1;
     m->edges[k].weight = m->edges[k].shown;
     if (m->edges[k].is_beside)
-        m->edges[k].weight += m->options.excess_weight * (1 - o->taken);
+        m->edges[k].weight += m->options.excess_weight * overlap_balance(o, 0, 1);
     m->energy.edges[k] = (struct energy_edge){a, z, {reshard_table(m, &m->edges[k], a, z), false}};
     m->energy.edge_count++;
     return 0;

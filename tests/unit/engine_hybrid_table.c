@@ -33,10 +33,10 @@ static double collective_ms_of(const struct stage_shape *shape, double bytes)
     return collective_ms(&shape->mesh, COLLECTIVE_ALL_REDUCE, (1u << shape->axes) - 1, bytes);
 }
 
-/* c ms beside `compute` ms: a tenth at the ends, and what is longer than nine tenths. */
+/* c ms beside `compute` ms: what is longer, less what is hidden of it anyway. */
 static double excess(double compute, double c)
 {
-    return fmax(0, 0.85 * c - 0.75 * compute);
+    return fmax(0, 0.75 * c - 0.75 * compute);
 }
 
 /* What shows, from prices without overlap: its reductions are what hiding all of them takes off,

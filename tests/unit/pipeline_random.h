@@ -273,11 +273,11 @@ static inline double slow_send_ms(const struct random_pipe *p, uint32_t a, uint3
 }
 
 /* What a pass of `compute` ms leaves of c ms of communication beside it (cost/overlap.h): a tenth
- * at the ends, and what is longer than nine tenths of the pass; slowed by NCCL's share of the
- * units; never more than c. */
+ * at the ends, slowed by NCCL's share of the units, or what is longer than the pass and as much of
+ * that. */
 static inline double slow_shown_ms(double compute, double c)
 {
-    return fmin(c, fmax(0.25 * c, 0.25 * c + 0.85 * c - 0.75 * compute));
+    return fmax(0.25 * c, c - 0.75 * compute);
 }
 
 static inline struct pipe_node slow_stage(const struct random_pipe *p, uint32_t i, uint32_t j,
