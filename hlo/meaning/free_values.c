@@ -87,16 +87,15 @@ static int begin_free(const struct hlo_module *m, bool *is_free, struct hlo_flow
 static int sweep_free(const struct hlo_module *m, bool *is_free, struct hlo_flows *flows,
                       bool *again, struct err *e)
 {
-    int rc = 0;
-
     *again = false;
-    for (hlo_id id = 0; id < m->count && !rc; id++) {
+    for (hlo_id id = 0; id < m->count; id++) {
         if (!hlo_is_flow(m, id)) {
             set_results(m, id, can_be_free(m, id, is_free), is_free);
             continue;
         }
-        rc = hlo_flows_of(m, id, flows, e);
-        for (size_t k = 0; k < flows->count && !rc; k++) {
+        if (hlo_flows_of(m, id, flows, e))
+            return e->code;
+        for (size_t k = 0; k < flows->count; k++) {
             const struct hlo_flow *f = &flows->items[k];
             if (is_free[f->from] || !is_free[f->to])
                 continue;
@@ -104,7 +103,7 @@ static int sweep_free(const struct hlo_module *m, bool *is_free, struct hlo_flow
             *again |= m->value_instruction[f->to] < id;
         }
     }
-    return rc;
+    return 0;
 }
 
 int hlo_free_values(const struct hlo_module *m, bool *is_free, struct err *e)

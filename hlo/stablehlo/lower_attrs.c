@@ -199,6 +199,8 @@ static int groups_attr(struct lower *l, const struct mlir_attr_info *a, struct m
     }
     if (!type || rows < 0 || columns < 0 || rows > GROUPS_MAX || columns > GROUPS_MAX)
         return bad(l, a->name, s, "groups such as dense<[[0, 1]]> : tensor<1x2xi64>");
+    if (a->key == HLO_ATTR_SOURCE_TARGET_PAIRS && rows && columns != 2)
+        return bad(l, a->name, s, "a source and a target in each row");
     ints = mem_try(GROUPS_MAX, sizeof *ints);
     if (!ints)
         return hlo_lower_memory(l);

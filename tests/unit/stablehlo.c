@@ -1061,6 +1061,10 @@ static void test_refused_by_verifier(void **state)
          "%r = \"stablehlo.if\"(%p) ({\nstablehlo.return %a : tensor<f32>\n}, {\n"
          "stablehlo.return %a : tensor<f32>\n}) : (tensor<i32>) -> tensor<f32>",
          "a selector of type s32, expected pred", 6},
+        {"%a: tensor<4xf32>", "tensor<4xf32>",
+         "%r = \"stablehlo.collective_permute\"(%a) {source_target_pairs = dense<[[0, 1, 2]]> : "
+         "tensor<1x3xi64>} : (tensor<4xf32>) -> tensor<4xf32>",
+         "a source and a target in each row", 6},
     };
 
     (void)state;
