@@ -413,6 +413,41 @@ static bool tell_all_apart(const struct naming *w, struct named *order)
     return ok;
 }
 
+/* The first word of all variables' paths, if each has another behind it; NULL: they differ. */
+static const char *shared_root(const struct naming *w)
+{
+    const char *root = NULL;
+    uint32_t count = 0;
+
+    for (uint32_t p = 0; p < w->roles->param_count; p++) {
+        const struct path *path = &w->paths[p];
+        if (w->roles->params[p].role != HLO_ROLE_VARIABLE)
+            continue;
+        if (path->count < 2 || (root && strcmp(path->words[0], root) != 0))
+            return NULL;
+        root = path->words[0];
+        count++;
+    }
+    return count > 1 ? root : NULL;
+}
+
+/* What all names begin with, such as the model's own, tells none from another. */
+static void drop_shared_roots(struct naming *w)
+{
+    char root[WORD_ROOM];
+
+    for (const char *shared = shared_root(w); shared; shared = shared_root(w)) {
+        memcpy(root, shared, sizeof root);
+        for (uint32_t p = 0; p < w->roles->param_count; p++) {
+            struct path *path = &w->paths[p];
+            if (path->count < 2 || strcmp(path->words[0], root) != 0)
+                continue;
+            path->count--;
+            memmove(path->words[0], path->words[1], (size_t)path->count * WORD_ROOM);
+        }
+    }
+}
+
 static bool prepare_naming(struct naming *w)
 {
     uint32_t most = 0;
@@ -424,6 +459,7 @@ static bool prepare_naming(struct naming *w)
         const struct hlo_param_role *r = &w->roles->params[p];
         read_path(&w->paths[p], r->module ? r->module : r->name);
     }
+    drop_shared_roots(w);
     for (class_id k = 0; k < w->c->count; k++) {
         if (w->c->info[k].var_dims > most) {
             most = w->c->info[k].var_dims;

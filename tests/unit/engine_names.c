@@ -140,13 +140,37 @@ static void test_unique(void **state)
     problem_release(&p);
 }
 
+/* What all variables are kept in is in no name. */
+static void test_shared_roots(void **state)
+{
+    (void)state;
+    static struct problem p;
+    static char longer[512][NAME_ROOM];
+    struct class_names n, kept;
+    char text[NAME_ROOM], other[NAME_ROOM];
+    struct err e;
+
+    load("t5-tiny", &p, &n);
+    assert_true(p.roles.param_count <= 512);
+    for (uint32_t k = 0; k < p.roles.param_count; k++) {
+        snprintf(longer[k], sizeof longer[k], "state/my_model/%.100s", p.roles.params[k].name);
+        if (p.roles.params[k].role == HLO_ROLE_VARIABLE)
+            p.roles.params[k].name = longer[k];
+    }
+    assert_int_equal(class_names_new(&p.classes, &p.roles, &kept, &e), 0);
+    for (class_id k = 0; k < n.count; k++)
+        assert_string_equal(class_name(&kept, k, text), class_name(&n, k, other));
+    class_names_release(&kept);
+    class_names_release(&n);
+    problem_release(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_t5),
-        cmocka_unit_test(test_others),
-        cmocka_unit_test(test_series),
-        cmocka_unit_test(test_unique),
+        cmocka_unit_test(test_t5),           cmocka_unit_test(test_others),
+        cmocka_unit_test(test_series),       cmocka_unit_test(test_unique),
+        cmocka_unit_test(test_shared_roots),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
