@@ -189,7 +189,7 @@ static int groups_attr(struct lower *l, const struct mlir_attr_info *a, struct m
     enum { GROUPS_MAX = 1 << 16 };
     const char *type = NULL;
     int64_t *ints, rows = 0, columns = 0;
-    size_t count;
+    size_t count, least = a->key == HLO_ATTR_SOURCE_TARGET_PAIRS ? 2 : 1; /* in a row, before -1 */
 
     for (uint32_t n = 0; n + 7 < s.size && !type; n++)
         type = memcmp(s.text + n, "tensor<", 7) ? NULL : s.text + n + 7;
@@ -199,7 +199,7 @@ static int groups_attr(struct lower *l, const struct mlir_attr_info *a, struct m
     }
     if (!type || rows < 0 || columns < 0 || rows > GROUPS_MAX || columns > GROUPS_MAX)
         return bad(l, a->name, s, "groups such as dense<[[0, 1]]> : tensor<1x2xi64>");
-    if (a->key == HLO_ATTR_SOURCE_TARGET_PAIRS && rows && columns != 2)
+    if (least == 2 && rows && columns != 2)
         return bad(l, a->name, s, "a source and a target in each row");
     ints = mem_try(GROUPS_MAX, sizeof *ints);
     if (!ints)
@@ -214,6 +214,10 @@ static int groups_attr(struct lower *l, const struct mlir_attr_info *a, struct m
         size_t used = 0;
         while (used < (size_t)columns && ints[r * columns + (int64_t)used] >= 0)
             used++;
+        if (used < least) {
+            free(ints);
+            return bad(l, a->name, s, least == 2 ? "no device below 0" : "a device in each row");
+        }
         if (r)
             str_add_char(&l->text, ',');
         add_ints(&l->text, ints + r * columns, used);

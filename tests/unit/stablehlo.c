@@ -1065,6 +1065,10 @@ static void test_refused_by_verifier(void **state)
          "%r = \"stablehlo.collective_permute\"(%a) {source_target_pairs = dense<[[0, 1, 2]]> : "
          "tensor<1x3xi64>} : (tensor<4xf32>) -> tensor<4xf32>",
          "a source and a target in each row", 6},
+        {"%a: tensor<4xf32>", "tensor<4xf32>",
+         "%r = \"stablehlo.collective_permute\"(%a) {source_target_pairs = dense<[[-1, 1]]> : "
+         "tensor<1x2xi64>} : (tensor<4xf32>) -> tensor<4xf32>",
+         "no device below 0", 6},
     };
 
     (void)state;
