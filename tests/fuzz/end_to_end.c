@@ -31,7 +31,7 @@ static void check_plan_file(const struct plan *plan)
 /* What HLO may say and StableHLO may not: the reasons its writer may give. */
 static bool is_only_hlo(const char *what)
 {
-    static const char *const reasons[] = {"no form in StableHLO", "its types differ",
+    static const char *const reasons[] = {"no form in StableHLO", "no form for these types",
                                           "the smallest values have no form", "is no dictionary",
                                           "the file has not its values"};
 
