@@ -41,10 +41,12 @@ struct pipe_exact {
     double known;
 
     double *least_forward, *least_both, *least_work; /* [cuts + 1][points + 1] see fill_bounds */
-    struct set *state;                               /* [cuts][cuts + 1][depth][points + 1] */
-    struct list entries;                             /* of all states */
-    struct list tail;                                /* of one device interval: what follows it */
-    struct set *tail_of;                             /* [depth + 1][points + 1] */
+    struct pipe_node *first; /* [cuts + 1][points + 1] the stage of points 0 .. i-1 on the devices
+                                before a cut; NULL: the count of stages is free */
+    struct set *state;       /* [cuts][cuts + 1][depth][points + 1] */
+    struct list entries;     /* of all states */
+    struct list tail;        /* of one device interval: what follows it */
+    struct set *tail_of;     /* [depth + 1][points + 1] */
     struct pipe_node *stage; /* [points + 1] of the stages that begin at one point; UNKNOWN */
     struct list fresh;       /* candidates of one set, before the filter */
     uint32_t *stair;         /* the filter's scratch */
@@ -94,14 +96,54 @@ static void fill_bounds(struct pipe_exact *x)
             both[i + 1] = both[i] + fb;
             work[i + 1] = work[i] + w;
         }
+        for (uint32_t i = 1; x->first && i <= in->points; i++)
+            x->first[c * n + i] = pipe_stage_node(in, 0, i, 0, x->position[c]);
     }
 }
 
-/* No plan that ends in this entry, behind points 0 .. i-1 on the devices before cut c, is shorter:
- * one of the stages there has at least the mean work per device. */
-static double bound_of_entry(const struct pipe_exact *x, const struct entry *e, uint32_t c,
-                             uint32_t i)
+/* Puts a node before an entry. */
+static struct entry put_before(const struct entry *e, const struct pipe_node *node, double steady)
 {
+    struct entry out = *e;
+    double f = node->forward_ms, b = node->backward_ms, r = node->reduce_ms;
+
+    out.y = pipe_more(f + b + e->y, f + steady + b);
+    out.x = pipe_more(f + e->x, pipe_more(r + out.y, f + steady + e->z));
+    out.z = pipe_more(r, e->z - b);
+    return out;
+}
+
+static double stage_steady(const struct pipe_exact *x, const struct pipe_node *node)
+{
+    return (x->in->options.micro_batches - 1) * (node->forward_ms + node->backward_ms);
+}
+
+/* With the one stage that is missing known, its L, but for a transfer that may lie between: that
+ * makes X and Y longer, and Z, left out here, shorter. */
+static double bound_before_first(const struct pipe_exact *x, const struct entry *e, uint32_t c,
+                                 uint32_t i)
+{
+    const struct pipe_node *node = &x->first[(size_t)c * (x->in->points + 1) + i];
+    struct entry behind = {.x = e->x, .y = e->y};
+
+    return put_before(&behind, node, stage_steady(x, node)).x;
+}
+
+/* Whether so many stages can be the last ones when the first of them begins at cut c: where their
+ * count is given, the ones before need devices, and all of them begin at the start. */
+static bool is_count(const struct pipe_exact *x, uint32_t k, uint32_t c)
+{
+    return !x->first || (c ? k < x->depth && x->depth - k <= c : k == x->depth);
+}
+
+/* No plan that ends in this entry of k stages, behind points 0 .. i-1 on the devices before cut c,
+ * is shorter: one of the stages there has at least the mean work per device. */
+static double bound_of_entry(const struct pipe_exact *x, const struct entry *e, uint32_t k,
+                             uint32_t c, uint32_t i)
+{
+    if (x->first && k + 1 == x->depth)
+        return bound_before_first(x, e, c, i);
+
     size_t at = (size_t)c * (x->in->points + 1) + i;
     double mean = c ? x->least_work[at] / x->position[c] : 0;
     double least = pipe_more(e->x + x->least_forward[at], e->y + x->least_both[at]);
@@ -219,18 +261,6 @@ static struct set filter_front(struct pipe_exact *x, struct list *to)
     return s;
 }
 
-/* Puts a node before an entry. */
-static struct entry put_before(const struct entry *e, const struct pipe_node *node, double steady)
-{
-    struct entry out = *e;
-    double f = node->forward_ms, b = node->backward_ms, r = node->reduce_ms;
-
-    out.y = pipe_more(f + b + e->y, f + steady + b);
-    out.x = pipe_more(f + e->x, pipe_more(r + out.y, f + steady + e->z));
-    out.z = pipe_more(r, e->z - b);
-    return out;
-}
-
 /* Asked in the inner loops, so that a step ends at once. */
 static bool goes_on(struct pipe_exact *x)
 {
@@ -242,10 +272,11 @@ static bool goes_on(struct pipe_exact *x)
     return !x->ended;
 }
 
-static void add_fresh(struct pipe_exact *x, const struct entry *e, uint32_t c, uint32_t i)
+static void add_fresh(struct pipe_exact *x, const struct entry *e, uint32_t k, uint32_t c,
+                      uint32_t i)
 {
     x->transitions++;
-    if (bound_of_entry(x, e, c, i) > x->known)
+    if (bound_of_entry(x, e, k, c, i) > x->known)
         return;
     if (grow_list(&x->fresh, 1))
         x->fresh.items[x->fresh.count++] = *e;
@@ -264,6 +295,8 @@ static void fill_tail(struct pipe_exact *x, uint32_t a, uint32_t b)
     x->tail.count = 0;
     memset(x->tail_of, 0, (x->depth + 1) * n * sizeof *x->tail_of);
     for (uint32_t k = 1; k <= x->depth; k++) {
+        if (!is_count(x, k, b) || !is_count(x, k + !x->last_is_more, a))
+            continue;
         for (uint32_t j = 1; j < in->points; j++) {
             for (uint32_t c = b + 1; c <= x->cuts && goes_on(x); c++) {
                 struct set s = *state_of(x, b, c, k, j);
@@ -277,7 +310,7 @@ static void fill_tail(struct pipe_exact *x, uint32_t a, uint32_t b)
                 for (uint32_t m = s.first; m < s.first + s.count; m++) {
                     struct entry e = put_before(&x->entries.items[m], &node, steady);
                     e.next = m;
-                    add_fresh(x, &e, b, j);
+                    add_fresh(x, &e, k, b, j);
                 }
             }
             x->tail_of[k * n + j] = filter_front(x, &x->tail);
@@ -315,14 +348,9 @@ static bool is_possible(struct pipe_exact *x, uint32_t a, uint32_t b, uint32_t k
                pipe_memory_limit(in, first, end);
 }
 
-static double stage_steady(const struct pipe_exact *x, const struct pipe_node *node)
-{
-    return (x->in->options.micro_batches - 1) * (node->forward_ms + node->backward_ms);
-}
-
 /* Stage [i, j) on cuts [a, b) before everything that may follow it. */
-static void add_stage(struct pipe_exact *x, uint32_t a, uint32_t b, struct set tail, uint32_t i,
-                      uint32_t j)
+static void add_stage(struct pipe_exact *x, uint32_t a, uint32_t b, uint32_t k, struct set tail,
+                      uint32_t i, uint32_t j)
 {
     const struct pipe_node *node = stage_node(x, a, b, i, j);
     double steady = stage_steady(x, node);
@@ -331,7 +359,7 @@ static void add_stage(struct pipe_exact *x, uint32_t a, uint32_t b, struct set t
         return;
     for (uint32_t t = tail.first; t < tail.first + tail.count; t++) {
         struct entry e = put_before(&x->tail.items[t], node, steady);
-        add_fresh(x, &e, a, i);
+        add_fresh(x, &e, k, a, i);
     }
 }
 
@@ -348,9 +376,9 @@ static void add_stages(struct pipe_exact *x, uint32_t a, uint32_t b, uint32_t k,
             continue;
         if (!is_possible(x, a, b, k, i, j))
             break;
-        add_stage(x, a, b, fewer[j], i, j);
+        add_stage(x, a, b, k, fewer[j], i, j);
         if (is_more)
-            add_stage(x, a, b, more[j], i, j);
+            add_stage(x, a, b, k, more[j], i, j);
     }
 }
 
@@ -364,7 +392,7 @@ static void add_last(struct pipe_exact *x, uint32_t a, uint32_t i)
         return;
     const struct pipe_node *node = stage_node(x, a, x->cuts, i, n);
     struct entry e = put_before(&nothing, node, stage_steady(x, node));
-    add_fresh(x, &e, a, i);
+    add_fresh(x, &e, 1, a, i);
 }
 
 /* The states that begin with a stage from point i on cuts [a, b). */
@@ -373,6 +401,8 @@ static void fill_states(struct pipe_exact *x, uint32_t a, uint32_t b, uint32_t i
     for (uint32_t j = i + 1; j <= x->in->points; j++)
         x->stage[j].forward_ms = UNKNOWN;
     for (uint32_t k = 1; k <= x->depth; k++) {
+        if (!is_count(x, k, a))
+            continue;
         if (b < x->cuts)
             add_stages(x, a, b, k, i);
         else if (k == 1)
@@ -466,10 +496,13 @@ static bool allocate_exact(struct pipe_exact *x)
     x->least_forward = mem_try(c * n, sizeof(double));
     x->least_both = mem_try(c * n, sizeof(double));
     x->least_work = mem_try(c * n, sizeof(double));
+    if (x->options.stages)
+        x->first = mem_try(c * n, sizeof *x->first);
     x->state = mem_try(x->cuts * c * x->depth * n, sizeof *x->state);
     x->tail_of = mem_try((x->depth + 1) * n, sizeof *x->tail_of);
     x->stage = mem_try(n, sizeof *x->stage);
-    return x->least_forward && x->least_both && x->least_work && x->state && x->tail_of && x->stage;
+    return x->least_forward && x->least_both && x->least_work && x->state && x->tail_of &&
+           x->stage && (x->first || !x->options.stages);
 }
 
 int pipe_exact_new(const struct pipe_instance *in, const struct pipe_exact_options *o,
@@ -528,6 +561,7 @@ void pipe_exact_free(struct pipe_exact *x)
     free(x->least_forward);
     free(x->least_both);
     free(x->least_work);
+    free(x->first);
     free(x->state);
     free(x->entries.items);
     free(x->tail.items);
