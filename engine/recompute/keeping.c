@@ -108,7 +108,7 @@ static bool add_value(struct pricing *x, uint32_t k)
     bool ok = !v->is_needed || add_fixed(x, 0, used_node(k));
 
     x->sum_ms += v->is_held ? 0 : v->ms;
-    x->sum_bytes += v->is_passed ? 0 : v->bytes;
+    x->sum_bytes += v->is_passed && !v->is_held ? 0 : v->bytes; /* what has a keep_arc */
     if (v->is_passed && !v->is_held)
         ok = ok && add_fixed(x, used_node(k), again_node(k));
     else
