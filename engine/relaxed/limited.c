@@ -188,13 +188,14 @@ static double proven_energy(const struct limited_search *w)
     return bound + w->constant - ROUNDING * (fabs(bound) + fabs(w->constant));
 }
 
-static bool is_known(const struct limited_search *w, const uint16_t *x)
+/* The known plan with labels x, or NULL. */
+static const struct known_plan *find_known(const struct limited_search *w, const uint16_t *x)
 {
     for (uint32_t k = 0; k < w->known_count; k++) {
         if (!memcmp(w->known[k].x, x, w->r->pinned.nodes * sizeof *x))
-            return true;
+            return &w->known[k];
     }
-    return false;
+    return NULL;
 }
 
 /* A solve with the prices as they are. *found: a plan that was not known; it is the last one now.
@@ -209,7 +210,7 @@ static int solve_at_prices(struct limited_search *w, bool *found, struct err *e)
     rc = relaxed_minimise(w->r, LIMITED_SWEEPS, e);
     if (rc)
         return rc;
-    *found = w->r->best_ms < TABLE_FORBIDDEN / 2 && !is_known(w, w->r->best);
+    *found = w->r->best_ms < TABLE_FORBIDDEN / 2 && !find_known(w, w->r->best);
     return *found ? remember_and_offer(w, e) : 0;
 }
 
@@ -345,6 +346,55 @@ static bool is_at_end(const struct limited_search *w)
     return !has_room(w) || is_enough(w) || stop_asked(w->r->stop);
 }
 
+static bool may_fit(const struct limited_search *w)
+{
+    return w->how->least_bound <= w->limit;
+}
+
+/* A solve at `scale` times the best prices. *fits: its plan does, new or not. */
+static int try_scale(struct limited_search *w, double scale, bool *fits, struct err *e)
+{
+    bool is_more;
+
+    for (uint32_t k = 0; k < w->count; k++)
+        w->peaks[k].now = scale * w->peaks[k].best;
+    int rc = raise_bound(w, &is_more, e);
+    const struct known_plan *found = find_known(w, w->r->best);
+    *fits = found && found->peak <= w->limit;
+    return rc;
+}
+
+/* Between the best plan and every other that is faster. */
+static int try_between_known(struct limited_search *w, struct err *e)
+{
+    for (uint32_t k = 0; k < w->known_count && !is_enough(w) && !stop_asked(w->r->stop); k++) {
+        if (w->known[k].peak <= w->limit || w->known[k].ms >= w->best.cost.step_ms)
+            continue;
+        int rc = limited_try_between(w, w->known[k].x, e);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+/* No plan fits at the prices of the highest bound, which mixes plans above the limit with plans
+ * below it. Higher prices until one does, the least such scale by bisection, and what lies between
+ * it and the plans that are known. */
+static int search_above(struct limited_search *w, struct err *e)
+{
+    double low = 1, high = INFINITY;
+
+    for (uint32_t n = 0; n < ABOVE_MOST && !is_at_end(w); n++) {
+        double scale = isfinite(high) ? sqrt(low * high) : 2 * low;
+        bool fits;
+        int rc = try_scale(w, scale, &fits, e);
+        if (rc)
+            return rc;
+        *(fits ? &high : &low) = scale;
+    }
+    return w->how->fits ? try_between_known(w, e) : 0;
+}
+
 /* The highest bound first, in at most `most` solves; then plans at prices around those it has. */
 static int search_prices(struct limited_search *w, uint32_t most, struct err *e)
 {
@@ -361,19 +411,15 @@ static int search_prices(struct limited_search *w, uint32_t most, struct err *e)
         if (rc)
             return rc;
     }
+    if (!w->how->fits && may_fit(w))
+        return search_above(w, e);
     for (uint32_t n = 0; n < AROUND_MOST && w->how->fits && !is_at_end(w); n++) {
-        for (uint32_t k = 0; k < w->count; k++)
-            w->peaks[k].now = around[n] * w->peaks[k].best;
-        rc = raise_bound(w, &is_more, e);
+        bool fits;
+        rc = try_scale(w, around[n], &fits, e);
         if (rc)
             return rc;
     }
     return 0;
-}
-
-static bool may_fit(const struct limited_search *w)
-{
-    return w->how->least_bound <= w->limit;
 }
 
 /* Memory alone, until a plan fits, or it is proven that none does. */

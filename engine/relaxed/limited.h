@@ -8,8 +8,8 @@
  * for all m >= 0, and message passing bounds the minimum from below. D is concave and every plan
  * found gives a tangent, so the next prices maximise the minimum of the tangents in a box around
  * the best prices (cutting_plane.h). Each solve starts from the last plan and messages. Afterwards,
- * prices around the best are tried for their plans alone. The strict optimum within the limit is a
- * candidate too.
+ * prices around the best are tried for their plans alone; higher ones, where no plan of the best
+ * prices fits. The strict optimum within the limit is a candidate too.
  *
  * Between the best plan that fits and each new one lie others: the parts in which the two differ,
  * if no edge joins them, can change one at a time (limited_between.c). Otherwise equal layers,
@@ -45,7 +45,7 @@ struct relaxed_limited {
 /* Solves under the pins of `r`, which must have been made with RELAXED_FOLD_OFF (else ERR_INPUT),
  * since equal layers may differ within a limit. out->bound_ms and gap refer to plans within the
  * limit, strict_ms to the strict plan within it as relaxed plans are counted (0: none found; proven
- * only where the optimum by strict mode's count is). At most 24 solves for the bound, 5
+ * only where the optimum by strict mode's count is). At most 24 solves for the bound, 8
  * for plans and 12 for memory alone; 12 and 12 if nothing fits. Where computation cannot hide all
  * overlapping communication of the best plan (cost/overlap.h), the same again at up to 3 weights of
  * the excess: the fastest plan of all, the highest of the bounds. `beaten_ms`: the step of a plan

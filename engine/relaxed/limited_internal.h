@@ -14,10 +14,11 @@
 #include "hlo/support/err.h"
 
 enum {
-    SEARCH_MOST = 24, /* solves for the bound; for plans around its prices; of memory alone */
-    AROUND_MOST = 5,
-    WEIGH_MOST = 12,
-    SOLVES_MOST = SEARCH_MOST + AROUND_MOST + WEIGH_MOST,
+    SEARCH_MOST = 24, /* solves for the bound */
+    AROUND_MOST = 5,  /* for plans around its prices */
+    ABOVE_MOST = 8,   /* for plans at higher ones, instead, where none fits */
+    WEIGH_MOST = 12,  /* of memory alone */
+    SOLVES_MOST = SEARCH_MOST + ABOVE_MOST + WEIGH_MOST,
     POSITIONS_MOST = 64
 };
 

@@ -70,6 +70,22 @@ static uint32_t every_plan(struct relaxed *r, struct point *out)
     return count;
 }
 
+static void load_example_on(const char *model, const char *cluster, struct problem *out)
+{
+    struct cluster *c = mem_alloc(sizeof *c);
+    const struct problem_options o = {0};
+    struct hlo_module *m;
+    char path[512];
+    struct err e;
+
+    snprintf(path, sizeof path, AUTOMAP_SOURCE_DIR "/examples/models/%s.hlo.txt.gz", model);
+    assert_int_equal(hlo_load(path, NULL, &m, &e), 0);
+    snprintf(path, sizeof path, AUTOMAP_SOURCE_DIR "/examples/clusters/%s.yaml", cluster);
+    assert_int_equal(cluster_load(c, path, &e), 0);
+    assert_int_equal(problem_new(m, NULL, c, &o, out, &e), 0);
+    free(c);
+}
+
 struct tally {
     uint32_t limits, fit, missed, optimal, dear, unfit, proven, excess, tight;
 };
@@ -265,6 +281,30 @@ static void tighter_limits_are_no_faster(void **state)
     problem_release(&p);
 }
 
+/* The prices of the bound mix plans above the limit with plans below it, and none of them fits:
+ * higher prices give one that does. */
+static void higher_prices_fit_where_those_of_the_bound_do_not(void **state)
+{
+    static const double limit = 316.8e3;
+    struct problem p;
+    struct relaxed_options options = {.folding = RELAXED_FOLD_OFF};
+    struct relaxed_plan plan;
+    struct relaxed_limited how;
+    struct relaxed *r;
+    struct err e;
+    (void)state;
+
+    load_example_on("t5-tiny", "a-2x8-v100", &p);
+    assert_int_equal(relaxed_new(&p, &options, &r, &e), 0);
+    assert_int_equal(relaxed_solve_limited(r, limit, INFINITY, &plan, &how, &e), 0);
+    print_message("t5-tiny: %.3f ms, bound %.3f, peak %.0f, %u solves\n", plan.cost.step_ms,
+                  plan.bound_ms, how.peak, how.rounds);
+    assert_true(how.fits && how.peak <= limit && plan.gap < 0.06);
+    relaxed_plan_release(&plan);
+    relaxed_free(r);
+    problem_release(&p);
+}
+
 /* No point of the box is above the top, and the top is there. */
 static void cutting_planes_meet_at_top(void **state)
 {
@@ -308,12 +348,14 @@ static void cutting_planes_meet_at_top(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(bound_fitting_optimum_plan),
-                                       cmocka_unit_test(bound_fitting_optimum_plan_with_overlap),
-                                       cmocka_unit_test(layers_differ_within_limit),
-                                       cmocka_unit_test(tighter_limits_are_no_faster),
-                                       cmocka_unit_test(strict_fits_as_relaxed_is_counted),
-                                       cmocka_unit_test(cutting_planes_meet_at_top)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bound_fitting_optimum_plan),
+        cmocka_unit_test(bound_fitting_optimum_plan_with_overlap),
+        cmocka_unit_test(layers_differ_within_limit),
+        cmocka_unit_test(tighter_limits_are_no_faster),
+        cmocka_unit_test(higher_prices_fit_where_those_of_the_bound_do_not),
+        cmocka_unit_test(strict_fits_as_relaxed_is_counted),
+        cmocka_unit_test(cutting_planes_meet_at_top)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
