@@ -9,6 +9,7 @@
 #include "tui/screen/words.h"
 #include "tui/views/actions.h"
 #include "tui/watch/find.h"
+#include "tui/watch/short_names.h"
 #include "tui/watch/watch.h"
 #include "zoo.h"
 
@@ -102,6 +103,11 @@ static void ask_every_form(const struct find_index *x, const struct find_index *
     }
 }
 
+static void shorten(char out[static SHORT_NAME_ROOM], const char *given, int columns)
+{
+    watch_short_name(out, SHORT_NAME_ROOM, given, columns);
+}
+
 /* The rows of the linkage groups as narrow as any screen draws them: a name is found, and first a
  * group that is written so there. */
 static void ask_every_width(const struct watch *w, const struct find_index *const *all,
@@ -128,6 +134,32 @@ static void ask_every_width(const struct watch *w, const struct find_index *cons
             ++*asked;
             *missed += !same;
         }
+    }
+}
+
+/* Labels that were told apart find a group that is labelled so. */
+static void ask_labels(const struct watch *w, const struct find_index *const *all, size_t *asked,
+                       size_t *missed)
+{
+    enum { SERIES = 128 };
+    const char *name[SERIES] = {NULL};
+    char written[SERIES][SHORT_NAME_ROOM];
+    struct find_result r;
+    struct err e;
+    int count = 0;
+
+    for (int n = 0; n < w->move_count && count < SERIES; n = watch_series_end(w, n))
+        name[count++] = watch_series_name(w, n, watch_series_end(w, n));
+    short_names(name, count, 9, shorten, written);
+    for (int n = 0; n < count; n++) {
+        assert_int_equal(find_run(all, 2, written[n], FIND_ANY, &r, &e), 0);
+        bool same = r.count && is_form(r.hits[0].entry, written[n]);
+        if (!same)
+            printf("\"%s\" of %s finds %s first\n", written[n], name[n],
+                   r.count ? r.hits[0].entry->name : "nothing");
+        free(r.hits);
+        ++*asked;
+        *missed += !same;
     }
 }
 
@@ -210,6 +242,7 @@ static void test_every_name_finds_itself(void **state)
         ask_every_form(&module, all, &asked, &missed);
         ask_every_form(&now, all, &asked, &missed);
         ask_every_width(app_watch(app), all, &asked, &missed);
+        ask_labels(app_watch(app), all, &asked, &missed);
         ask_every_row(app, all, &asked, &missed);
         tables += ask_embeddings(app_watch(app), all);
         find_index_release(&module);

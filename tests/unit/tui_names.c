@@ -2,6 +2,7 @@
  * no variable by the number of its parameter, where the file says who reads it; layers that are
  * alike stand together. Counted, and held to what was reached. */
 #include "explorer.h"
+#include "tui/watch/short_names.h"
 #include "tui/watch/tree.h"
 #include "tui/watch/watch.h"
 #include "zoo.h"
@@ -22,6 +23,7 @@ struct counts {
     size_t models, groups, numbered, twice, variables, raw, long_lists;
     size_t shown, shortened, cut; /* names in the panel, at three sizes */
     size_t bare, apart;           /* modules that are a number; variables beside their module */
+    size_t labels, alike;         /* below the decisions; that read as another does */
     size_t rows, cut_rows;        /* instructions in the tree; not whole beside free columns */
 };
 
@@ -222,6 +224,36 @@ static void count_cut(struct app *app, int width, int height, struct counts *c)
     str_release(&text);
 }
 
+static void shorten(char out[static SHORT_NAME_ROOM], const char *name, int columns)
+{
+    watch_short_name(out, SHORT_NAME_ROOM, name, columns);
+}
+
+/* Series of decisions as the strip writes them: at a width, those that read as another does. */
+static void count_alike(const struct watch *w, int columns, struct counts *c)
+{
+    enum { SERIES = 128 };
+    const char *stem[SERIES] = {NULL};
+    char written[SERIES][SHORT_NAME_ROOM];
+    int count = 0;
+
+    for (int n = 0; n < w->move_count && count < SERIES; n++) {
+        int end = watch_series_end(w, n);
+        stem[count++] = watch_series_name(w, n, end);
+        n = end - 1;
+    }
+    short_names(stem, count, columns, shorten, written);
+    for (int n = 0; n < count; n++) {
+        bool alike = false;
+        for (int k = 0; k < count; k++)
+            alike |= strcmp(stem[n], stem[k]) && !strcmp(written[n], written[k]);
+        if (alike)
+            printf("    at %d: %s, shown as %s\n", columns, stem[n], written[n]);
+        c->alike += alike;
+        c->labels++;
+    }
+}
+
 static void test_names(void **state)
 {
     (void)state;
@@ -240,6 +272,8 @@ static void test_names(void **state)
             count_variables(app_watch(app), &c);
             count_lists(app_watch(app), &c);
             count_modules(app_watch(app), &c);
+            count_alike(app_watch(app), 9, &c);
+            count_alike(app_watch(app), 13, &c);
             count_rows(app, 120, 40, &c);
             count_rows(app, 200, 60, &c);
             count_cut(app, 120, 40, &c);
@@ -259,6 +293,8 @@ static void test_names(void **state)
     printf("%zu modules that are a number, %zu apart from their variables; %zu instructions in the "
            "tree, %zu cut beside free columns\n",
            c.bare, c.apart, c.rows, c.cut_rows);
+    printf("%zu labels of decisions, %zu like another's\n", c.labels, c.alike);
+    assert_int_equal(c.alike, 0);
     assert_int_equal(c.bare, 0);
     assert_int_equal(c.apart, 0);
     assert_int_equal(c.cut_rows, 0);

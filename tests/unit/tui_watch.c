@@ -11,6 +11,7 @@
 #include "tui/watch/price.h"
 #include "tui/watch/race_run.h"
 #include "tui/watch/relaxed_job.h"
+#include "tui/watch/short_names.h"
 #include "tui/watch/tree_rows.h"
 
 #include <setjmp.h>
@@ -536,6 +537,40 @@ static void test_statuses(void **state)
     assert_int_equal(watch->move[move_named("decoder ffn 0–5")].classes, 6);
 }
 
+static void shorten(char out[static SHORT_NAME_ROOM], const char *name, int columns)
+{
+    watch_short_name(out, SHORT_NAME_ROOM, name, columns);
+}
+
+/* Names that read alike are written by the words in which they differ, others as alone. */
+static void test_told_apart(void **state)
+{
+    static const char *const names[] = {"conv3 block1_0 conv_1", "conv3 block2_1 conv_1",
+                                        "conv4 block1_0 conv_1", "encoder ffn",
+                                        "conv4 block2_1 conv_1", "conv4 block2_1 conv_1"};
+    static const char *const layers[] = {"decoder cross", "decoder cross 1-9"};
+    static const char *const told[] = {"c3 b1_0", "c3 b2_1", "c4 b1_0",
+                                       "enc ffn", "c4 b2_1", "c4 b2_1"};
+    char out[6][SHORT_NAME_ROOM];
+    (void)state;
+
+    short_names(names, 6, 9, shorten, out);
+    for (int n = 0; n < 6; n++)
+        assert_string_equal(out[n], told[n]);
+    short_names(names, 6, 40, shorten, out);
+    for (int n = 0; n < 6; n++)
+        assert_string_equal(out[n], names[n]);
+    short_names(layers, 2, 13, shorten, out);
+    assert_string_equal(out[0], "decoder cross");
+    assert_string_equal(out[1], "dec cross 1-9");
+    short_names(layers, 2, 10, shorten, out);
+    assert_string_equal(out[0], "dec cross");
+    assert_string_equal(out[1], "cross 1-9");
+    short_names(layers, 2, 8, shorten, out);
+    assert_string_equal(out[1], "cro 1-9");
+    short_names(names, 0, 9, shorten, out);
+}
+
 static void test_short_names(void **state)
 {
     (void)state;
@@ -636,6 +671,7 @@ int main(void)
         cmocka_unit_test(test_price_of_a_pin),
         cmocka_unit_test(test_what_falls),
         cmocka_unit_test(test_statuses),
+        cmocka_unit_test(test_told_apart),
         cmocka_unit_test(test_short_names),
         cmocka_unit_test(test_click_on_a_hint),
         cmocka_unit_test(test_keys_over_a_view),

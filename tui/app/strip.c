@@ -6,12 +6,13 @@
 #include "engine/text/units.h"
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
+#include "tui/watch/short_names.h"
 #include "tui/watch/watch.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { CELL = 2, LEVELS = 8, LABEL_ROOM = 64, LEFT = 16, LEGEND = 28 };
+enum { CELL = 2, LEVELS = 8, SERIES_MOST = 256, LEFT = 16, LEGEND = 28 };
 
 /* How much labels and gaps are shortened; label 0: no labels. */
 static const struct {
@@ -24,60 +25,75 @@ struct strip {
     int left; /* where cells begin */
     int room; /* columns for cells */
     int level;
-    int first; /* the first decision in sight */
+    int first;                                /* the first decision in sight */
+    char label[SERIES_MOST][SHORT_NAME_ROOM]; /* of the level, series by series */
 };
 
-/* Decisions that share a label end before `end`. */
-static int series_end(const struct watch *w, int first)
-{
-    int end = first + 1;
-    while (end < w->move_count && !strcmp(w->move[end].stem, w->move[first].stem))
-        end++;
-    return end;
-}
-
 /* "d cross": for the narrowest labels. */
-static void initials(char out[static LABEL_ROOM], const char *name)
+static void initials(char out[static SHORT_NAME_ROOM], const char *name, int columns)
 {
     size_t first = strcspn(name, " ");
     const char *second = name + first + (name[first] == ' ');
     size_t size = strcspn(second, " ");
+    (void)columns;
 
     size_t letters = strcspn(name, "0123456789");
     if (!*second && first > 4 && letters > 0 && letters < first) /* "conv1_2" */
-        snprintf(out, LABEL_ROOM, "%.1s%.*s", name, (int)(first - letters), name + letters);
+        snprintf(out, SHORT_NAME_ROOM, "%.1s%.*s", name, (int)(first - letters), name + letters);
     else if (*second && !(*second >= '0' && *second <= '9'))
-        snprintf(out, LABEL_ROOM, "%.1s %.*s", name, (int)(size > 4 ? 3 : size), second);
+        snprintf(out, SHORT_NAME_ROOM, "%.1s %.*s", name, (int)(size > 4 ? 3 : size), second);
     else
-        snprintf(out, LABEL_ROOM, "%.*s", (int)(first > 6 ? 3 : first), name);
+        snprintf(out, SHORT_NAME_ROOM, "%.*s", (int)(first > 6 ? 3 : first), name);
 }
 
-static void label_of(const struct watch *w, int first, int end, int level,
-                     char out[static LABEL_ROOM])
+static void shorten(char out[static SHORT_NAME_ROOM], const char *name, int columns)
 {
-    const char *name = end - first > 1 ? w->move[first].stem : w->move[first].name;
-
-    out[0] = 0;
-    if (levels[level].label == 6)
-        initials(out, name);
-    else if (levels[level].label)
-        watch_short_name(out, LABEL_ROOM, name, levels[level].label);
+    watch_short_name(out, SHORT_NAME_ROOM, name, columns);
 }
 
-static int series_width(const struct watch *w, int first, int end, int level)
+/* Takes a level, with its labels. False: there are more series than it could label. */
+static bool take_level(struct strip *s, int level)
 {
-    char words[LABEL_ROOM];
-    label_of(w, first, end, level, words);
-    int cells = CELL * (end - first), text = utf8_text_columns(words);
-    return cells > text ? cells : text;
+    const struct watch *w = s->w;
+    const char *name[SERIES_MOST];
+    int count = 0;
+
+    s->level = level;
+    if (!levels[level].label)
+        return true;
+    for (int n = 0, end; n < w->move_count; n = end) {
+        end = watch_series_end(w, n);
+        if (count == SERIES_MOST)
+            return false;
+        name[count++] = watch_series_name(w, n, end);
+    }
+    short_names(name, count, levels[level].label, levels[level].label == 6 ? initials : shorten,
+                s->label);
+    return true;
 }
 
-static int width_from(const struct watch *w, int first, int level)
+/* Of the series with this number. */
+static const char *label_of(const struct strip *s, int series)
 {
-    int width = 0;
-    for (int n = first, end; n < w->move_count; n = end) {
-        end = series_end(w, n);
-        width += series_width(w, n, end, level) + (end < w->move_count ? levels[level].gap : 0);
+    return levels[s->level].label ? s->label[series] : "";
+}
+
+static int series_width(const struct strip *s, int cells, int series)
+{
+    int text = utf8_text_columns(label_of(s, series));
+
+    return CELL * cells > text ? CELL * cells : text;
+}
+
+static int width_of_all(const struct strip *s)
+{
+    const struct watch *w = s->w;
+    int width = 0, series = 0;
+
+    for (int n = 0, end; n < w->move_count; n = end, series++) {
+        end = watch_series_end(w, n);
+        width +=
+            series_width(s, end - n, series) + (end < w->move_count ? levels[s->level].gap : 0);
     }
     return width;
 }
@@ -114,13 +130,12 @@ static void draw_names(const struct strip *s, const char *const *names)
 static void draw_cells(const struct strip *s, int labels, int rows)
 {
     const struct watch *w = s->w;
-    int x = s->left, limit = s->left + s->room;
-    char words[LABEL_ROOM];
+    int x = s->left, limit = s->left + s->room, series = 0;
 
-    for (int n = s->first, end; n < w->move_count; n = end) {
-        end = series_end(w, n);
-        int width = series_width(w, n, end, s->level);
-        label_of(w, n, end, s->level, words);
+    for (int n = s->first, end; n < w->move_count; n = end, series++) {
+        end = watch_series_end(w, n);
+        int width = series_width(s, end - n, series);
+        const char *words = label_of(s, series);
         if (labels && x + utf8_text_columns(words) <= limit)
             pane_text(s->p, x, 0, ROLE_DIM, words);
         for (int i = n; i < end && x + CELL * (i - n) + CELL <= limit; i++) {
@@ -133,24 +148,34 @@ static void draw_cells(const struct strip *s, int labels, int rows)
     }
 }
 
+/* The names of the decisions in sight, told apart. Returns how many. */
+static int name_in_sight(struct strip *s)
+{
+    const char *name[SERIES_MOST];
+    int count = 0, cells = s->room / (CELL + levels[s->level].gap);
+
+    for (int n = s->first; n < s->w->move_count && count < cells && count < SERIES_MOST; n++)
+        name[count++] = s->w->move[n].name;
+    short_names(name, count, 9, shorten, s->label);
+    return count;
+}
+
 /* Cells too close for their names: that of the decision looked at, then as many as have room. */
-static void draw_some_labels(const struct strip *s)
+static void draw_some_labels(struct strip *s)
 {
     const struct watch *w = s->w;
-    int step = CELL + levels[s->level].gap,
-        here = w->position != MOVE_NONE ? w->position : w->cursor, end = 0;
+    int step = CELL + levels[s->level].gap, count = name_in_sight(s),
+        here = (w->position != MOVE_NONE ? w->position : w->cursor) - s->first, end = 0;
     int limit = s->left + s->room, at = -1, at_end = -1;
-    char words[LABEL_ROOM];
 
     for (int pass = 0; pass < 2; pass++) {
-        for (int n = pass ? s->first : here; n < (pass ? w->move_count : here + 1); n++) {
-            int x = s->left + step * (n - s->first);
-            watch_short_name(words, sizeof words, w->move[n].name, 9);
-            int size = utf8_text_columns(words);
-            if (n < s->first || x + size > limit || x < end ||
-                (pass && x + size >= at && x <= at_end))
+        for (int n = pass ? 0 : here; n < (pass ? count : here + 1); n++) {
+            if (n < 0 || n >= count)
                 continue;
-            pane_text(s->p, x, 0, pass ? ROLE_DIM : ROLE_TEXT, words);
+            int x = s->left + step * n, size = utf8_text_columns(s->label[n]);
+            if (x + size > limit || x < end || (pass && x + size >= at && x <= at_end))
+                continue;
+            pane_text(s->p, x, 0, pass ? ROLE_DIM : ROLE_TEXT, s->label[n]);
             if (!pass) {
                 at = x;
                 at_end = x + size;
@@ -225,8 +250,8 @@ static void draw_legend(const struct pane *p, int rows, const struct watch *w)
 
 static bool is_each_alone(const struct watch *w)
 {
-    for (int n = 0; n < w->move_count; n = series_end(w, n)) {
-        if (series_end(w, n) > n + 1)
+    for (int n = 0; n < w->move_count; n = watch_series_end(w, n)) {
+        if (watch_series_end(w, n) > n + 1)
             return false;
     }
     return true;
@@ -246,9 +271,10 @@ void strip_draw(const struct scene *scene, const struct pane *p)
         snprintf(counter, sizeof counter, "%d/%d", w->position + 1, w->move_count);
     int right = legend ? LEGEND : counter[0] ? utf8_text_columns(counter) + 1 : 0;
     s.room = p->width - s.left - right;
-    s.level = labels ? 0 : LEVELS - 2;
-    while (s.level < LEVELS - 1 && width_from(w, 0, s.level) > s.room)
-        s.level++;
+    for (int level = labels ? 0 : LEVELS - 2; level < LEVELS; level++) {
+        if (take_level(&s, level) && width_of_all(&s) <= s.room)
+            break;
+    }
     if (s.level == LEVELS - 1)
         scroll(&s);
     char now[32], best[64] = "best", count[UNITS_ROOM];

@@ -8,16 +8,19 @@
 #include "hlo/meaning/roles.h"
 #include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
+#include "hlo/support/mem.h"
 #include "tui/screen/edit.h"
 #include "tui/screen/words.h"
 #include "tui/watch/class_look.h"
 #include "tui/watch/plan_load.h"
+#include "tui/watch/short_names.h"
 #include "tui/watch/tree.h"
 #include "tui/watch/watch.h"
 
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *const find_kind_names[FIND_KIND_COUNT] = {
@@ -289,6 +292,9 @@ static void write_members(const struct watch *w, const class_id *k, uint32_t cou
     }
 }
 
+/* Labels below the decisions are as wide. */
+enum { LABEL_NARROWEST = 8, LABEL_WIDEST = 17 };
+
 /* As narrow as rows and titles write it. */
 static uint16_t add_short_forms(struct find_index *x, const char *name)
 {
@@ -301,9 +307,35 @@ static uint16_t add_short_forms(struct find_index *x, const char *name)
     return forms;
 }
 
+static void shorten(char out[static SHORT_NAME_ROOM], const char *name, int columns)
+{
+    watch_short_name(out, SHORT_NAME_ROOM, name, columns);
+}
+
+/* Labels below the decisions, which are told apart: [LABEL_WIDEST - LABEL_NARROWEST][moves]. */
+static char (*labels_of(const struct watch *w))[SHORT_NAME_ROOM]
+{
+    size_t count = (size_t)w->move_count;
+    const char **name = mem_alloc(count * sizeof *name + 1);
+    char(*told)[SHORT_NAME_ROOM] =
+        mem_alloc(count * (LABEL_WIDEST - LABEL_NARROWEST) * sizeof *told + 1);
+
+    for (int n = 0; n < w->move_count;) {
+        int end = watch_series_end(w, n);
+        const char *together = watch_series_name(w, n, end);
+        while (n < end)
+            name[n++] = together;
+    }
+    for (int columns = LABEL_NARROWEST; columns < LABEL_WIDEST; columns++)
+        short_names(name, w->move_count, columns, shorten,
+                    told + count * (size_t)(columns - LABEL_NARROWEST));
+    free(name);
+    return told;
+}
+
 static void add_groups(struct find_index *x, const struct watch *w)
 {
-    char members[WORDS_ROOM];
+    char members[WORDS_ROOM], (*told)[SHORT_NAME_ROOM] = labels_of(w);
 
     for (int n = 0; n < w->move_count; n++) {
         const struct game_move *move = &w->moves->items[n];
@@ -315,8 +347,11 @@ static void add_groups(struct find_index *x, const struct watch *w)
         forms = (uint16_t)(forms + add_short_forms(x, w->move[n].name));
         if (strcmp(w->move[n].stem, w->move[n].name) != 0)
             forms = (uint16_t)(forms + add_short_forms(x, w->move[n].stem));
+        for (int k = 0; k < LABEL_WIDEST - LABEL_NARROWEST; k++)
+            forms = (uint16_t)(forms + add_form(x, told[k * w->move_count + n]));
         end(x, FIND_GROUP, (uint32_t)n, forms, keep_words(x, members));
     }
+    free(told);
 }
 
 static void add_classes(struct find_index *x, const struct watch *w)

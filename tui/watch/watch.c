@@ -20,6 +20,7 @@
 #include "tui/watch/find.h"
 #include "tui/watch/pipeline_job.h"
 #include "tui/watch/relaxed_job.h"
+#include "tui/watch/short_names.h"
 #include "tui/watch/tree.h"
 
 #include <ctype.h>
@@ -34,7 +35,8 @@
 enum {
     WORDS_MOST = 24,
     WORD_MOST = 5, /* longer words are cut to */
-    WORD_CUT = 3   /* so many letters */
+    WORD_CUT = 3,  /* so many letters */
+    ALIKE_MOST = 64
 };
 
 /* A word of a name. One that holds a digit ("block1_1") tells it from its neighbours and stays
@@ -153,17 +155,42 @@ char *watch_short_name(char *out, size_t room, const char *name, int columns)
     return text_cut_middle(out, room, text, columns);
 }
 
+static void shorten(char out[static SHORT_NAME_ROOM], const char *name, int columns)
+{
+    watch_short_name(out, SHORT_NAME_ROOM, name, columns);
+}
+
 char *watch_move_name(const struct watch *w, int move, char *out, size_t room, int columns)
 {
-    char other[NAME_ROOM];
+    const char *alike[ALIKE_MOST] = {w->move[move].name};
+    char other[NAME_ROOM], texts[ALIKE_MOST][SHORT_NAME_ROOM];
+    int count = 1;
 
     watch_short_name(out, room, w->move[move].name, columns);
-    for (int n = 0; n < w->move_count; n++) {
+    for (int n = 0; n < w->move_count && count < ALIKE_MOST; n++) {
         if (n != move &&
             !strcmp(watch_short_name(other, sizeof other, w->move[n].name, columns), out))
-            return text_cut_middle(out, room, w->move[move].name, columns);
+            alike[count++] = w->move[n].name;
+    }
+    if (count > 1 && columns < SHORT_NAME_ROOM) {
+        short_names(alike, count, columns, shorten, texts);
+        snprintf(out, room, "%s", texts[0]);
     }
     return out;
+}
+
+int watch_series_end(const struct watch *w, int first)
+{
+    int end = first + 1;
+
+    while (end < w->move_count && !strcmp(w->move[end].stem, w->move[first].stem))
+        end++;
+    return end;
+}
+
+const char *watch_series_name(const struct watch *w, int first, int end)
+{
+    return end - first > 1 ? w->move[first].stem : w->move[first].name;
 }
 
 const char *watch_with_names(const struct watch *w, const char *text, int columns, char *out,

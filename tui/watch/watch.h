@@ -84,9 +84,14 @@ void watch_send(struct watch *w, const char *format, ...) __attribute__((format(
  * without its size or layers ("dec cross"), else cut in the middle. Returns out. */
 char *watch_short_name(char *out, size_t room, const char *name, int columns);
 
-/* The same of a decision; where another one would read alike, its middle is cut instead. O(moves).
- */
+/* The same of a decision; where others would read alike, the words in which they differ
+ * (short_names.h). O(moves). */
 char *watch_move_name(const struct watch *w, int move, char *out, size_t room, int columns);
+
+/* Decisions in a row with one stem, the layers of a series, end before this; what they are called
+ * together. O(length). */
+int watch_series_end(const struct watch *w, int first);
+const char *watch_series_name(const struct watch *w, int first, int end);
 
 /* "pin encoder self = 1" for "pin @3=1": a line of the log with the name of the decision in it, in
  * about `columns`. Returns `text` where it has none, else out. */
