@@ -398,10 +398,10 @@ static bool common_module(const struct hlo_roles_work *w, struct str *name)
     return is_module;
 }
 
+/* `size`: of the layer in the scope. */
 static uint32_t place_of_scope(struct layering *l, const char *op_name, const char *scope,
-                               const struct known *k)
+                               size_t size, const struct known *k)
 {
-    size_t size = hlo_layer_of_path(scope, strlen(scope));
     uint32_t place = size ? numbered_place(l, scope, size, k->any) : PLACE_UNKNOWN;
 
     if (!place)
@@ -432,9 +432,15 @@ bool hlo_layers_by_scope(struct layering *l, bool *found)
         const char *text = hlo_scope_of(scopes, n);
         bool is_common = has_common && !strncmp(text, common.text, common.size) &&
                          (text[common.size] == '/' || !text[common.size]);
-        if (is_common)
+        size_t size = scopes->layer[n];
+        if (is_common) {
             text += common.size + (text[common.size] == '/');
-        by_meta[n] = place_of_scope(l, m->metas[n].op_name, text, &known);
+            size = hlo_layer_of_path(text, strlen(text));
+        }
+        if (scopes->at[n] == scopes->at[n - 1] && *text)
+            by_meta[n] = by_meta[n - 1]; /* no bare operation, which says less */
+        else
+            by_meta[n] = place_of_scope(l, m->metas[n].op_name, text, size, &known);
         has_marks |= marks.is_transposed || marks.is_gradient;
         if (marks.is_derived || marks.is_transposed || marks.is_gradient)
             l->places.items[by_meta[n]].is_derived = true;

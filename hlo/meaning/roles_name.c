@@ -170,9 +170,13 @@ static const struct word words_hyper[] = {
 
 static enum hlo_role look_up(const struct word *table, size_t count, const char *part, size_t size)
 {
+    const char first = size ? (char)tolower((unsigned char)*part) : '\0';
+
     for (size_t i = 0; i < count; i++) {
         const char *w = table[i].text;
         size_t k = 0;
+        if (*w != first) /* which settles nearly all */
+            continue;
         while (k < size && w[k] && tolower((unsigned char)part[k]) == w[k])
             k++;
         if (k == size && !w[k])

@@ -109,19 +109,31 @@ void hlo_scope_of_op_name(const char *op_name, struct str *out, struct hlo_scope
 bool hlo_scopes_init(struct hlo_scopes *s, const struct hlo_module *m)
 {
     *s = (struct hlo_scopes){.at = mem_try(m->meta_count, sizeof *s->at),
+                             .layer = mem_try(m->meta_count, sizeof *s->layer),
                              .marks = mem_try(m->meta_count, sizeof *s->marks)};
-    for (uint32_t n = 0; s->at && s->marks && n < m->meta_count; n++) {
-        s->at[n] = s->text.size;
+    bool ok = s->at && s->layer && s->marks;
+    for (uint32_t n = 0; ok && n < m->meta_count; n++) {
+        size_t at = s->text.size;
         hlo_scope_of_op_name(m->metas[n].op_name, &s->text, &s->marks[n]);
         str_add_bytes(&s->text, "", 1);
+        ok = !s->text.failed;
+        if (ok && n && !strcmp(s->text.text + at, hlo_scope_of(s, n - 1))) {
+            s->at[n] = s->at[n - 1];
+            s->layer[n] = s->layer[n - 1];
+            s->text.size = at;
+        } else if (ok) {
+            s->at[n] = at;
+            s->layer[n] = (uint32_t)hlo_layer_of_path(s->text.text + at, s->text.size - 1 - at);
+        }
     }
-    return s->at && s->marks && !s->text.failed;
+    return ok;
 }
 
 void hlo_scopes_release(struct hlo_scopes *s)
 {
     str_release(&s->text);
     free(s->at);
+    free(s->layer);
     free(s->marks);
     *s = (struct hlo_scopes){0};
 }

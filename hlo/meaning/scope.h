@@ -22,7 +22,9 @@ void hlo_scope_of_op_name(const char *op_name, struct str *out, struct hlo_scope
 /* Scope and marks of every meta of a module, read once. */
 struct hlo_scopes {
     struct str text;               /* all scopes, each with a NUL behind it */
-    size_t *at;                    /* [meta_count] where its scope begins in `text` */
+    size_t *at;                    /* [meta_count] where its scope begins in `text`; where that of
+                                      the meta before does, if it is the same */
+    uint32_t *layer;               /* [meta_count] hlo_layer_of_path of its scope */
     struct hlo_scope_marks *marks; /* [meta_count] */
 };
 bool hlo_scopes_init(struct hlo_scopes *s, const struct hlo_module *m); /* false: no memory */

@@ -4,6 +4,7 @@
 
 #include "hlo/meaning/roles_internal.h"
 #include "hlo/meaning/scope.h"
+#include "hlo/support/mem.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -911,6 +912,46 @@ static void check_layer(const char *path, const char *layer)
     assert_memory_equal(path, layer, size);
 }
 
+/* Scopes of all metas, those that repeat the one before too, and the layers in them. */
+static void test_scopes_of_module(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"add",
+                                        "mul",
+                                        "jit(f)/jvp(layer_1)/add",
+                                        "jit(f)/jvp(layer_1)/mul",
+                                        "jit(f)/transpose(jvp(layer_1))/mul",
+                                        "jit(f)/add",
+                                        "jit(f)/layer_12/add",
+                                        "jit(f)/layer_1/add"};
+    enum { COUNT = sizeof names / sizeof *names };
+    struct hlo_scopes scopes;
+    struct str text = {0};
+
+    str_add(&text, "HloModule m\nENTRY main { v0 = f32[] parameter(0)\n");
+    for (int n = 0; n < COUNT; n++)
+        str_format(&text, "  v%d = f32[] negate(v%d), metadata={op_name=\"%s\"}\n", n + 1, n,
+                   names[n]);
+    str_format(&text, "  ROOT r = f32[] negate(v%d) }\n", COUNT);
+    struct hlo_module *m = read_text(text.text);
+    assert_int_equal(m->meta_count, COUNT + 1);
+    assert_true(hlo_scopes_init(&scopes, m));
+    for (uint32_t n = 1; n <= COUNT; n++) {
+        struct hlo_scope_marks marks;
+        struct str one = {0};
+        str_add(&one, "");
+        hlo_scope_of_op_name(names[n - 1], &one, &marks);
+        assert_string_equal(hlo_scope_of(&scopes, n), one.text);
+        assert_int_equal(scopes.marks[n].is_transposed, marks.is_transposed);
+        assert_int_equal(scopes.layer[n], hlo_layer_of_path(one.text, one.size));
+        str_release(&one);
+    }
+    assert_int_equal(scopes.at[4], scopes.at[3]);
+    hlo_scopes_release(&scopes);
+    hlo_free(m);
+    str_release(&text);
+}
+
 static void test_layer_names(void **state)
 {
     (void)state;
@@ -1076,6 +1117,7 @@ int main(void)
         cmocka_unit_test(test_paths),
         cmocka_unit_test(test_words),
         cmocka_unit_test(test_scopes),
+        cmocka_unit_test(test_scopes_of_module),
         cmocka_unit_test(test_layer_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
