@@ -40,7 +40,7 @@ static void index_place(struct hlo_index *index, uint64_t hash, uint32_t slot)
     index->hashes[i] = hash;
 }
 
-static void hlo_index_release(struct hlo_index *index)
+void hlo_index_release(struct hlo_index *index)
 {
     free(index->slots);
     free(index->hashes);
@@ -68,7 +68,10 @@ static bool index_resize(struct hlo_index *index, size_t room)
 
 bool hlo_index_add(struct hlo_index *index, uint64_t hash, uint32_t item)
 {
-    if (index->count * 2 >= index->room && !index_resize(index, index->room ? index->room * 2 : 64))
+    size_t first = index->room_first ? index->room_first : 64;
+
+    if (index->count * 2 >= index->room &&
+        !index_resize(index, index->room ? index->room * 2 : first))
         return false;
     index_place(index, hash, item + 1);
     index->count++;
@@ -124,11 +127,11 @@ struct hlo_builder *hlo_builder_new_lent(char *input, size_t input_size, size_t 
         !mem_grow(&b->attrs, &b->attr_room, 0, guess) ||
         !mem_grow(&b->names, &b->name_room, 0, guess * 16 + names) ||
         !mem_grow(&b->metas, &b->meta_room, 0, 1) ||
-        !mem_grow(&b->literals, &b->literal_room, 0, 1) ||
-        !index_resize(&b->instruction_index, slots)) {
+        !mem_grow(&b->literals, &b->literal_room, 0, 1)) {
         hlo_builder_free(b);
         return NULL;
     }
+    b->instruction_index.room_first = slots; /* readers of text have an index of their own */
     b->names[b->name_count++] = '\0';
     b->metas[b->meta_count++] = (struct hlo_meta){"", "", "", 0};
     b->literals[b->literal_count++] = (struct hlo_text){"", 0};
@@ -151,18 +154,17 @@ struct hlo_builder *hlo_builder_new_copy(const struct hlo_module *source)
     m->replica_count = m->num_partitions = 1;
     if (!mem_grow(&b->instructions, &b->instruction_room, 0, source->count) ||
         !mem_grow(&b->operands, &b->operand_room, 0, (size_t)source->count * 2) ||
-        !mem_grow(&b->names, &b->name_room, 0, source->name_bytes) ||
         !mem_grow(&b->metas, &b->meta_room, 0, source->meta_count)) {
         hlo_builder_free(b);
         return NULL;
     }
-    memcpy(b->names, source->names, source->name_bytes);
+    b->names = (char *)(uintptr_t)source->names;
     b->name_count = source->name_bytes;
     b->metas[b->meta_count++] = (struct hlo_meta){"", "", "", 0};
     return b;
 }
 
-void hlo_builder_release_indexes(struct hlo_builder *b)
+static void release_indexes(struct hlo_builder *b)
 {
     hlo_index_release(&b->computation_index);
     hlo_index_release(&b->instruction_index);
@@ -174,13 +176,14 @@ void hlo_builder_free(struct hlo_builder *b)
 {
     if (!b)
         return;
-    hlo_builder_release_indexes(b);
+    release_indexes(b);
     free(b->instructions);
     free(b->computations);
     free(b->operands);
     free(b->called);
     free(b->attrs);
-    free(b->names);
+    if (!hlo_build_has_lent_names(b))
+        free(b->names);
     free(b->metas);
     free(b->literals);
     free(b->shapes);
@@ -475,13 +478,27 @@ int hlo_build_instruction(struct hlo_builder *b, const struct hlo_draft *d, hlo_
     return 0;
 }
 
+/* A copy of the source's names, behind which there is room for more. */
+static bool own_names(struct hlo_builder *b)
+{
+    const char *lent = b->names;
+
+    if (!hlo_build_has_lent_names(b))
+        return true;
+    b->names = NULL;
+    if (!mem_grow(&b->names, &b->name_room, 0, b->name_count))
+        return false;
+    memcpy(b->names, lent, b->name_count);
+    return true;
+}
+
 static int copy_name(struct hlo_builder *b, const struct hlo_copy *c, uint32_t *out, struct err *e)
 {
     *out = c->of->name;
     if (!c->name)
         return 0;
     if (b->name_count > UINT32_MAX - HLO_NAME_MAX - 1 || c->name_size > HLO_NAME_MAX ||
-        !mem_grow(&b->names, &b->name_room, b->name_count, c->name_size + 1))
+        !own_names(b) || !mem_grow(&b->names, &b->name_room, b->name_count, c->name_size + 1))
         return hlo_build_memory(e);
     *out = (uint32_t)b->name_count;
     memcpy(b->names + b->name_count, c->name, c->name_size);
@@ -521,103 +538,6 @@ int hlo_build_copy(struct hlo_builder *b, const struct hlo_copy *c, hlo_id *out,
 void hlo_build_set_operand(struct hlo_builder *b, hlo_id id, uint32_t n, hlo_id operand)
 {
     b->operands[b->instructions[id].operands + n] = operand;
-}
-
-/* ---- metadata ---- */
-
-struct meta_key {
-    struct hlo_text texts[3]; /* op_type, op_name, source_file, clean */
-    uint32_t source_line;
-};
-
-static bool same_bytes(const char *stored, const struct hlo_text *text)
-{
-    return !strncmp(stored, text->text, text->size) && !stored[text->size];
-}
-
-static bool same_meta(const struct hlo_builder *b, uint32_t item, const void *key)
-{
-    const struct hlo_meta *a = &b->metas[item];
-    const struct meta_key *k = key;
-
-    return a->source_line == k->source_line && same_bytes(a->op_name, &k->texts[1]) &&
-           same_bytes(a->op_type, &k->texts[0]) && same_bytes(a->source_file, &k->texts[2]);
-}
-
-/* The text itself where it is clean, else a cleaned copy in the arena. */
-static bool clean_text(struct arena *a, const char *text, size_t size, struct hlo_text *out)
-{
-    *out = (struct hlo_text){size ? text : "", (uint32_t)size};
-    if (text_is_clean(out->text, size))
-        return true;
-    char *copy = arena_text(a, text, size);
-    if (!copy)
-        return false;
-    text_clean(copy, size + 1, text, size);
-    *out = (struct hlo_text){copy, (uint32_t)strlen(copy)};
-    return true;
-}
-
-/* A NUL-terminated copy; that of the meta before when it is the same, as file names often are. */
-static const char *kept_text(struct hlo_builder *b, const struct hlo_text *text, const char *before)
-{
-    if (!text->size)
-        return "";
-    return same_bytes(before, text) ? before : arena_text(&b->m->arena, text->text, text->size);
-}
-
-/* `kept`: of the same texts, which need no copy; NULL: they do. */
-static int intern_meta(struct hlo_builder *b, const struct meta_key *k, const struct hlo_meta *kept,
-                       uint32_t *out, struct err *e)
-{
-    uint64_t hash = mem_hash(k->texts[1].text, k->texts[1].size, k->source_line);
-    hash = mem_hash(k->texts[2].text, k->texts[2].size, hash);
-    *out = hlo_index_find(b, &b->meta_index, hash, same_meta, k);
-    if (*out != HLO_NONE)
-        return 0;
-    const struct hlo_meta *last = &b->metas[b->meta_count - 1];
-    struct hlo_meta copy = {
-        .op_type = kept ? kept->op_type : kept_text(b, &k->texts[0], last->op_type),
-        .op_name = kept ? kept->op_name : kept_text(b, &k->texts[1], last->op_name),
-        .source_file = kept ? kept->source_file : kept_text(b, &k->texts[2], last->source_file),
-        .source_line = k->source_line,
-    };
-    if (!copy.op_type || !copy.op_name || !copy.source_file ||
-        !mem_grow(&b->metas, &b->meta_room, b->meta_count, 1) ||
-        !hlo_index_add(&b->meta_index, hash, (uint32_t)b->meta_count))
-        return hlo_build_memory(e);
-    *out = (uint32_t)b->meta_count;
-    b->metas[b->meta_count++] = copy;
-    return 0;
-}
-
-int hlo_build_meta(struct hlo_builder *b, const struct hlo_meta *meta, const size_t sizes[3],
-                   uint32_t *out, struct err *e)
-{
-    struct meta_key k = {.source_line = meta->source_line};
-    struct arena *a = &b->m->arena;
-
-    if (!clean_text(a, meta->op_type, sizes[0], &k.texts[0]) ||
-        !clean_text(a, meta->op_name, sizes[1], &k.texts[1]) ||
-        !clean_text(a, meta->source_file, sizes[2], &k.texts[2]))
-        return hlo_build_memory(e);
-    return intern_meta(b, &k, NULL, out, e);
-}
-
-int hlo_build_meta_of(struct hlo_builder *b, const struct hlo_meta *meta, uint32_t *out,
-                      struct err *e)
-{
-    struct meta_key k = {.texts = {{meta->op_type, (uint32_t)strlen(meta->op_type)},
-                                   {meta->op_name, (uint32_t)strlen(meta->op_name)},
-                                   {meta->source_file, (uint32_t)strlen(meta->source_file)}},
-                         .source_line = meta->source_line};
-
-    return intern_meta(b, &k, meta, out, e);
-}
-
-const struct hlo_meta *hlo_builder_meta(const struct hlo_builder *b, uint32_t meta)
-{
-    return &b->metas[meta];
 }
 
 /* ---- warnings ---- */

@@ -1,5 +1,5 @@
-/* hlo/module/build_internal.h - the inside of the builder, shared by build.c, build_shape.c,
- * finish.c. */
+/* hlo/module/build_internal.h - the inside of the builder, shared by build*.c,
+ * post_order.c, finish.c. */
 #ifndef AUTOMAP_HLO_MODULE_BUILD_INTERNAL_H
 #define AUTOMAP_HLO_MODULE_BUILD_INTERNAL_H
 
@@ -15,6 +15,7 @@ struct hlo_index {
     uint32_t *slots;
     uint64_t *hashes;
     size_t room, count; /* room is a power of two */
+    size_t room_first;  /* the first time that there is something; 0: 64 */
 };
 
 struct hlo_builder {
@@ -29,7 +30,7 @@ struct hlo_builder {
     hlo_id *operands;
     hlo_comp *called;
     struct hlo_attr *attrs;
-    char *names;
+    char *names; /* of `source` until one of its own is needed */
     struct hlo_meta *metas;
     struct hlo_text *literals;
     struct hlo_shape *shapes;
@@ -50,21 +51,44 @@ struct hlo_builder {
     uint32_t line;
 };
 
+/* Instructions of a kind that is rare, in order. */
+struct hlo_some {
+    hlo_id *list;
+    size_t count, room;
+};
+static inline bool hlo_some_add(struct hlo_some *s, hlo_id id)
+{
+    if (!mem_grow(&s->list, &s->room, s->count, 1))
+        return false;
+    s->list[s->count++] = id;
+    return true;
+}
+
+static inline bool hlo_build_has_lent_names(const struct hlo_builder *b)
+{
+    return b->source && b->names == b->source->names;
+}
+
 /* The slot of the first entry with this hash that `same` accepts, or of a free one. */
 typedef bool (*hlo_index_same)(const struct hlo_builder *b, uint32_t item, const void *key);
 uint32_t hlo_index_find(const struct hlo_builder *b, const struct hlo_index *index, uint64_t hash,
                         hlo_index_same same, const void *key);
 bool hlo_index_add(struct hlo_index *index, uint64_t hash, uint32_t item);
 
-/* A meta of another builder, whose texts live as long as this one's. */
-int hlo_build_meta_of(struct hlo_builder *b, const struct hlo_meta *meta, uint32_t *out,
-                      struct err *e) MUST_CHECK;
+/* A meta whose texts are clean and live as long as the builder's; hlo_meta_hash(meta) is `hash`. */
+int hlo_build_meta_of(struct hlo_builder *b, const struct hlo_meta *meta, uint64_t hash,
+                      uint32_t *out, struct err *e) MUST_CHECK;
+uint64_t hlo_meta_hash(const struct hlo_meta *meta);
 enum { HLO_WARNINGS_MAX = 64 };
 struct hlo_warning *hlo_build_find_warning(struct hlo_builder *b, const char *what); /* or NULL */
 
-void hlo_builder_release_indexes(struct hlo_builder *b); /* when nothing is to be found any more */
+void hlo_index_release(struct hlo_index *index);
 
 int hlo_build_memory(struct err *e); /* ERR_MEMORY with its sentence */
+
+/* hlo/module/post_order.c: instructions and computations get the numbers of a post-order; *entry is
+ * renumbered. Refuses links out of a computation, cycles and recursion. O(instructions). */
+int hlo_build_order(struct hlo_builder *b, hlo_comp *entry, struct err *e) MUST_CHECK;
 
 /* hlo/module/find.c: what hlo_find looks in, empty; NULL: out of memory. */
 struct hlo_finder *hlo_finder_new(struct arena *a);

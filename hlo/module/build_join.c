@@ -95,14 +95,24 @@ out:
     return rc;
 }
 
-static int join_metas(struct hlo_builder *b, const struct hlo_builder *rest, struct ids *ids,
+/* The index of `rest` knows their hashes. */
+static int join_metas(struct hlo_builder *b, struct hlo_builder *rest, struct ids *ids,
                       struct err *e)
 {
-    for (size_t n = 1; n < rest->meta_count; n++) {
-        if (hlo_build_meta_of(b, &rest->metas[n], &ids->metas[n], e))
-            return e->code;
+    uint64_t *hashes = mem_try(rest->meta_count, sizeof *hashes);
+
+    if (!hashes)
+        return hlo_build_memory(e);
+    for (size_t n = 0; n < rest->meta_index.room; n++) {
+        if (rest->meta_index.slots[n])
+            hashes[rest->meta_index.slots[n] - 1] = rest->meta_index.hashes[n];
     }
-    return 0;
+    hlo_index_release(&rest->meta_index);
+    int rc = 0;
+    for (size_t n = 1; n < rest->meta_count && !rc; n++)
+        rc = hlo_build_meta_of(b, &rest->metas[n], hashes[n], &ids->metas[n], e);
+    free(hashes);
+    return rc;
 }
 
 static int join_warnings(struct hlo_builder *b, const struct hlo_builder *rest, struct err *e)
@@ -193,7 +203,9 @@ int hlo_builder_join(struct hlo_builder *b, struct hlo_builder *rest, const hlo_
     int rc = 0;
 
     arena_join(&b->m->arena, &rest->m->arena);
-    hlo_builder_release_indexes(rest);
+    hlo_index_release(&rest->computation_index);
+    hlo_index_release(&rest->instruction_index);
+    hlo_index_release(&rest->shape_index);
     if (!ids.shapes || !ids.metas)
         rc = hlo_build_memory(e);
     if (rc)

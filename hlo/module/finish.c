@@ -1,4 +1,4 @@
-/* From what a reader found to an immutable module: order, users, callers, leaves, parameters. */
+/* From what a reader found to an immutable module: users, callers, leaves, parameters. */
 #include "hlo/module/build.h"
 #include "hlo/module/build_internal.h"
 #include "hlo/module/hlo.h"
@@ -6,363 +6,14 @@
 #include "hlo/module/shape.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/thread.h"
 
 #include <string.h>
 
-/* ---- order: operands before users, called computations before callers ---- */
-
-struct order {
-    uint8_t *state; /* 0 new, 1 on the stack, 2 done */
-    uint32_t *stack, *next;
-    uint32_t *out; /* items in the order found */
-    uint32_t count;
-};
-
-static bool order_init(struct order *o, size_t items)
-{
-    o->state = mem_try(items, 1);
-    o->stack = mem_try(items, sizeof *o->stack);
-    o->next = mem_try(items, sizeof *o->next);
-    o->out = mem_try(items, sizeof *o->out);
-    return o->state && o->stack && o->next && o->out;
-}
-
-static void order_release(struct order *o)
-{
-    free(o->state);
-    free(o->stack);
-    free(o->next);
-    free(o->out);
-}
-
-/* Gives the n-th item that must come before `item`; false when there are no more. */
-typedef bool (*order_before)(const void *graph, uint32_t item, uint32_t n, uint32_t *other);
-
-/* Depth-first post-order from `start`; stable: what is in order stays. Returns HLO_NONE, or an item
- * on a cycle. */
-static uint32_t order_from(struct order *o, uint32_t start, const void *graph, order_before before)
-{
-    uint32_t depth = 0;
-
-    if (o->state[start])
-        return HLO_NONE;
-    o->stack[depth] = start;
-    o->next[start] = 0;
-    o->state[start] = 1;
-    for (;;) {
-        uint32_t item = o->stack[depth], other;
-        if (!before(graph, item, o->next[item]++, &other)) {
-            o->state[item] = 2;
-            o->out[o->count++] = item;
-            if (!depth--)
-                return HLO_NONE;
-        } else if (o->state[other] == 1) {
-            return item;
-        } else if (!o->state[other]) {
-            o->state[other] = 1;
-            o->next[other] = 0;
-            o->stack[++depth] = other;
-        }
-    }
-}
-
-static bool instruction_before(const void *graph, uint32_t item, uint32_t n, uint32_t *other)
-{
-    const struct hlo_builder *b = graph;
-    const struct hlo_instruction *i = &b->instructions[item];
-
-    if (n < i->operand_count)
-        *other = b->operands[i->operands + n];
-    else if (n - i->operand_count < i->control_count)
-        *other = b->operands[i->controls + n - i->operand_count];
-    else
-        return false;
-    return true;
-}
-
-static int check_links(struct hlo_builder *b, struct err *e)
-{
-    for (size_t n = 0; n < b->instruction_count; n++) {
-        struct hlo_instruction *i = &b->instructions[n];
-        uint32_t pools[2][2] = {{i->operands, i->operand_count}, {i->controls, i->control_count}};
-        for (int p = 0; p < 2; p++) {
-            for (uint32_t k = 0; k < pools[p][1]; k++) {
-                hlo_id o = b->operands[pools[p][0] + k];
-                if (o >= b->instruction_count || b->instructions[o].computation != i->computation) {
-                    err_set(e, ERR_INPUT, "%.100s: %s %u is not an instruction of its computation",
-                            b->names + i->name, p ? "control predecessor" : "operand", k);
-                    return hlo_build_error_at(b, (hlo_id)n, e);
-                }
-            }
-        }
-        for (uint32_t k = 0; k < i->called_count; k++) {
-            if (b->called[i->called + k] >= b->computation_count) {
-                err_set(e, ERR_INPUT, "%.100s: called computation %u is missing",
-                        b->names + i->name, k);
-                return hlo_build_error_at(b, (hlo_id)n, e);
-            }
-        }
-    }
-    return 0;
-}
-
-/* Operands and control predecessors of `n` are of begin .. n - 1. */
-static bool is_after_operands(const struct hlo_builder *b, uint32_t n, hlo_id begin)
-{
-    const struct hlo_instruction *i = &b->instructions[n];
-    const hlo_id *operands = b->operands + i->operands, *controls = b->operands + i->controls;
-    bool is_after = true;
-
-    for (uint32_t k = 0; k < i->operand_count; k++)
-        is_after &= operands[k] < n && operands[k] >= begin;
-    for (uint32_t k = 0; k < i->control_count; k++)
-        is_after &= controls[k] < n && controls[k] >= begin;
-    return is_after;
-}
-
-static bool is_ordered(const struct hlo_builder *b)
-{
-    hlo_comp last = 0;
-    hlo_id begin = 0;
-
-    for (uint32_t n = 0; n < b->instruction_count; n++) {
-        const struct hlo_instruction *i = &b->instructions[n];
-        if (i->computation != last) {
-            if (i->computation != last + 1)
-                return false;
-            last = i->computation;
-            begin = n;
-        }
-        if (!is_after_operands(b, n, begin))
-            return false;
-        for (uint32_t k = 0; k < i->called_count; k++) {
-            if (b->called[i->called + k] >= i->computation)
-                return false;
-        }
-    }
-    return b->computation_count == 0 || last == b->computation_count - 1;
-}
-
-/* Each computation's instructions stand together and in order: true, and `first` (HLO_NONE before)
- * has where each begins. What is left to do is to order the computations. */
-static bool are_in_blocks(const struct hlo_builder *b, uint32_t *first)
-{
-    hlo_comp last = HLO_NONE;
-
-    for (uint32_t n = 0; n < b->instruction_count; n++) {
-        hlo_comp c = b->instructions[n].computation;
-        if (c != last && first[c] != HLO_NONE)
-            return false;
-        if (c != last)
-            first[c] = n;
-        last = c;
-        if (!is_after_operands(b, n, first[c]))
-            return false;
-    }
-    return true;
-}
-
-/* Items in groups, by counting sort: those of group g are list[first[g] .. first[g + 1]]. */
-struct groups {
-    uint32_t *first, *list;
-};
-
-static bool groups_init(struct groups *g, size_t groups, size_t items)
-{
-    g->first = mem_try(groups + 2, sizeof *g->first);
-    g->list = mem_try(items, sizeof *g->list);
-    return g->first && g->list;
-}
-
-/* Between counting (first[g + 2]++) and filling (list[first[g + 1]++] = item). */
-static void groups_sum(struct groups *g, size_t groups)
-{
-    for (size_t k = 0; k < groups; k++)
-        g->first[k + 1] += g->first[k];
-}
-
-static void groups_release(struct groups *g)
-{
-    free(g->first);
-    free(g->list);
-}
-
-static bool call_before(const void *graph, uint32_t item, uint32_t n, uint32_t *other)
-{
-    const struct groups *calls = graph;
-
-    if (n >= calls->first[item + 1] - calls->first[item])
-        return false;
-    *other = calls->list[calls->first[item] + n];
-    return true;
-}
-
-/* Computations in post-order of the call graph. */
-static int order_computations(struct hlo_builder *b, struct order *o, struct err *e)
-{
-    struct groups calls = {0};
-    int rc = 0;
-
-    if (!groups_init(&calls, b->computation_count, b->called_count) ||
-        !order_init(o, b->computation_count)) {
-        groups_release(&calls);
-        return hlo_build_memory(e);
-    }
-    for (size_t n = 0; n < b->instruction_count; n++)
-        calls.first[b->instructions[n].computation + 2] += b->instructions[n].called_count;
-    groups_sum(&calls, b->computation_count + 1);
-    for (size_t n = 0; n < b->instruction_count; n++) {
-        const struct hlo_instruction *i = &b->instructions[n];
-        for (uint32_t k = 0; k < i->called_count; k++)
-            calls.list[calls.first[i->computation + 1]++] = b->called[i->called + k];
-    }
-    for (uint32_t c = 0; c < b->computation_count; c++) {
-        uint32_t bad = order_from(o, c, &calls, call_before);
-        if (bad != HLO_NONE) {
-            rc = err_set(e, ERR_INPUT, "computation \"%.100s\" calls itself, expected no recursion",
-                         b->computations[bad].name);
-            goto out;
-        }
-    }
-out:
-    groups_release(&calls);
-    return rc;
-}
-
-/* The blocks one after another as their computations are. False: they are none. */
-static bool order_blocks(const struct hlo_builder *b, const struct order *comps, struct order *o)
-{
-    uint32_t *first = o->next; /* as large as it needs, and not yet in use */
-
-    memset(first, 0xff, b->computation_count * sizeof *first);
-    if (!are_in_blocks(b, first))
-        return false;
-    for (size_t c = 0; c < b->computation_count; c++) {
-        hlo_comp comp = comps->out[c];
-        for (uint32_t n = first[comp];
-             n < b->instruction_count && b->instructions[n].computation == comp; n++)
-            o->out[o->count++] = n;
-    }
-    return true;
-}
-
-/* Computations in their new order, the instructions of each sorted within. */
-static int order_instructions(struct hlo_builder *b, const struct order *comps, struct order *o,
-                              struct err *e)
-{
-    struct groups members = {0};
-    int rc = 0;
-
-    if (!order_init(o, b->instruction_count > b->computation_count ? b->instruction_count
-                                                                   : b->computation_count))
-        return hlo_build_memory(e);
-    if (order_blocks(b, comps, o))
-        return 0;
-    memset(o->next, 0, b->instruction_count * sizeof *o->next);
-    if (!groups_init(&members, b->computation_count, b->instruction_count)) {
-        groups_release(&members);
-        return hlo_build_memory(e);
-    }
-    for (size_t n = 0; n < b->instruction_count; n++)
-        members.first[b->instructions[n].computation + 2]++;
-    groups_sum(&members, b->computation_count + 1);
-    for (uint32_t n = 0; n < b->instruction_count; n++)
-        members.list[members.first[b->instructions[n].computation + 1]++] = n;
-    for (size_t c = 0; c < b->computation_count; c++) {
-        hlo_comp comp = comps->out[c];
-        for (uint32_t k = members.first[comp]; k < members.first[comp + 1]; k++) {
-            hlo_id bad = order_from(o, members.list[k], b, instruction_before);
-            if (bad == HLO_NONE)
-                continue;
-            err_set(e, ERR_INPUT, "%.100s is an operand of itself, expected no cycle",
-                    b->names + b->instructions[bad].name);
-            rc = hlo_build_error_at(b, bad, e);
-            if (rc)
-                goto out;
-        }
-    }
-out:
-    groups_release(&members);
-    return rc;
-}
-
-/* Renumbers everything by comps->out and ids->out. Instructions move where they are, along the
- * cycles of the order: a second array of them would be the largest of all. */
-static int permute(struct hlo_builder *b, const struct order *comps, const struct order *ids,
-                   struct err *e)
-{
-    uint32_t *new_comp = comps->stack,
-             *new_id = ids->stack; /* no longer needed: reused as inverses */
-    struct hlo_computation *computations = mem_try(b->computation_count, sizeof *computations);
-
-    if (!computations)
-        return hlo_build_memory(e);
-    for (uint32_t n = 0; n < b->computation_count; n++) {
-        new_comp[comps->out[n]] = n;
-        computations[n] = b->computations[comps->out[n]];
-    }
-    for (uint32_t n = 0; n < b->instruction_count; n++)
-        new_id[ids->out[n]] = n;
-    memset(ids->state, 0, b->instruction_count);
-    for (uint32_t begin = 0; begin < b->instruction_count; begin++) {
-        if (ids->state[begin])
-            continue;
-        struct hlo_instruction kept = b->instructions[begin];
-        uint32_t to = begin;
-        for (uint32_t from; ids->state[to] = 1, (from = ids->out[to]) != begin; to = from)
-            b->instructions[to] = b->instructions[from];
-        b->instructions[to] = kept;
-    }
-    for (uint32_t n = 0; n < b->instruction_count; n++)
-        b->instructions[n].computation = new_comp[b->instructions[n].computation];
-    for (size_t n = 0; n < b->operand_count; n++)
-        b->operands[n] = new_id[b->operands[n]];
-    for (size_t n = 0; n < b->called_count; n++)
-        b->called[n] = new_comp[b->called[n]];
-    free(b->computations);
-    b->computations = computations;
-    b->computation_room = b->computation_count;
-    return 0;
-}
-
-static int sort_all(struct hlo_builder *b, hlo_comp *entry, struct err *e)
-{
-    struct order comps = {0}, ids = {0};
-    int rc = order_computations(b, &comps, e);
-
-    if (rc)
-        goto out;
-    rc = order_instructions(b, &comps, &ids, e);
-    if (rc)
-        goto out;
-    rc = permute(b, &comps, &ids, e);
-    if (rc)
-        goto out;
-    *entry = comps.stack[*entry];
-out:
-    order_release(&comps);
-    order_release(&ids);
-    return rc;
-}
-
 /* ---- what follows from the order ---- */
 
-/* Instructions of a kind that is rare, in order. */
-struct some {
-    hlo_id *list;
-    size_t count, room;
-};
-
-static bool some_add(struct some *s, hlo_id id)
-{
-    if (!mem_grow(&s->list, &s->room, s->count, 1))
-        return false;
-    s->list[s->count++] = id;
-    return true;
-}
-
-static int fill_computations(struct hlo_builder *b, struct some *params, struct some *callers,
-                             struct err *e)
+static int fill_computations(struct hlo_builder *b, struct hlo_some *params,
+                             struct hlo_some *callers, struct err *e)
 {
     for (uint32_t n = 0; n < b->instruction_count; n++) {
         const struct hlo_instruction *i = &b->instructions[n];
@@ -380,8 +31,8 @@ static int fill_computations(struct hlo_builder *b, struct some *params, struct 
         }
         if (i->opcode == HLO_OP_PARAMETER)
             c->param_count++;
-        if ((i->opcode == HLO_OP_PARAMETER && !some_add(params, n)) ||
-            (i->called_count && !some_add(callers, n)))
+        if ((i->opcode == HLO_OP_PARAMETER && !hlo_some_add(params, n)) ||
+            (i->called_count && !hlo_some_add(callers, n)))
             return hlo_build_memory(e);
     }
     for (size_t c = 0; c < b->computation_count; c++) {
@@ -397,7 +48,7 @@ static int fill_computations(struct hlo_builder *b, struct some *params, struct 
     return 0;
 }
 
-static int fill_params(struct hlo_builder *b, const struct some *found, struct err *e)
+static int fill_params(struct hlo_builder *b, const struct hlo_some *found, struct err *e)
 {
     for (size_t n = 0; n < b->computation_count; n++) {
         struct hlo_computation *c = &b->computations[n];
@@ -422,7 +73,7 @@ static int fill_params(struct hlo_builder *b, const struct some *found, struct e
     return 0;
 }
 
-static int fill_callers(struct hlo_builder *b, const struct some *found, struct err *e)
+static int fill_callers(struct hlo_builder *b, const struct hlo_some *found, struct err *e)
 {
     hlo_id *pool = arena_get(&b->m->arena, b->called_count + 1, sizeof *pool);
     uint32_t *last =
@@ -459,41 +110,56 @@ static int fill_callers(struct hlo_builder *b, const struct some *found, struct 
 }
 
 /* Of each instruction those that read it, each once, in order. */
-static int fill_users(struct hlo_builder *b, hlo_id **out, struct err *e)
-{
+struct users {
+    struct hlo_builder *b;
     struct reader {
         uint32_t last, at; /* the last one + 1; how many, then where the next goes */
-    } *readers = mem_try(b->instruction_count, sizeof *readers);
-    hlo_id *pool = arena_get(&b->m->arena, b->operand_count + 1, sizeof *pool);
-    uint32_t count = (uint32_t)b->instruction_count, at = 0;
+    } * readers;
+    hlo_id *pool;
+    struct beside beside;
+};
 
-    if (!pool || !readers) {
-        free(readers);
-        return hlo_build_memory(e);
-    }
+static void *fill_users(void *context)
+{
+    struct users *u = context;
+    struct hlo_instruction *instructions = u->b->instructions;
+    uint32_t count = (uint32_t)u->b->instruction_count, at = 0;
+
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t n = 0; n < count; n++) {
-            const hlo_id *o = b->operands + b->instructions[n].operands;
-            for (const hlo_id *end = o + b->instructions[n].operand_count; o < end; o++) {
-                struct reader *r = &readers[*o];
+            const hlo_id *o = u->b->operands + instructions[n].operands;
+            for (const hlo_id *end = o + instructions[n].operand_count; o < end; o++) {
+                struct reader *r = &u->readers[*o];
                 uint32_t mark = pass ? count + n + 1 : n + 1; /* each pass has its own */
                 if (r->last == mark)
                     continue;
                 r->last = mark;
                 if (pass)
-                    pool[r->at] = n;
+                    u->pool[r->at] = n;
                 r->at++;
             }
         }
         for (uint32_t n = 0; !pass && n < count; n++) {
-            b->instructions[n].users = at;
-            b->instructions[n].user_count = readers[n].at;
-            readers[n].at = at;
-            at += b->instructions[n].user_count;
+            instructions[n].users = at;
+            instructions[n].user_count = u->readers[n].at;
+            u->readers[n].at = at;
+            at += instructions[n].user_count;
         }
     }
-    free(readers);
-    *out = pool;
+    return NULL;
+}
+
+enum { BESIDE_LEAST = 1 << 15 }; /* instructions; below, a thread costs more than it saves */
+
+/* Users are found beside what else follows from the order: nothing else writes or reads them. */
+static int begin_users(struct users *u, struct hlo_builder *b, struct err *e)
+{
+    u->b = b;
+    u->readers = mem_try(b->instruction_count, sizeof *u->readers);
+    u->pool = arena_get(&b->m->arena, b->operand_count + 1, sizeof *u->pool);
+    if (!u->readers || !u->pool)
+        return hlo_build_memory(e);
+    beside_begin(&u->beside, b->instruction_count >= BESIDE_LEAST, fill_users, u);
     return 0;
 }
 
@@ -508,12 +174,13 @@ static int fill_leaves(struct hlo_builder *b, struct err *e)
         return hlo_build_memory(e);
     for (uint32_t n = 0; n < b->instruction_count; n++) {
         struct hlo_instruction *i = &b->instructions[n];
+        const hlo_id *o = b->operands + i->operands; /* earlier ones: their bases stand */
+        bool takes = false;
         base[n] = (uint32_t)total;
-        i->takes_tuples = false;
-        for (uint32_t k = 0; k < i->operand_count;
-             k++) /* of earlier instructions: their bases stand */
-            i->takes_tuples |=
-                base[b->operands[i->operands + k] + 1] != base[b->operands[i->operands + k]] + 1;
+        for (uint32_t k = 0; k < i->operand_count; k++)
+            takes |= base[o[k] + 1] != base[o[k]] + 1;
+        if (i->takes_tuples != takes)
+            i->takes_tuples = takes; /* rare: the other thread has most lines to itself */
         total += shapes[b->instructions[n].shape].leaf_count;
         if (total > INT32_MAX)
             return err_set(e, ERR_LIMIT, "more than %d tuple leaves in all", INT32_MAX);
@@ -565,7 +232,12 @@ static int move_arrays(struct hlo_builder *b, struct err *e)
     MOVE(computations, computations, b->computation_count);
     MOVE(operand_pool, operands, b->operand_count);
     MOVE(called_pool, called, b->called_count);
-    MOVE(names, names, b->name_count);
+    if (hlo_build_has_lent_names(b)) {
+        b->m->names = b->names;
+        b->names = NULL;
+    } else {
+        MOVE(names, names, b->name_count);
+    }
     MOVE(metas, metas, b->meta_count);
     if (b->source) {
         b->m->attr_pool = b->source->attr_pool;
@@ -589,10 +261,13 @@ static int move_arrays(struct hlo_builder *b, struct err *e)
 /* Who is in, who calls and who reads whom, and the leaves. */
 static int fill_all(struct hlo_builder *b, struct err *e)
 {
-    struct some params = {0}, callers = {0};
-    hlo_id *users = NULL;
-    int rc = fill_computations(b, &params, &callers, e);
+    struct hlo_some params = {0}, callers = {0};
+    struct users users = {0};
+    int rc = begin_users(&users, b, e);
 
+    if (rc)
+        goto out;
+    rc = fill_computations(b, &params, &callers, e);
     if (rc)
         goto out;
     rc = fill_params(b, &params, e);
@@ -601,12 +276,11 @@ static int fill_all(struct hlo_builder *b, struct err *e)
     rc = fill_callers(b, &callers, e);
     if (rc)
         goto out;
-    rc = fill_users(b, &users, e);
-    if (rc)
-        goto out;
     rc = fill_leaves(b, e);
-    b->m->user_pool = users;
+    b->m->user_pool = users.pool;
 out:
+    beside_end(&users.beside);
+    free(users.readers);
     free(params.list);
     free(callers.list);
     return rc;
@@ -618,12 +292,7 @@ static int finish_module(struct hlo_builder *b, hlo_comp entry, struct err *e)
 
     if (!b->computation_count)
         return err_set(e, ERR_INPUT, "no computation, expected at least one");
-    if (!is_ordered(b)) { /* what is in order has no link out of its computation */
-        rc = b->source ? 0 : check_links(b, e); /* a copy's links are those of what was checked */
-        if (rc)
-            return rc;
-        rc = sort_all(b, &entry, e);
-    }
+    rc = hlo_build_order(b, &entry, e);
     if (rc)
         return rc;
     rc = fill_all(b, e);

@@ -194,14 +194,14 @@ static int meta_of(struct inliner *in, uint32_t meta, uint32_t prefix, uint32_t 
         str_add(&joined, to.op_name);
         to.op_name = joined.text;
     }
-    size_t sizes[3] = {strlen(to.op_type), joined.failed ? 0 : strlen(to.op_name),
-                       strlen(to.source_file)};
     int code = 0;
     *out = 0;
-    if (joined.failed)
+    if (joined.size && !joined.failed) /* its texts are the source's, but for this */
+        to.op_name = arena_text(&hlo_builder_module(in->b)->arena, joined.text, joined.size);
+    if (joined.failed || !to.op_name)
         code = err_no_memory(e, MEMORY_FOR);
     else if (meta || joined.size)
-        code = hlo_build_meta(in->b, &to, sizes, out, e);
+        code = hlo_build_meta_of(in->b, &to, hlo_meta_hash(&to), out, e);
     str_release(&joined);
     *cache = (struct meta_cache){*out, prefix, !code};
     return code;

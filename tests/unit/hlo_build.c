@@ -1,5 +1,7 @@
 /* The builder: order, users, callers, leaves; broken graphs refused. */
+#include "hlo/load.h"
 #include "hlo/module/build.h"
+#include "hlo/support/mem.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,6 +9,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdio.h>
 #include <string.h>
 
 static struct hlo_builder *begin(void)
@@ -183,11 +186,102 @@ static void test_broken_graphs(void **state)
     hlo_builder_free(b);
 }
 
+/* ---- computations that stand behind their callers ---- */
+
+static const char callees[] =
+    "inner { p = f32[4] parameter(0)\n ROOT n = f32[4] negate(p) }\n"
+    "outer { q = f32[4] parameter(0)\n c = f32[4] call(q), to_apply=inner\n"
+    "  ROOT d = f32[4] add(q, c), control-predecessors={c} }\n"
+    "sum { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b) }\n";
+
+/* `links` adds between a call and a reduction. */
+static void add_entry(struct str *s, int links)
+{
+    str_add(s, "ENTRY main { x = f32[4] parameter(0)\n z = f32[] constant(0)\n"
+               "  v0 = f32[4] call(x), to_apply=outer\n");
+    for (int n = 1; n <= links; n++)
+        str_format(s, "  v%d = f32[4] add(v%d, %s)%s\n", n, n - 1, n % 3 ? "x" : "v0",
+                   n % 5 ? "" : ", control-predecessors={z, x}");
+    str_format(s, "  ROOT r = f32[] reduce(v%d, z), dimensions={0}, to_apply=sum }\n", links);
+}
+
+static struct hlo_module *read_order(int links, bool entry_first)
+{
+    struct hlo_module *m = NULL;
+    struct str text = {0};
+    struct err e = {0};
+
+    str_add(&text, "HloModule m\n");
+    if (entry_first)
+        add_entry(&text, links);
+    str_add(&text, callees);
+    if (!entry_first)
+        add_entry(&text, links);
+    if (hlo_load_memory("test", text.text, text.size, NULL, &m, &e)) {
+        err_print(&e, stderr);
+        fail();
+    }
+    str_release(&text);
+    return m;
+}
+
+static void assert_same_instruction(const struct hlo_module *a, const struct hlo_module *b,
+                                    hlo_id id)
+{
+    const struct hlo_instruction *x = hlo_at(a, id), *y = hlo_at(b, id);
+
+    assert_string_equal(hlo_name(a, id), hlo_name(b, id));
+    assert_int_equal(x->opcode, y->opcode);
+    assert_int_equal(x->computation, y->computation);
+    assert_int_equal(x->operand_count, y->operand_count);
+    assert_int_equal(x->user_count, y->user_count);
+    assert_int_equal(x->control_count, y->control_count);
+    assert_int_equal(x->called_count, y->called_count);
+    for (uint32_t n = 0; n < x->operand_count; n++)
+        assert_int_equal(hlo_operand(a, id, n), hlo_operand(b, id, n));
+    for (uint32_t n = 0; n < x->user_count; n++)
+        assert_int_equal(hlo_user(a, id, n), hlo_user(b, id, n));
+    for (uint32_t n = 0; n < x->control_count; n++)
+        assert_int_equal(a->operand_pool[x->controls + n], b->operand_pool[y->controls + n]);
+    for (uint32_t n = 0; n < x->called_count; n++)
+        assert_int_equal(hlo_called(a, id, n), hlo_called(b, id, n));
+}
+
+/* With a large entry and small callees blocks move, else instructions: either way the module is
+ * that of the text in order. */
+static void test_callers_first(void **state)
+{
+    (void)state;
+    const int links[] = {0, 3, 40, 71, 72, 73, 500};
+
+    for (size_t k = 0; k < sizeof links / sizeof *links; k++) {
+        struct hlo_module *a = read_order(links[k], false), *b = read_order(links[k], true);
+        assert_int_equal(a->count, b->count);
+        assert_int_equal(a->computation_count, 4);
+        assert_int_equal(a->entry, b->entry);
+        for (hlo_id id = 0; id < a->count; id++)
+            assert_same_instruction(a, b, id);
+        for (hlo_comp c = 0; c < a->computation_count; c++) {
+            const struct hlo_computation *x = &a->computations[c], *y = &b->computations[c];
+            assert_string_equal(x->name, y->name);
+            assert_int_equal(x->first, y->first);
+            assert_int_equal(x->count, y->count);
+            assert_int_equal(x->root, y->root);
+            assert_int_equal(x->param_count, y->param_count);
+            assert_int_equal(x->caller_count, y->caller_count);
+            assert_int_equal(x->params[0], y->params[0]);
+        }
+        hlo_free(a);
+        hlo_free(b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shapes_are_interned),
         cmocka_unit_test(test_order_is_made),
+        cmocka_unit_test(test_callers_first),
         cmocka_unit_test(test_broken_graphs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
