@@ -82,21 +82,34 @@ bool hlo_index_add(struct hlo_index *index, uint64_t hash, uint32_t item)
 
 enum {
     BYTES_PER_INSTRUCTION = 80, /* of dense text: first guess for the arrays */
+    BYTES_PER_NAME = 32,
     RESERVE_MOST = 1 << 20
 };
 
-struct hlo_builder *hlo_builder_new(char *input, size_t input_size, size_t memory_limit)
+/* Room for some `guess` instructions: what is not used of it costs nothing, to move it does. */
+static bool reserve(struct hlo_builder *b, size_t guess)
 {
-    struct hlo_builder *b = hlo_builder_new_lent(input, input_size, memory_limit);
+    size_t slots = 64;
 
-    if (b)
-        b->is_lent = false;
-    else
-        free(input);
-    return b;
+    if (guess > RESERVE_MOST)
+        guess = RESERVE_MOST;
+    while (slots < guess * 2)
+        slots *= 2;
+    b->instruction_index.room_first = slots; /* readers of text have an index of their own */
+    return mem_grow(&b->instructions, &b->instruction_room, 0, guess) &&
+           mem_grow(&b->operands, &b->operand_room, 0, guess * 2) &&
+           mem_grow(&b->attrs, &b->attr_room, 0, guess * 2) &&
+           mem_grow(&b->names, &b->name_room, 0, guess * BYTES_PER_NAME + 1);
 }
 
-struct hlo_builder *hlo_builder_new_lent(char *input, size_t input_size, size_t memory_limit)
+struct hlo_builder *hlo_builder_new(char *input, size_t input_size, size_t memory_limit)
+{
+    return hlo_builder_new_text(input, input_size, input_size / BYTES_PER_INSTRUCTION, false,
+                                memory_limit);
+}
+
+struct hlo_builder *hlo_builder_new_text(char *input, size_t input_size, size_t lines, bool is_lent,
+                                         size_t memory_limit)
 {
     struct hlo_builder *b = mem_try(1, sizeof *b);
     struct hlo_module *m = mem_try(1, sizeof *m);
@@ -104,10 +117,12 @@ struct hlo_builder *hlo_builder_new_lent(char *input, size_t input_size, size_t 
     if (!b || !m) {
         free(b);
         free(m);
+        free(is_lent ? NULL : input);
         return NULL;
     }
     b->m = m;
-    b->is_lent = true;
+    b->is_lent = is_lent;
+    b->lines = lines;
     b->input = input;
     b->input_size = input_size;
     b->line = 1;
@@ -115,23 +130,11 @@ struct hlo_builder *hlo_builder_new_lent(char *input, size_t input_size, size_t 
     m->name = m->file = "";
     m->replica_count = m->num_partitions = 1;
 
-    size_t guess = input_size / BYTES_PER_INSTRUCTION + 16;
-    if (guess > RESERVE_MOST)
-        guess = RESERVE_MOST;
-    size_t names = 1;
-    size_t slots = 64;
-    while (slots < guess * 2)
-        slots *= 2;
-    if (!mem_grow(&b->instructions, &b->instruction_room, 0, guess) ||
-        !mem_grow(&b->operands, &b->operand_room, 0, guess * 2) ||
-        !mem_grow(&b->attrs, &b->attr_room, 0, guess) ||
-        !mem_grow(&b->names, &b->name_room, 0, guess * 16 + names) ||
-        !mem_grow(&b->metas, &b->meta_room, 0, 1) ||
+    if (!reserve(b, lines + 16) || !mem_grow(&b->metas, &b->meta_room, 0, 1) ||
         !mem_grow(&b->literals, &b->literal_room, 0, 1)) {
         hlo_builder_free(b);
         return NULL;
     }
-    b->instruction_index.room_first = slots; /* readers of text have an index of their own */
     b->names[b->name_count++] = '\0';
     b->metas[b->meta_count++] = (struct hlo_meta){"", "", "", 0};
     b->literals[b->literal_count++] = (struct hlo_text){"", 0};

@@ -24,8 +24,10 @@ enum {
 /* `input` (may be NULL) is taken over: spans of drafts may point into it, and error positions are
  * offsets into it. `memory_limit` bounds the arena. NULL when out of memory. */
 struct hlo_builder *hlo_builder_new(char *input, size_t input_size, size_t memory_limit);
-/* The same for an input that stays the caller's: of what spans point at finish makes copies. */
-struct hlo_builder *hlo_builder_new_lent(char *input, size_t input_size, size_t memory_limit);
+/* The same for text, of about as many instructions as lines. Lent: it stays the caller's; of what
+ * spans point at finish makes copies. */
+struct hlo_builder *hlo_builder_new_text(char *input, size_t input_size, size_t lines, bool is_lent,
+                                         size_t memory_limit);
 void hlo_builder_free(struct hlo_builder *b); /* not after finish */
 /* For copies of instructions of `source`, which outlives them: its names, shapes, attributes and
  * literals are used where they are. Instructions come by hlo_build_copy alone, shapes keep their

@@ -25,6 +25,7 @@ struct hlo_builder {
     char *input;
     size_t input_size;
     bool is_lent; /* the input is another's */
+    size_t lines; /* about how many instructions it has */
     struct hlo_instruction *instructions;
     struct hlo_computation *computations;
     hlo_id *operands;

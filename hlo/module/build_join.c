@@ -12,7 +12,9 @@
 struct hlo_builder *hlo_builder_new_rest(const struct hlo_builder *b, size_t at, uint32_t line,
                                          size_t line_begin)
 {
-    struct hlo_builder *rest = hlo_builder_new(NULL, b->input_size - at, b->m->arena.limit);
+    size_t lines = b->lines > line ? b->lines - line : 0;
+    struct hlo_builder *rest =
+        hlo_builder_new_text(NULL, b->input_size - at, lines, false, b->m->arena.limit);
 
     if (!rest)
         return NULL;

@@ -9,6 +9,8 @@
 
 static const char MEMORY_FOR[] = "for the data flow of the module";
 
+enum { EDGES_OF_VALUE = 2 }; /* as many as most modules have */
+
 struct edges {
     struct hlo_flow *items; /* from, to */
     size_t count, room;
@@ -50,6 +52,8 @@ static int collect_edges(const struct hlo_module *m, struct hlo_graph *g, struct
     struct hlo_flows flows = {0};
     int code = 0;
 
+    if (!mem_grow(&list->items, &list->room, 0, (size_t)m->value_count * EDGES_OF_VALUE))
+        return err_no_memory(e, MEMORY_FOR);
     for (hlo_id id = 0; id < m->count && !code; id++) {
         code = hlo_flows_of(m, id, &flows, e);
         if (code)
@@ -191,7 +195,7 @@ void hlo_graph_release(struct hlo_graph *g)
 bool hlo_reach_init(struct hlo_reach *r, const struct hlo_graph *g)
 {
     r->has = mem_try(g->m->value_count, 1);
-    r->queue = mem_try(g->m->value_count, sizeof *r->queue);
+    r->queue = mem_resize(NULL, ((size_t)g->m->value_count + 1) * sizeof *r->queue);
     r->count = 0;
     return r->has && r->queue;
 }

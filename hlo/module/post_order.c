@@ -348,9 +348,9 @@ static void permute(struct hlo_builder *b, const uint32_t *new_comp, const struc
         b->operands[n] = new_id[b->operands[n]];
 }
 
-/* ---- one large computation and small ones, as an entry and its reducers ---- */
+/* ---- one large computation and others, as an entry and its reducers ---- */
 
-enum { ASIDE_PART = 8 }; /* at most this part of all instructions is set aside */
+enum { ASIDE_PART = 2 }; /* at most this part of all instructions is set aside */
 
 static uint32_t largest_block(const struct hlo_builder *b, const struct found *f)
 {
@@ -375,41 +375,49 @@ static void renumber(struct hlo_builder *b, uint32_t at, uint32_t count, uint32_
     }
 }
 
+/* All blocks but `largest` from the instructions to `kept` in the new order, or from there to their
+ * new places. */
+static void copy_small(struct hlo_builder *b, const struct order *comps, const struct found *f,
+                       uint32_t largest, struct hlo_instruction *kept, bool out)
+{
+    struct hlo_instruction *to = b->instructions;
+
+    for (size_t c = 0; c < b->computation_count; c++) {
+        uint32_t comp = comps->out[c], count = f->count[comp];
+        if (comp != largest && count) {
+            memcpy(out ? kept : to, out ? b->instructions + f->first[comp] : kept,
+                   count * sizeof *kept);
+            kept += count;
+        }
+        to += count;
+    }
+}
+
 /* All blocks but the largest are set aside, that one is moved as a whole. False: there is no such
  * one, or no memory. */
 static bool move_blocks(struct hlo_builder *b, const struct order *comps, const struct found *f)
 {
-    uint32_t largest = largest_block(b, f), small = 0, at = 0;
+    uint32_t largest = largest_block(b, f), at = 0;
     size_t aside = b->instruction_count - f->count[largest];
-    struct hlo_instruction *kept = NULL;
 
     if (!f->are_blocks || f->links != b->operand_count || aside > b->instruction_count / ASIDE_PART)
         return false;
-    kept = mem_try(aside, sizeof *kept);
+    struct hlo_instruction *kept = mem_resize(NULL, (aside + 1) * sizeof *kept);
     if (!kept)
         return false;
-    for (size_t c = 0; c < b->computation_count; c++) {
-        uint32_t comp = comps->out[c], count = f->count[comp];
-        if (comp != largest && count) {
-            memcpy(kept + small, b->instructions + f->first[comp], count * sizeof *kept);
-            small += count;
-        }
-    }
+    copy_small(b, comps, f, largest, kept, true);
     for (size_t c = 0; comps->out[c] != largest; c++)
         at += f->count[comps->out[c]];
     memmove(b->instructions + at, b->instructions + f->first[largest],
             f->count[largest] * sizeof *kept);
-    at = small = 0;
-    for (uint32_t c = 0; c < b->computation_count; c++) {
-        uint32_t comp = comps->out[c], count = f->count[comp];
-        if (comp != largest && count) {
-            memcpy(b->instructions + at, kept + small, count * sizeof *kept);
-            small += count;
-        }
-        renumber(b, at, count, at - f->first[comp], c);
-        at += count;
-    }
+    copy_small(b, comps, f, largest, kept, false);
     free(kept);
+    at = 0;
+    for (uint32_t c = 0; c < b->computation_count; c++) {
+        uint32_t comp = comps->out[c];
+        renumber(b, at, f->count[comp], at - f->first[comp], c);
+        at += f->count[comp];
+    }
     return true;
 }
 

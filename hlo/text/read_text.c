@@ -6,6 +6,7 @@
 #include "hlo/support/err.h"
 #include "hlo/support/lex.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/thread.h"
 #include "hlo/text/parse.h"
 
 #include <string.h>
@@ -97,33 +98,95 @@ static bool add_line(struct segments *s, char *line, char *next)
     return true;
 }
 
-/* Blanks log prefixes and finds the modules. *zero: a zero byte, which does not belong there. */
-static bool find_segments(char *input, size_t size, struct segments *s, const char **zero)
+/* Blanks log prefixes and finds the modules in [from, to), which begins with a line. `is_log`: some
+ * line has a prefix. *zero: a zero byte, which does not belong there. */
+static bool scan_lines(struct segments *s, char *from, char *to, bool *is_log, const char **zero)
 {
-    char *end = input + size;
-    bool is_log = false;
-
-    for (char *line = input; line < end; s->lines++) {
+    for (char *line = from; line < to; s->lines++) {
         char *newline = strchrnul(line, '\n'); /* zero bytes follow the input */
-        char *next = *newline ? newline + 1 : end;
-        if (!*newline && newline < end) {
+        char *next = *newline ? newline + 1 : to;
+        if (!*newline && newline < to) {
             *zero = newline;
             return true;
         }
         char *text = *line >= 'E' && *line <= 'W' ? log_prefix_end(line) : line;
         if (text > line) {
-            is_log = true;
+            *is_log = true;
             memset(line, ' ', (size_t)(text - line));
         }
-        if (is_log)
+        if (*is_log)
             text += strspn(text, " ");
         if (!add_line(s, text < next ? text : line, next))
             return false;
         line = next;
     }
+    return true;
+}
+
+/* The later half of a long text, looked at by a second thread, which changes nothing. */
+struct later {
+    char *begin, *end;
+    size_t lines;
+    char *indented;       /* the first indented line, NULL: none, */
+    size_t indented_line; /* and how many stand before it */
+    bool is_plain;        /* nothing but lines that go on with a module */
+};
+
+static bool goes_on(char *line)
+{
+    if (*line == '#' || *line == '/' || starts(line, "HloModule ") || starts(line, "Graph Hash: "))
+        return false;
+    return *line < 'E' || *line > 'W' || log_prefix_end(line) == line;
+}
+
+static void *look_later(void *context)
+{
+    struct later *l = context;
+
+    l->is_plain = true;
+    for (char *line = l->begin; line < l->end && l->is_plain; l->lines++) {
+        char *newline = strchrnul(line, '\n');
+        if (*line == ' ' && !l->indented) {
+            l->indented = line;
+            l->indented_line = l->lines;
+        }
+        l->is_plain = (*newline || newline == l->end) && (*line == ' ' || goes_on(line));
+        line = *newline ? newline + 1 : l->end;
+    }
+    return NULL;
+}
+
+enum { LATER_LEAST = 4 << 20 }; /* bytes; below, a thread costs more than it saves */
+
+/* Both halves of the text, of a long one (from `apart` bytes on; 0: as pays) the later one as found
+ * beside, where nothing in it is out of the ordinary and the first ends within a module; else line
+ * by line as the first. */
+static bool find_segments(char *input, size_t size, size_t apart, struct segments *s,
+                          const char **zero)
+{
+    struct later later = {.begin = input + size, .end = input + size};
+    bool is_long = size >= (apart ? apart : LATER_LEAST);
+    char *newline = is_long ? memchr(s->middle, '\n', size - size / 2) : NULL;
+    struct beside beside = {0};
+    bool is_log = false;
+
+    if (newline) {
+        later.begin = newline + 1;
+        beside_begin(&beside, true, look_later, &later);
+    }
+    bool ok = scan_lines(s, input, later.begin, &is_log, zero);
+    beside_end(&beside);
+    if (ok && !*zero && later.is_plain && s->is_open && !is_log) {
+        s->list[s->count - 1].end = later.end;
+        if (!s->ahead && later.indented)
+            s->ahead = later.indented, s->ahead_line = s->lines + later.indented_line + 1;
+        s->lines += later.lines;
+    } else if (ok && !*zero) {
+        ok = scan_lines(s, later.begin, later.end, &is_log, zero);
+    }
     if (is_log)
         s->ahead = NULL;
-    return true;
+    return ok;
 }
 
 static int pick_segment(const struct segments *s, int32_t wanted, struct err *e, size_t *out)
@@ -225,7 +288,7 @@ int hlo_read_text(char *input, size_t size, const struct hlo_load_options *o,
     size_t picked = 0;
     int rc = 0;
 
-    if (!p || !find_segments(input, size, &segments, &zero)) {
+    if (!p || !find_segments(input, size, o->apart, &segments, &zero)) {
         rc = err_no_memory(e, "for this module");
     } else if (zero) {
         err_set(e, ERR_INPUT, "a zero byte in text, expected HLO");
@@ -239,8 +302,8 @@ int hlo_read_text(char *input, size_t size, const struct hlo_load_options *o,
         *p = (struct parser){
             .at = input, .input = input, .size = size, .e = e, .entry = HLO_NONE, .last = HLO_NONE};
         set_ahead(p, &segments, o->apart);
-        p->b = o->is_lent ? hlo_builder_new_lent(input, size, hlo_memory_limit(size))
-                          : hlo_builder_new(input, size, hlo_memory_limit(size));
+        p->b =
+            hlo_builder_new_text(input, size, segments.lines, o->is_lent, hlo_memory_limit(size));
         p->m = p->b ? hlo_builder_module(p->b) : NULL;
         rc = p->b ? read_segment(p, &segments, picked, out) : hlo_parse_memory(p);
     }
