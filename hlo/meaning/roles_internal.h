@@ -107,6 +107,12 @@ int hlo_roles_updates(struct hlo_roles_work *w, struct err *e) MUST_CHECK;
 int hlo_roles_loss(struct hlo_roles_work *w, struct err *e) MUST_CHECK;
 int hlo_roles_pair(struct hlo_roles_work *w, struct err *e) MUST_CHECK;
 
+/* roles_needs.c: needed[v] grows by how many of from[count] are computed from v, or are it; of
+ * those alone that are computed from some value with which[]. O(edges) for each, or for 64 where
+ * there are many. False: out of memory. */
+bool hlo_roles_needs(const struct hlo_graph *g, const hlo_value *from, uint32_t count,
+                     const bool *which, uint16_t *needed);
+
 /* roles_loops.c: where no loss was found a loop may train. Loops that carry what may be new values
  * from parameters are cut in w->g, so that one turn is the step; *any: there were some. */
 int hlo_roles_one_turn(struct hlo_roles_work *w, bool *any, struct err *e) MUST_CHECK;

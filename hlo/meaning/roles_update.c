@@ -385,29 +385,17 @@ static bool is_trained_value(struct loss_search *s, const struct hlo_claim *c)
     return false;
 }
 
-/* One more rival that needs what `v` is made of; penalties, which need no product, do not count. */
-static void count_rival(struct loss_search *s, hlo_value v)
-{
-    struct hlo_roles_work *w = s->w;
-    bool is_heavy = false;
-
-    hlo_reach_clear(&w->scratch);
-    hlo_reach_add(&w->scratch, v);
-    hlo_reach_back(&w->scratch, &w->g, NULL, NULL);
-    for (uint32_t k = 0; k < w->scratch.count && !is_heavy; k++)
-        is_heavy = s->made.has[w->scratch.queue[k]];
-    for (uint32_t k = 0; k < w->scratch.count && is_heavy; k++)
-        s->needed_by[w->scratch.queue[k]]++;
-}
-
 /* How many rivals each value is needed by: candidates, and of a sum its terms, as those of two
- * losses one after the other that a step hands out as one number. */
-static void count_needs(struct loss_search *s)
+ * losses one after the other that a step hands out as one number. Penalties, which need no product,
+ * do not count. */
+static bool count_needs(struct loss_search *s)
 {
     struct hlo_roles_work *w = s->w;
-    hlo_value terms[TERMS_MOST];
+    hlo_value *rivals = mem_try((size_t)s->count * TERMS_MOST, sizeof *rivals);
+    uint32_t total = 0;
 
-    for (uint32_t n = 0; n < s->count; n++) {
+    for (uint32_t n = 0; rivals && n < s->count; n++) {
+        hlo_value *terms = rivals + total;
         uint32_t count = 1, at = 0;
         terms[0] = s->list[n].value;
         while (at < count) {
@@ -415,16 +403,20 @@ static void count_needs(struct loss_search *s)
             uint32_t from = w->g.pred_first[v];
             if (w->g.is_flow[v] || count == TERMS_MOST || !hlo_work_is_scalar(w, v) ||
                 hlo_at(w->m, w->m->value_instruction[v])->opcode != HLO_OP_ADD) {
-                count_rival(s, terms[at++]);
+                at++;
                 continue;
             }
             terms[at] = w->g.preds[from];
             terms[count++] = w->g.preds[from + 1];
         }
+        total += count;
     }
+    bool ok = rivals && hlo_roles_needs(&w->g, rivals, total, s->made.has, s->needed_by);
+    free(rivals);
+    return ok;
 }
 
-static void collect_candidates(struct loss_search *s)
+static bool collect_candidates(struct loss_search *s)
 {
     struct hlo_roles_work *w = s->w;
 
@@ -440,7 +432,8 @@ static void collect_candidates(struct loss_search *s)
     }
     if (!s->count)
         collect_vectors(s);
-    count_needs(s);
+    if (!count_needs(s))
+        return false;
     for (uint32_t c = 0; c < w->claim_count; c++) {
         bool is_array = hlo_value_shape(w->m, w->claims[c].value)->rank > 0;
         s->updates += is_array && w->claim_of[w->claims[c].value] && update_of(w->claims, c) == c;
@@ -450,6 +443,7 @@ static void collect_candidates(struct loss_search *s)
     }
     for (uint32_t n = 0; n < s->count; n++)
         measure_loss(s, n);
+    return true;
 }
 
 /* May what `v` is computed from enter it as terms or factors of a sum? A logarithm of the loss, an
@@ -618,9 +612,7 @@ int hlo_roles_loss(struct hlo_roles_work *w, struct err *e)
                             .list = mem_try(LOSS_CANDIDATES_MAX, sizeof *s.list)};
     bool ok = s.is_carried && s.needed_by && s.seen && s.list && hlo_reach_init(&s.made, &w->g);
 
-    if (ok)
-        collect_candidates(&s);
-    ok = ok && count_used(&s);
+    ok = ok && collect_candidates(&s) && count_used(&s);
     if (ok && w->loss == HLO_NONE)
         choose_loss(&s);
     free(s.is_carried);
