@@ -217,6 +217,11 @@ uint32_t hlo_builder_count(const struct hlo_builder *b)
     return (uint32_t)b->instruction_count;
 }
 
+size_t hlo_builder_lines(const struct hlo_builder *b)
+{
+    return b->lines;
+}
+
 struct hlo_instruction *hlo_builder_at(struct hlo_builder *b, hlo_id id)
 {
     return &b->instructions[id];

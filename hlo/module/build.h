@@ -124,6 +124,7 @@ int hlo_build_copy(struct hlo_builder *b, const struct hlo_copy *c, hlo_id *out,
 /* For operands named before they are defined: replaces operand n. */
 void hlo_build_set_operand(struct hlo_builder *b, hlo_id id, uint32_t n, hlo_id operand);
 uint32_t hlo_builder_count(const struct hlo_builder *b);
+size_t hlo_builder_lines(const struct hlo_builder *b); /* as given to hlo_builder_new_text */
 struct hlo_instruction *hlo_builder_at(struct hlo_builder *b, hlo_id id); /* until the next add */
 
 /* Interned; cleans the strings. The reader has resolved stack frames to source lines. */

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { ROOM_FIRST = 1024, ROOM_GROWTH = 4 };
+enum { ROOM_FIRST = 1024, GROWTH_MOST = 5 /* times doubled */ };
 
 static inline bool same_name(const char *a, const char *b, size_t size)
 {
@@ -37,6 +37,20 @@ static inline struct parse_name *slot_of(const struct parse_names *n, const char
     }
 }
 
+/* Is a name with this hash, at `text`, in the table? The text, which is far away, is looked at for
+ * an entry of the same hash alone. */
+static bool has_name(const struct parse_names *n, const char *text, uint32_t hash)
+{
+    size_t mask = n->room - 1;
+
+    for (size_t i = hash & mask; n->slots[i].next_id > n->first; i = (i + 1) & mask) {
+        if (n->slots[i].hash == hash &&
+            same_name(n->slots[i].text, text, (size_t)(lex_name_end(text) - text)))
+            return true;
+    }
+    return false;
+}
+
 /* Both tables are in the order of their hashes, so that the first is walked nearly in order. */
 bool hlo_parse_names_meet(const struct parser *p, const struct parse_names *other)
 {
@@ -44,10 +58,7 @@ bool hlo_parse_names_meet(const struct parser *p, const struct parse_names *othe
 
     for (size_t i = 0; n->count && i < other->room; i++) {
         const struct parse_name *name = &other->slots[i];
-        if (name->next_id <= other->first)
-            continue;
-        size_t size = (size_t)(lex_name_end(name->text) - name->text);
-        if (slot_of(n, name->text, size, name->hash)->next_id > n->first)
+        if (name->next_id > other->first && has_name(n, name->text, name->hash))
             return true;
     }
     return false;
@@ -79,11 +90,21 @@ hlo_id hlo_parse_find(const struct parser *p, const char *text, size_t size)
     return slot->next_id <= n->first ? HLO_NONE : slot->next_id - 1;
 }
 
+/* Lines of this thread's part of the text: about how many names there can be. */
+static size_t lines_to_read(const struct parser *p)
+{
+    return p->ahead ? p->ahead_from.line : hlo_builder_lines(p->b);
+}
+
+/* Where many names may come, room for them at once: to move them to a larger table costs as much as
+ * to read them. */
 static bool grow_names(struct parser *p)
 {
     struct parse_names *n = &p->names, grown = *n;
 
-    grown.room = n->room ? n->room * ROOM_GROWTH : ROOM_FIRST;
+    grown.room = n->room ? n->room * 2 : ROOM_FIRST;
+    for (int k = 1; n->room && k < GROWTH_MOST && grown.room < lines_to_read(p) * 2; k++)
+        grown.room *= 2;
     grown.slots = mem_try_whole(grown.room, sizeof *grown.slots);
     if (!grown.slots)
         return false;

@@ -289,8 +289,9 @@ static void test_models(void **state)
 
 enum { LARGE_BYTES = 10 << 20 };
 
-/* A chain; negation `wrong` has another shape than its operand. Returns how many there are. */
-static int write_chain(struct str *text, int wrong)
+/* A chain; negation `wrong` has another shape than its operand, `twice` the name of the seventh.
+ * Returns how many there are. */
+static int write_chain(struct str *text, int wrong, int twice)
 {
     int n = 1;
 
@@ -299,7 +300,7 @@ static int write_chain(struct str *text, int wrong)
         str_format(text,
                    "  value.%d = f32[512,%d]{1,0} negate(value.%d), "
                    "metadata={op_name=\"jit(step)/jit(main)/layer_%d/negative\"}\n",
-                   n, n == wrong ? 511 : 512, n - 1, n % 1000);
+                   n == twice ? 7 : n, n == wrong ? 511 : 512, n - 1, n % 1000);
     str_add(text, "}\n");
     return n;
 }
@@ -328,7 +329,7 @@ static void test_large_file(void **state)
     struct err e;
 
     (void)state;
-    int count = write_chain(&text, -1);
+    int count = write_chain(&text, -1, -1);
     taken = 0;
     assert_int_equal(load_file(&text, &apart, &e), 0);
     assert_true(taken || thread_processors() < 2);
@@ -340,10 +341,16 @@ static void test_large_file(void **state)
     const int wrong[] = {7, count / 2, count - 2};
     for (size_t n = 0; n < sizeof wrong / sizeof *wrong; n++) {
         str_clear(&text);
-        write_chain(&text, wrong[n]);
+        write_chain(&text, wrong[n], -1);
         assert_int_not_equal(load_file(&text, &apart, &e), 0);
         assert_int_equal(e.line, 3 + wrong[n]);
     }
+    str_clear(&text);
+    write_chain(&text, -1,
+                count - 9); /* the table of the later half has it, that of the first too */
+    assert_int_not_equal(load_file(&text, &apart, &e), 0);
+    assert_int_equal(e.line, 3 + count - 9);
+    assert_non_null(strstr(e.what, "\"value.7\" (the first is on line 10)"));
     str_release(&text);
 }
 
