@@ -12,7 +12,7 @@
 #include "engine/problem/problem.h"
 #include "hlo/support/err.h"
 
-enum { PLAN_FILE_MOST = 64 << 20 }; /* bytes */
+enum { PLAN_FILE_MOST = 512 << 20 }; /* bytes */
 
 int plan_file_save(const struct plan *p, const char *path, struct err *e) MUST_CHECK;
 

@@ -237,6 +237,17 @@ static void test_model_of_one_size(void **state)
         close_problem(p[k]);
 }
 
+/* With blanks, which are nothing. */
+static void lengthen(const char *path, size_t size)
+{
+    FILE *f = fopen(path, "a");
+
+    assert_non_null(f);
+    for (size_t n = 0; n < size; n += 64)
+        assert_true(fprintf(f, "%64s", "") == 64);
+    assert_int_equal(fclose(f), 0);
+}
+
 static void test_files(void **state)
 {
     struct problem_options o = {.mesh = "data=2,model=2", .exact_divisibility = true};
@@ -262,6 +273,10 @@ static void test_files(void **state)
     assert_true(setup.options.exact_divisibility);
     assert_int_equal(setup.devices, 4);
     assert_true(setup.cluster_fingerprint == cluster_fingerprint(&p->cluster));
+    plan_release(&again);
+    /* as long as the plan of 10^5 variables */
+    lengthen(path, 80 << 20);
+    assert_int_equal(plan_file_load(p, path, &again, &e), 0);
     plan_release(&again);
     unlink(path);
     assert_int_equal(plan_file_load(p, path, &again, &e), ERR_IO);
