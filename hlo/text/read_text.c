@@ -38,6 +38,8 @@ struct segment {
     char *begin, *end;
 };
 
+enum { FIRST_PERCENT = 56 }; /* of a text, for the first of two threads: see set_ahead */
+
 struct segments {
     struct segment *list;
     size_t count, room;
@@ -45,7 +47,7 @@ struct segments {
     bool has_header; /* it has its HloModule line */
     bool has_graphs; /* ## BEGIN_GRAPH was seen: what stands outside does not count */
     size_t lines;    /* before the one at hand */
-    char *middle;    /* the first instruction behind this, */
+    char *middle;    /* about that of the work: the first instruction behind this, */
     char *ahead;     /* and its line; NULL: none */
     size_t ahead_line;
 };
@@ -166,7 +168,7 @@ static bool find_segments(char *input, size_t size, size_t apart, struct segment
 {
     struct later later = {.begin = input + size, .end = input + size};
     bool is_long = size >= (apart ? apart : LATER_LEAST);
-    char *newline = is_long ? memchr(s->middle, '\n', size - size / 2) : NULL;
+    char *newline = is_long ? memchr(s->middle, '\n', size - (size_t)(s->middle - input)) : NULL;
     struct beside beside = {0};
     bool is_log = false;
 
@@ -240,7 +242,8 @@ bool hlo_parser_init(struct parser *p)
            mem_grow(&p->attrs, &p->attr_room, 0, 16);
 }
 
-/* A second thread may begin in the middle of a long text that is one module. */
+/* A second thread may begin in the middle of a long text that is one module. The first gets more of
+ * it: the second begins later, and has more to do where metadata is new. */
 static void set_ahead(struct parser *p, const struct segments *s, size_t apart)
 {
     if (p->size < (apart ? apart : AHEAD_LEAST) || s->count != 1 || !s->ahead)
@@ -282,7 +285,7 @@ out:
 int hlo_read_text(char *input, size_t size, const struct hlo_load_options *o,
                   struct hlo_module **out, struct err *e)
 {
-    struct segments segments = {.middle = input + size / 2};
+    struct segments segments = {.middle = input + size * FIRST_PERCENT / 100};
     const char *zero = NULL;
     struct parser *p = mem_try(1, sizeof *p);
     size_t picked = 0;
