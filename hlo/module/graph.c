@@ -12,7 +12,9 @@ static const char MEMORY_FOR[] = "for the data flow of the module";
 enum { EDGES_OF_VALUE = 2 }; /* as many as most modules have */
 
 struct edges {
-    struct hlo_flow *items; /* from, to */
+    struct edge {
+        hlo_value from, to;
+    } * items;
     size_t count, room;
 };
 
@@ -20,7 +22,7 @@ static bool add_edge(struct edges *list, hlo_value from, hlo_value to)
 {
     if (!mem_grow(&list->items, &list->room, list->count, 1))
         return false;
-    list->items[list->count++] = (struct hlo_flow){.from = from, .to = to};
+    list->items[list->count++] = (struct edge){from, to};
     return true;
 }
 
@@ -86,7 +88,7 @@ static bool sort_edges(const struct edges *list, uint32_t values, bool by_to, ui
     for (uint32_t v = 0; v < values; v++)
         (*first)[v + 1] += (*first)[v];
     for (size_t n = 0; n < list->count; n++) {
-        const struct hlo_flow *f = &list->items[n];
+        const struct edge *f = &list->items[n];
         (*out)[(*first)[(by_to ? f->to : f->from) + 1]++] = by_to ? f->from : f->to;
     }
     return true;

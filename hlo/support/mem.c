@@ -253,13 +253,20 @@ void str_add_int(struct str *s, int64_t value)
 void str_format(struct str *s, const char *format, ...)
 {
     va_list args, again;
+    size_t left = s->failed || s->room < s->size + 1 ? 0 : s->room - s->size;
 
     va_start(args, format);
     va_copy(again, args);
-    int length = vsnprintf(NULL, 0, format, args);
+    int length = vsnprintf(left ? s->text + s->size : NULL, left, format, args);
     va_end(args);
+    char first = left ? s->text[s->size] : '\0';
+    if (left)
+        s->text[s->size] = '\0'; /* as it was, until there is known to be room */
     if (length >= 0 && str_reserve(s, (size_t)length)) {
-        vsnprintf(s->text + s->size, (size_t)length + 1, format, again);
+        if ((size_t)length < left)
+            s->text[s->size] = first;
+        else
+            vsnprintf(s->text + s->size, (size_t)length + 1, format, again);
         s->size += (size_t)length;
     }
     va_end(again);

@@ -1,6 +1,7 @@
 /* The small shared pieces: numbers by hash against a search of the whole list, sorts against the
- * definition, names of files. */
+ * definition, names of files, formatted text. */
 #include "hlo/support/file.h"
+#include "hlo/support/mem.h"
 #include "hlo/support/slots.h"
 #include "hlo/support/sort.h"
 #include "hlo/support/union_find.h"
@@ -109,12 +110,41 @@ static void test_file_name(void **unused)
     assert_string_equal(hlo_file_name("a/"), "");
 }
 
+/* Into room that is there, that just is, and that is not; beyond the limit nothing changes. */
+static void test_format(void **state)
+{
+    char plain[8192] = "";
+    size_t size = 0;
+    struct str s = {0}, limited = {.limit = 20};
+
+    (void)state;
+    for (int n = 0; n < 120; n++) {
+        str_format(&s, "%*s%d", n, "", n % 7);
+        size += (size_t)snprintf(plain + size, sizeof plain - size, "%*s%d", n, "", n % 7);
+        str_format(&s, "%s", "");
+        assert_false(s.failed);
+        assert_int_equal(s.size, size);
+        assert_string_equal(s.text, plain);
+    }
+    str_release(&s);
+    str_format(&limited, "%s", "0123456789");
+    str_format(&limited, "%s", "0123456789");
+    assert_false(limited.failed);
+    assert_string_equal(limited.text, "01234567890123456789");
+    str_format(&limited, "%c", 'x');
+    assert_true(limited.failed);
+    assert_int_equal(limited.size, 20);
+    assert_string_equal(limited.text, "01234567890123456789");
+    str_format(&limited, "%s", "more");
+    assert_string_equal(limited.text, "01234567890123456789");
+    str_release(&limited);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_slots),
-        cmocka_unit_test(test_sort),
-        cmocka_unit_test(test_union),
+        cmocka_unit_test(test_format),    cmocka_unit_test(test_slots),
+        cmocka_unit_test(test_sort),      cmocka_unit_test(test_union),
         cmocka_unit_test(test_file_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
