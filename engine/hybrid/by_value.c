@@ -185,12 +185,28 @@ static void write_scope(const struct hlo_module *m, hlo_id id, char *out, size_t
     str_release(&scope);
 }
 
-static bool is_like(const struct hlo_module *m, const struct by_value_row *a, hlo_id id,
-                    const char *scope)
+/* A value that is computed again, before those alike make one row. */
+struct noted {
+    struct by_value_row row;
+    uint32_t opcode, line, value;
+};
+
+static int compare_kinds(const struct noted *p, const struct noted *q)
 {
-    return hlo_at(m, a->id)->opcode == hlo_at(m, id)->opcode &&
-           hlo_meta(m, a->id)->source_line == hlo_meta(m, id)->source_line &&
-           !strcmp(a->scope, scope);
+    int scope = strcmp(p->row.scope, q->row.scope);
+
+    if (scope)
+        return scope;
+    return p->opcode != q->opcode ? (p->opcode < q->opcode ? -1 : 1)
+                                  : (p->line > q->line) - (p->line < q->line);
+}
+
+static int compare_noted(const void *a, const void *b)
+{
+    const struct noted *p = a, *q = b;
+    int kind = compare_kinds(p, q);
+
+    return kind ? kind : (p->value > q->value) - (p->value < q->value);
 }
 
 static int compare_rows(const void *a, const void *b)
@@ -202,28 +218,38 @@ static int compare_rows(const void *a, const void *b)
     return p->id < q->id ? -1 : p->id > q->id;
 }
 
-static int add_row(struct maker *k, uint32_t n, uint32_t value, size_t *room)
+static struct noted note(const struct maker *k, uint32_t value, const struct keep_value *v)
 {
     const struct unrolled *u = &k->h->order.steps;
     const struct hlo_module *m = k->h->problem->m;
-    const struct keep_value *v = &k->stage[n].problem.values[k->stage[n].of[value] - 1];
-    struct by_value *to = &k->h->stage[n].by_value;
     hlo_id id = u->ops[u->values[value].op].id;
-    char scope[sizeof to->rows->scope];
-    uint32_t r = 0;
+    struct noted out = {.row = {.count = 1, .bytes = v->bytes, .ms = v->ms, .id = id},
+                        .opcode = hlo_at(m, id)->opcode,
+                        .line = hlo_meta(m, id)->source_line,
+                        .value = value};
 
-    write_scope(m, id, scope, sizeof scope);
-    while (r < to->row_count && !is_like(m, &to->rows[r], id, scope))
-        r++;
-    if (r == to->row_count) {
-        if (!mem_grow(&to->rows, room, to->row_count, 1))
-            return err_no_memory(k->e, MEMORY_FOR);
-        to->rows[to->row_count++] = (struct by_value_row){.id = id};
-        memcpy(to->rows[r].scope, scope, sizeof scope);
+    write_scope(m, id, out.row.scope, sizeof out.row.scope);
+    return out;
+}
+
+/* Those alike as one row, each. */
+static int add_rows(struct by_value *to, struct noted *noted, uint32_t count, struct err *e)
+{
+    to->rows = mem_try((size_t)count + 1, sizeof *to->rows);
+    if (!to->rows)
+        return err_no_memory(e, MEMORY_FOR);
+    qsort(noted, count, sizeof *noted, compare_noted);
+    for (uint32_t n = 0; n < count; n++) {
+        if (!n || compare_kinds(&noted[n - 1], &noted[n])) {
+            to->rows[to->row_count++] = noted[n].row;
+            continue;
+        }
+        struct by_value_row *row = &to->rows[to->row_count - 1];
+        row->count++;
+        row->bytes += noted[n].row.bytes;
+        row->ms += noted[n].row.ms;
     }
-    to->rows[r].count++;
-    to->rows[r].bytes += v->bytes;
-    to->rows[r].ms += v->ms;
+    qsort(to->rows, to->row_count, sizeof *to->rows, compare_rows);
     return 0;
 }
 
@@ -232,19 +258,24 @@ static int take(struct maker *k, uint32_t n)
 {
     struct stage *x = &k->stage[n];
     struct by_value *to = &k->h->stage[n].by_value;
-    size_t room = 0;
-    int rc = 0;
+    uint32_t values = k->h->order.steps.value_count, count = 0;
+    struct noted *noted;
 
     by_value_release(to);
     *to = x->now;
-    for (uint32_t v = 0; v < k->h->order.steps.value_count && x->choice.state && !rc; v++) {
+    if (!x->choice.state)
+        return 0;
+    noted = mem_try((size_t)x->problem.count + 1, sizeof *noted);
+    if (!noted)
+        return err_no_memory(k->e, MEMORY_FOR);
+    for (uint32_t v = 0; v < values; v++) {
         uint32_t node = x->of[v];
         if (node && x->problem.values[node - 1].is_needed &&
             x->choice.state[node - 1] == KEEP_AGAIN)
-            rc = add_row(k, n, v, &room);
+            noted[count++] = note(k, v, &x->problem.values[node - 1]);
     }
-    if (to->row_count)
-        qsort(to->rows, to->row_count, sizeof *to->rows, compare_rows);
+    int rc = count ? add_rows(to, noted, count, k->e) : 0;
+    free(noted);
     return rc;
 }
 
