@@ -11,6 +11,7 @@
 #include "engine/hybrid/stage_parts.h"
 #include "engine/hybrid/stage_pieces.h"
 #include "engine/hybrid/stage_table.h"
+#include "engine/plan/export_loops.h"
 #include "engine/plan/plan.h"
 #include "engine/plan/sharding.h"
 #include "engine/plan/value_splits.h"
@@ -23,6 +24,7 @@
 #include "hlo/support/mem.h"
 #include "hlo/text/write_text.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -40,7 +42,7 @@ struct builder {
     const struct hybrid *h;
     const struct hlo_module *m;
     struct err *e;
-    bool *is_kept;     /* [instructions] of the module that is being made */
+    bool *is_kept;     /* [instructions] of the module that is being made, inside loops too */
     bool *is_read;     /* [values] it reads from outside */
     bool *is_gathered; /* [values] variables that it reads in pieces and gathers */
     size_t module_room;
@@ -101,6 +103,16 @@ static void collect_pass(struct builder *b, uint32_t stage, enum stage_pass pass
             for (hlo_value v = m->leaf_base[o]; v < m->leaf_base[o + 1]; v++)
                 read_value(b, hlo_extract_source(m, v), stage, pass);
         }
+    }
+}
+
+/* What loops, branches and fusions hold goes with them. */
+static void keep_inside(struct builder *b)
+{
+    for (hlo_id id = 0; id < b->m->count; id++) {
+        hlo_id owner = b->parts.owner[hlo_at(b->m, id)->computation];
+        if (owner != HLO_NONE)
+            b->is_kept[id] = b->is_kept[owner];
     }
 }
 
@@ -204,10 +216,12 @@ static int list_collectives(struct builder *b, struct stage_module *x)
         uint32_t count = step_tables_reductions(&b->costs.tables, id, on, list);
         if (!mem_grow(&x->collective, &room, x->collectives, (size_t)count + 1))
             return err_no_memory(b->e, MEMORY_FOR);
+        double times = b->costs.tables.costs->times[id]; /* of a loop's trips */
         for (uint32_t k = 0; k < count; k++)
             if (list[k].bytes > 0)
                 x->collective[x->collectives++] = (struct stage_collective){
-                    v, list[k].kind, list[k].over, list[k].count, list[k].bytes};
+                    v, list[k].kind, list[k].over,
+                    (uint32_t)fmin(list[k].count * times, UINT32_MAX), list[k].bytes * times};
     }
     return list_gathers(b, x, &room);
 }
@@ -219,7 +233,8 @@ struct writer {
     const struct stage_module *x;
     const struct hlo_module *to;
     const hlo_value *of;
-    struct str text;
+    struct export_loops loops;
+    struct str text, lines, name; /* of one instruction */
 };
 
 static void add_sharding(struct writer *w, hlo_value v, enum stage_place place)
@@ -233,29 +248,88 @@ static void add_sharding(struct writer *w, hlo_value v, enum stage_place place)
     sharding_write(&s->mesh[w->x->stage], over, rank, SHARDING_V2, &w->text);
 }
 
+/* Of `count` values from `first` on, in braces when they are a tuple's. */
+static void add_shardings(struct writer *w, hlo_value first, uint32_t count, bool is_tuple,
+                          enum stage_place place)
+{
+    for (uint32_t n = 0; n < count; n++) {
+        if (is_tuple)
+            str_add(&w->text, n ? ", " : "{");
+        add_sharding(w, first + n, place);
+    }
+    if (is_tuple)
+        str_add(&w->text, count ? "}" : "{replicated}");
+}
+
+static void add_root_shardings(struct writer *w)
+{
+    for (uint32_t n = 0; n < w->x->outputs; n++) {
+        str_add(&w->text, n ? ", " : "{");
+        add_sharding(w, w->x->output[n].value, STAGE_HANDED_ON);
+    }
+    str_add(&w->text, w->x->outputs ? "}" : "{replicated}");
+}
+
 static const char *sharding_of(void *context, hlo_id id)
 {
     struct writer *w = context;
     const struct hlo_instruction *i = hlo_at(w->to, id);
-    bool is_root = i->computation == w->to->entry && i->is_root;
-    uint32_t count = is_root ? w->x->outputs : hlo_shape(w->to, id)->leaf_count;
+    bool is_entry = i->computation == w->to->entry;
+    enum stage_place place = is_entry && i->opcode == HLO_OP_PARAMETER ? STAGE_READ : STAGE_MADE;
 
-    if (!is_root && w->of[id] == HLO_NONE)
+    if (!(is_entry && i->is_root) && (w->of[id] == HLO_NONE || w->loops.is_left[id]))
         return NULL;
     str_clear(&w->text);
-    if (hlo_shape(w->to, id)->type != HLO_TUPLE) {
-        add_sharding(w, w->of[id], i->opcode == HLO_OP_PARAMETER ? STAGE_READ : STAGE_MADE);
-        return w->text.failed ? NULL : w->text.text;
-    }
-    for (uint32_t n = 0; n < count; n++) {
-        str_add(&w->text, n ? ", " : "{");
-        if (is_root)
-            add_sharding(w, w->x->output[n].value, STAGE_HANDED_ON);
-        else
-            add_sharding(w, w->of[id] + n, STAGE_MADE);
-    }
-    str_add(&w->text, count ? "}" : "{replicated}");
+    if (is_entry && i->is_root)
+        add_root_shardings(w);
+    else
+        add_shardings(w, w->of[id], hlo_shape(w->to, id)->leaf_count,
+                      hlo_shape(w->to, id)->type == HLO_TUPLE, place);
     return w->text.failed ? NULL : w->text.text;
+}
+
+/* Operand `n` goes through a barrier that holds its sharding (plan/export_loops.h). */
+static bool is_held_fast(const struct writer *w, hlo_id id, uint32_t n, hlo_value *as)
+{
+    *as = export_loops_held(w->to, &w->loops, id, n);
+    return *as != HLO_NONE && w->of[w->to->value_instruction[*as]] != HLO_NONE;
+}
+
+static const char *barriers_before(void *context, hlo_id id)
+{
+    struct writer *w = context;
+    const struct hlo_module *m = w->to;
+    hlo_value as;
+
+    str_clear(&w->lines);
+    for (uint32_t n = 0; n < hlo_at(m, id)->operand_count; n++) {
+        hlo_id from = hlo_operand(m, id, n);
+        if (!is_held_fast(w, id, n, &as))
+            continue;
+        str_clear(&w->text);
+        add_shardings(w, w->of[m->value_instruction[as]] + hlo_value_leaf(m, as),
+                      hlo_shape(m, from)->leaf_count, hlo_shape(m, from)->type == HLO_TUPLE,
+                      STAGE_MADE);
+        str_add(&w->lines, "  ");
+        export_loops_name(m, id, n, &w->lines);
+        str_add(&w->lines, " = ");
+        hlo_write_shape(m, hlo_at(m, from)->shape, true, &w->lines);
+        str_format(&w->lines, " opt-barrier(%s), sharding=%s\n", hlo_name(m, from),
+                   w->text.failed ? "" : w->text.text);
+    }
+    return w->lines.failed || !w->lines.size ? NULL : w->lines.text;
+}
+
+static const char *operand_name(void *context, hlo_id id, uint32_t n)
+{
+    struct writer *w = context;
+    hlo_value as;
+
+    if (!is_held_fast(w, id, n, &as))
+        return NULL;
+    str_clear(&w->name);
+    export_loops_name(w->to, id, n, &w->name);
+    return w->name.failed ? NULL : w->name.text;
 }
 
 static int write_module(struct builder *b, struct stage_module *x, const struct hlo_part *part)
@@ -271,11 +345,19 @@ static int write_module(struct builder *b, struct stage_module *x, const struct 
     to->num_partitions = s->end_device - s->device;
     w.to = to;
     w.of = of;
-    struct hlo_write_options o = {.sharding = sharding_of, .context = &w, .no_metadata = true};
-    rc = hlo_write_text(to, &o, &x->text, b->e);
-    if (!rc && w.text.failed)
+    struct hlo_write_options o = {.sharding = sharding_of,
+                                  .before = barriers_before,
+                                  .operand = operand_name,
+                                  .context = &w,
+                                  .no_metadata = true};
+    rc = export_loops_new(to, &w.loops, b->e);
+    rc = rc ? rc : hlo_write_text(to, &o, &x->text, b->e);
+    if (!rc && (w.text.failed || w.lines.failed || w.name.failed))
         rc = err_no_memory(b->e, MEMORY_FOR);
+    export_loops_release(&w.loops);
     str_release(&w.text);
+    str_release(&w.lines);
+    str_release(&w.name);
     hlo_free(to);
     free(of);
     return rc;
@@ -343,6 +425,7 @@ static int add_module(struct builder *b, uint32_t stage, enum stage_pass pass)
     bool is_any = false;
 
     collect_pass(b, stage, pass);
+    keep_inside(b);
     for (hlo_id id = 0; id < b->m->count && !is_any; id++)
         is_any = b->is_kept[id];
     if (!is_any)

@@ -69,8 +69,8 @@ struct stage_collective {
     hlo_value value;
     uint8_t kind; /* enum collective_kind */
     label over;
-    uint32_t count;
-    double bytes; /* local */
+    uint32_t count; /* in one run of the module: in a loop once a trip */
+    double bytes;   /* local, of all of them */
 };
 
 struct stage_module {

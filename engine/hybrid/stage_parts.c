@@ -72,29 +72,83 @@ static enum stage_pass pass_of(const struct maker *k, uint32_t op)
     }
 }
 
-static int place_operations(struct maker *k)
+/* Callers come after what they call. */
+static void find_owners(struct maker *k)
+{
+    const struct hlo_module *m = k->m;
+
+    memset(k->p->owner, 0xff, m->computation_count * sizeof *k->p->owner);
+    for (hlo_id id = m->count; id-- > 0;) {
+        hlo_comp c = hlo_at(m, id)->computation;
+        if (!hlo_extract_holds(m, id) || (c != m->entry && k->p->owner[c] == HLO_NONE))
+            continue;
+        for (uint32_t n = 0; n < hlo_at(m, id)->called_count; n++)
+            k->p->owner[hlo_called(m, id, n)] = c == m->entry ? id : k->p->owner[c];
+    }
+}
+
+/* When a loop runs of which some operations belong to pass `a`, some to `b`. */
+static enum stage_pass pass_of_both(enum stage_pass a, enum stage_pass b)
+{
+    bool often = stage_pass_is_often(a) || stage_pass_is_often(b);
+    bool back =
+        a == STAGE_BACKWARD || a == STAGE_FINISH || b == STAGE_BACKWARD || b == STAGE_FINISH;
+
+    return back ? (often ? STAGE_BACKWARD : STAGE_FINISH) : often ? STAGE_FORWARD : STAGE_PREPARE;
+}
+
+static int place_inside(struct maker *k, uint32_t op, hlo_id owner, uint32_t stage)
 {
     struct stage_parts *p = k->p;
+
+    if (p->kind[owner] != KIND_OPERATION) {
+        p->pass[owner] = (uint8_t)pass_of(k, op);
+    } else if (p->low[owner] == stage) {
+        p->pass[owner] = (uint8_t)pass_of_both((enum stage_pass)p->pass[owner], pass_of(k, op));
+    } else {
+        uint32_t other = p->low[owner];
+        return err_set(k->e, ERR_INFEASIBLE,
+                       "%.120s, a %s, has operations of stages %u and %u (%.120s is one): modules "
+                       "of stages are made of programs that write it out, or with it in one stage",
+                       hlo_name(k->m, owner), hlo_op_info[hlo_at(k->m, owner)->opcode].name,
+                       other < stage ? other : stage, other < stage ? stage : other,
+                       hlo_name(k->m, k->u->ops[op].id));
+    }
+    p->kind[owner] = KIND_OPERATION;
+    p->low[owner] = p->high[owner] = stage;
+    return 0;
+}
+
+static int place_operation(struct maker *k, uint32_t n)
+{
+    struct stage_parts *p = k->p;
+    hlo_id id = k->u->ops[n].id;
+    hlo_comp c = hlo_at(k->m, id)->computation;
+    uint32_t stage = k->section_stage[section_of_op(k, n)];
+
+    if (p->classes->is_free[k->m->leaf_base[id]])
+        return 0; /* made of scalars, or of a key */
+    if (c != k->m->entry || hlo_extract_holds(k->m, id))
+        return place_inside(k, n, c == k->m->entry ? id : p->owner[c], stage);
+    p->op_of[id] = n;
+    p->kind[id] = KIND_OPERATION;
+    p->pass[id] = (uint8_t)pass_of(k, n);
+    p->low[id] = p->high[id] = stage;
+    return 0;
+}
+
+static int place_operations(struct maker *k)
+{
+    int rc = 0;
 
     for (uint32_t n = 0; n < k->h->stages; n++)
         for (uint32_t s = k->h->stage[n].section; s < k->h->stage[n].end_section; s++)
             k->section_stage[s] = n;
-    memset(p->op_of, 0xff, k->m->count * sizeof *p->op_of);
-    for (uint32_t n = 0; n < k->u->op_count; n++) {
-        hlo_id id = k->u->ops[n].id;
-        if (hlo_at(k->m, id)->computation != k->m->entry || p->op_of[id] != UINT32_MAX)
-            return err_set(k->e, ERR_INFEASIBLE,
-                           "%.120s is inside a loop, a branch or a fusion: modules of stages are "
-                           "made of programs without",
-                           hlo_name(k->m, id));
-        p->op_of[id] = n;
-        if (p->classes->is_free[k->m->leaf_base[id]])
-            continue; /* made of scalars, or of a key */
-        p->kind[id] = KIND_OPERATION;
-        p->pass[id] = (uint8_t)pass_of(k, n);
-        p->low[id] = p->high[id] = k->section_stage[section_of_op(k, n)];
-    }
-    return 0;
+    memset(k->p->op_of, 0xff, k->m->count * sizeof *k->p->op_of);
+    find_owners(k);
+    for (uint32_t n = 0; n < k->u->op_count && !rc; n++)
+        rc = place_operation(k, n);
+    return rc;
 }
 
 /* ---- the update ---- */
@@ -156,7 +210,7 @@ static void place_update(struct maker *k)
         if (p->kind[id] == KIND_OPERATION)
             continue;
         p->low[id] = p->high[id] = UINT32_MAX;
-        if (!hlo_is_flow(m, id))
+        if (!hlo_is_flow(m, id) || hlo_extract_holds(m, id))
             place_rest(k, id);
     }
     for (hlo_id id = c->first; id < c->first + c->count; id++) {
@@ -402,13 +456,14 @@ int stage_parts_new(const struct hybrid *h, struct stage_parts *out, struct err 
     p->low = mem_try(m->count, sizeof *p->low);
     p->high = mem_try(m->count, sizeof *p->high);
     p->op_of = mem_try(m->count, sizeof *p->op_of);
+    p->owner = mem_try(m->computation_count, sizeof *p->owner);
     p->is_part = mem_try(m->count, 1);
     p->is_data = mem_try(m->count, 1);
     p->is_kept_input = mem_try(m->value_count, 1);
     p->use = mem_try(m->value_count, 1);
     k.section_stage = mem_try(h->sections.count, sizeof *k.section_stage);
-    int rc = p->kind && p->pass && p->low && p->high && p->op_of && p->is_part && p->is_data &&
-                     p->is_kept_input && p->use && k.section_stage
+    int rc = p->kind && p->pass && p->low && p->high && p->op_of && p->owner && p->is_part &&
+                     p->is_data && p->is_kept_input && p->use && k.section_stage
                  ? check_batch(&k)
                  : err_no_memory(e, MEMORY_FOR);
     rc = rc ? rc : place_operations(&k);
@@ -433,6 +488,7 @@ void stage_parts_release(struct stage_parts *p)
     free(p->low);
     free(p->high);
     free(p->op_of);
+    free(p->owner);
     free(p->is_part);
     free(p->is_data);
     free(p->is_kept_input);

@@ -1,7 +1,8 @@
 /* engine/hybrid/stage_parts.h - which module of a stage makes what (stage_modules.h). Private to
  * engine/hybrid/.
  *
- * Operations of the passes belong to the section the order puts them in. Instructions that only
+ * Operations of the passes belong to the section the order puts them in; a loop, a branch or a
+ * fusion goes with its operations, which all have to be of one stage. Instructions that only
  * pass arrays on, or read nothing, are made wherever they are read. An instruction of the update
  * belongs to the stage whose gradients it reads; scalars that read gradients of several stages are
  * joint, and what they read of one stage is that stage's part. Statistics of training data alone,
@@ -24,7 +25,9 @@ struct stage_parts {
     uint8_t *kind;          /* [instructions] */
     uint8_t *pass;          /* [instructions] enum stage_pass, of operations */
     uint32_t *low, *high;   /* [instructions] stages whose values it reads; low > high: none */
-    uint32_t *op_of;        /* [instructions] UINT32_MAX: none */
+    uint32_t *op_of;        /* [instructions] UINT32_MAX: none, or several */
+    hlo_id *owner;          /* [computations] of the entry: the loop, branch or fusion around it;
+                               HLO_NONE: none, or it is applied */
     uint8_t *is_part;       /* [instructions] a joint scalar reads it */
     uint8_t *is_data;       /* [instructions] of the passes, made of training data alone */
     uint8_t *is_kept_input; /* [values] kept for the backward pass where a stage recomputes */

@@ -27,6 +27,7 @@ struct maker {
     const label *on; /* of the stage */
     uint8_t zero;
     uint8_t *is_read_apart; /* [params] by more than its own update: its state, or a step of it */
+    uint8_t *is_held;       /* [params] something of it waits in pieces for the update */
 };
 
 /* The variable that an instruction of the update belongs to, element by element. */
@@ -137,6 +138,18 @@ static void keep_whole(struct maker *k)
             k->p->where[v] = 0;
 }
 
+/* An update that reads nothing in pieces is made whole: every device has all of it, and what it
+ * made in pieces would only be gathered again. */
+static void keep_unheld_whole(struct maker *k)
+{
+    for (hlo_value v = 0; v < k->m->value_count; v++)
+        if (k->p->where[v] & PIECE_INPUT)
+            k->is_held[k->p->variable[v]] = 1;
+    for (hlo_value v = 0; v < k->m->value_count; v++)
+        if (k->p->variable[v] != HLO_NONE && !k->is_held[k->p->variable[v]])
+            k->p->where[v] = 0;
+}
+
 int stage_pieces_new(const struct stage_parts *parts, const struct cluster_mesh *mesh,
                      uint32_t stage, struct stage_pieces *out, struct err *e)
 {
@@ -153,10 +166,12 @@ int stage_pieces_new(const struct stage_parts *parts, const struct cluster_mesh 
                       .problem = p,
                       .on = parts->h->stage[stage].on,
                       .zero = parts->h->zero,
-                      .is_read_apart = mem_try(p->roles.param_count, 1)};
+                      .is_read_apart = mem_try(p->roles.param_count, 1),
+                      .is_held = mem_try(p->roles.param_count, 1)};
     int rc = 0;
 
-    if (!pieces.where || !pieces.dim || !pieces.over || !pieces.variable || !k.is_read_apart) {
+    if (!pieces.where || !pieces.dim || !pieces.over || !pieces.variable || !k.is_read_apart ||
+        !k.is_held) {
         rc = err_no_memory(e, "for the modules of stages");
         goto out;
     }
@@ -165,9 +180,11 @@ int stage_pieces_new(const struct stage_parts *parts, const struct cluster_mesh 
         cut_update(&k);
         cut_params(&k);
         keep_whole(&k);
+        keep_unheld_whole(&k);
     }
 out:
     free(k.is_read_apart);
+    free(k.is_held);
     if (rc)
         stage_pieces_release(&pieces);
     *out = pieces;

@@ -6,7 +6,8 @@
  * that no class splits and that divides: along it a device's piece is a part of what it holds
  * whole, and nothing is sent to cut it. What has no such dim stays whole, and so does what is read
  * by more than the update, element by element, of its own variable: a gradient whose norm is taken,
- * the state of Adafactor. Private to engine/hybrid/. */
+ * the state of Adafactor. An update that then reads nothing in pieces is made whole, too. Private
+ * to engine/hybrid/. */
 #ifndef AUTOMAP_ENGINE_HYBRID_STAGE_PIECES_H
 #define AUTOMAP_ENGINE_HYBRID_STAGE_PIECES_H
 

@@ -1,5 +1,6 @@
 #include "hlo/meaning/extract.h"
 
+#include "hlo/meaning/extract_internal.h"
 #include "hlo/meaning/factors.h"
 #include "hlo/module/attr.h"
 #include "hlo/module/build.h"
@@ -11,41 +12,6 @@
 
 #include <stdio.h>
 #include <string.h>
-
-enum { TUPLE_MOST = 64 };
-
-static const char MEMORY_FOR[] = "to take a part out of a module";
-
-/* A free instruction as some use needs it. */
-struct wanted {
-    hlo_id id;
-    uint64_t cut;  /* dims that are shorter */
-    uint32_t next; /* of the same instruction, + 1 */
-    hlo_id made;
-};
-
-struct hlo_builder;
-
-struct extractor {
-    const struct hlo_module *m;
-    const struct hlo_part *part;
-    struct hlo_builder *b;
-    struct err *e;
-    struct hlo_factors factors;
-    hlo_comp *computation; /* copies; HLO_NONE: none */
-    bool *is_called;
-    uint32_t *first; /* [count] into wanted, + 1 */
-    struct wanted *wanted;
-    size_t wanted_count, wanted_room;
-    hlo_id *made; /* [values] the instruction that gives it; HLO_NONE: not yet */
-    hlo_value *of;
-    size_t of_room, of_count;
-    hlo_id *operands;
-    size_t operand_room;
-    hlo_comp *called;
-    size_t called_room;
-    hlo_comp entry;
-};
 
 hlo_value hlo_extract_source(const struct hlo_module *m, hlo_value v)
 {
@@ -59,90 +25,25 @@ hlo_value hlo_extract_source(const struct hlo_module *m, hlo_value v)
     }
 }
 
-static int refuse_instruction(const struct extractor *x, hlo_id id, const char *why)
+int extract_refuse(const struct extractor *x, hlo_id id, const char *why)
 {
     return err_set(x->e, ERR_INPUT, "%.120s cannot be part of another module: %s",
                    hlo_name(x->m, id), why);
 }
 
-static bool is_array(const struct hlo_shape *s)
+bool extract_is_array(const struct hlo_shape *s)
 {
     return s->type != HLO_TUPLE && s->type != HLO_BUFFER;
 }
 
+/* All that the instruction makes is free. */
 static bool makes_free(const struct extractor *x, hlo_id id)
 {
-    hlo_value first = x->m->leaf_base[id];
+    bool free = x->m->leaf_base[id] < x->m->leaf_base[id + 1];
 
-    return first < x->m->leaf_base[id + 1] && x->part->is_free[first];
-}
-
-/* ---- sizes ---- */
-
-/* Dims of value `v`, which is not free, that are cut. */
-static uint64_t cut_of(const struct extractor *x, hlo_value v)
-{
-    uint64_t cut = 0;
-
-    for (uint32_t d = 0; x->part->cut > 1 && d < hlo_value_shape(x->m, v)->rank; d++)
-        if (x->part->is_cut(x->part->context, v, d))
-            cut |= (uint64_t)1 << d;
-    return cut;
-}
-
-static struct hlo_shape_draft draft_of_shape(const struct hlo_shape *s, const int64_t *dims,
-                                             const hlo_shape_id *parts)
-{
-    return (struct hlo_shape_draft){.type = (enum hlo_type)s->type,
-                                    .rank = s->rank,
-                                    .has_layout = s->has_layout,
-                                    .dims = dims,
-                                    .dynamic = s->dynamic,
-                                    .minor_to_major = s->minor_to_major,
-                                    .layout_rest = s->layout_rest,
-                                    .layout_rest_size = strlen(s->layout_rest),
-                                    .parts = parts,
-                                    .part_count = s->part_count};
-}
-
-static int build_array(struct extractor *x, hlo_id id, const struct hlo_shape *s, uint64_t cut,
-                       hlo_shape_id *out)
-{
-    int64_t dims[HLO_RANK_MAX];
-
-    for (uint32_t d = 0; d < s->rank; d++) {
-        dims[d] = s->dims[d];
-        if (!(cut >> d & 1))
-            continue;
-        if (dims[d] % x->part->cut)
-            return refuse_instruction(x, id,
-                                      "a dim of it does not divide by the number of micro-batches");
-        dims[d] /= x->part->cut;
-    }
-    struct hlo_shape_draft draft = draft_of_shape(s, dims, NULL);
-    return hlo_build_shape(x->b, &draft, out, x->e);
-}
-
-/* The shape of a result, of a tuple leaf by leaf; `cut` is that of a free value. */
-static int build_shape(struct extractor *x, hlo_id id, bool is_free, uint64_t cut,
-                       hlo_shape_id *out)
-{
-    const struct hlo_module *m = x->m;
-    const struct hlo_shape *s = hlo_shape(m, id);
-    hlo_shape_id parts[TUPLE_MOST];
-
-    if (is_array(s))
-        return build_array(x, id, s, is_free ? cut : cut_of(x, m->leaf_base[id]), out);
-    if (s->leaf_count != s->part_count || s->part_count > TUPLE_MOST)
-        return refuse_instruction(x, id, "its result is a tuple of tuples, or of more than 64");
-    for (uint32_t n = 0; n < s->part_count; n++) {
-        hlo_value v = m->leaf_base[id] + n;
-        int rc = build_array(x, id, hlo_value_shape(m, v), is_free ? 0 : cut_of(x, v), &parts[n]);
-        if (rc)
-            return rc;
-    }
-    struct hlo_shape_draft draft = {.type = HLO_TUPLE, .parts = parts, .part_count = s->part_count};
-    return hlo_build_shape(x->b, &draft, out, x->e);
+    for (hlo_value v = x->m->leaf_base[id]; v < x->m->leaf_base[id + 1] && free; v++)
+        free = x->part->is_free[v];
+    return free;
 }
 
 /* ---- free values, as their uses need them ---- */
@@ -157,330 +58,140 @@ static int want(struct extractor *x, hlo_id id, uint64_t cut)
     for (uint32_t n = x->first[id]; n; n = x->wanted[n - 1].next)
         if (x->wanted[n - 1].cut == cut)
             return 0;
+    if (cut && (hlo_extract_holds(x->m, id) || !extract_is_array(hlo_shape(x->m, id))))
+        return extract_refuse(x, id, "it is made whole, and some use takes a micro-batch's part");
     if (!mem_grow(&x->wanted, &x->wanted_room, x->wanted_count, 1))
-        return err_no_memory(x->e, MEMORY_FOR);
-    x->wanted[x->wanted_count] = (struct wanted){id, cut, x->first[id], HLO_NONE};
+        return err_no_memory(x->e, EXTRACT_MEMORY);
+    x->wanted[x->wanted_count] = (struct extract_wanted){id, cut, x->first[id], HLO_NONE};
     x->first[id] = (uint32_t)++x->wanted_count;
     return 0;
 }
 
-/* Dims of operand leaf `leaf` of `id` that are cut, when the loop indices that `cut` tells of its
- * result (free), or its other leaves, are. The factors are those of `id`. */
-static uint64_t cut_of_operand(const struct extractor *x, hlo_id id, uint32_t leaf, bool is_free,
-                               uint64_t cut)
+/* `v` is read with these dims cut, if it is free. */
+static int want_value(struct extractor *x, hlo_value v, uint64_t cut)
 {
-    const struct hlo_factors *f = &x->factors;
-    uint64_t out = 0;
+    hlo_value source = hlo_extract_source(x->m, v);
+    hlo_id id = x->m->value_instruction[source];
 
-    for (uint32_t k = 0; k < f->count; k++) {
-        const int8_t *dims = f->items[k].dims;
-        bool is_cut = false;
-        for (uint32_t l = 0; l < f->leaf_count && dims[leaf] >= 0 && !is_cut; l++) {
-            hlo_value v = hlo_factors_value(x->m, id, l);
-            if (dims[l] < 0 || (is_free ? l < f->operand_leaves : x->part->is_free[v]))
-                continue;
-            is_cut = (is_free ? cut : cut_of(x, v)) >> dims[l] & 1;
+    return hlo_at(x->m, id)->opcode != HLO_OP_PARAMETER && !is_input(x, source) && makes_free(x, id)
+               ? want(x, id, cut)
+               : 0;
+}
+
+static int want_held_operands(struct extractor *x, hlo_id id)
+{
+    const struct hlo_module *m = x->m;
+    int rc = 0;
+
+    for (uint32_t n = 0; n < hlo_at(m, id)->operand_count; n++) {
+        hlo_id o = hlo_operand(m, id, n);
+        for (uint32_t leaf = 0; leaf < hlo_shape(m, o)->leaf_count && !rc; leaf++) {
+            hlo_value goal = extract_goal(m, id, n, leaf);
+            rc = want_value(x, m->leaf_base[o] + leaf,
+                            goal == HLO_NONE ? 0 : extract_cut_of(x, goal));
         }
-        if (is_cut)
-            out |= (uint64_t)1 << dims[leaf];
     }
-    return out;
-}
-
-/* Leaf of operand n, as hlo_factors numbers them. */
-static uint32_t leaf_of_operand(const struct hlo_module *m, hlo_id id, uint32_t n)
-{
-    uint32_t leaf = 0;
-
-    for (uint32_t k = 0; k < n; k++)
-        leaf += hlo_shape(m, hlo_operand(m, id, k))->leaf_count;
-    return leaf;
-}
-
-/* How operand n of `id` is needed. */
-static uint64_t operand_cut(const struct extractor *x, hlo_id id, uint32_t n, bool is_free,
-                            uint64_t cut)
-{
-    if (x->part->cut <= 1)
-        return 0;
-    return cut_of_operand(x, id, leaf_of_operand(x->m, id, n), is_free, cut);
+    return rc;
 }
 
 static int want_operands(struct extractor *x, hlo_id id, bool is_free, uint64_t cut)
 {
     const struct hlo_module *m = x->m;
-    int rc = x->part->cut > 1 ? hlo_factors_of(m, id, &x->factors, x->e) : 0;
 
-    if (rc)
-        return rc;
-    for (uint32_t n = 0; n < hlo_at(m, id)->operand_count; n++) {
+    if (hlo_extract_holds(m, id))
+        return want_held_operands(x, id);
+    int rc = x->part->cut > 1 ? hlo_factors_of(m, id, &x->factors, x->e) : 0;
+    for (uint32_t n = 0; n < hlo_at(m, id)->operand_count && !rc; n++) {
         hlo_id o = hlo_operand(m, id, n);
-        if (!is_array(hlo_shape(m, o)))
-            return refuse_instruction(x, id, "it takes a tuple");
-        hlo_value v = hlo_extract_source(m, m->leaf_base[o]);
-        if (x->part->is_free[v] && !is_input(x, v))
-            rc = want(x, m->value_instruction[v], operand_cut(x, id, n, is_free, cut));
-        if (rc)
-            return rc;
+        if (!extract_is_array(hlo_shape(m, o)))
+            return extract_refuse(x, id, "it takes a tuple");
+        rc = want_value(x, m->leaf_base[o], extract_operand_cut(x, id, n, is_free, cut));
     }
-    return 0;
+    return rc;
 }
 
-/* Users come after what they use. */
+static int want_root(struct extractor *x, hlo_comp c, bool is_condition)
+{
+    const struct hlo_module *m = x->m;
+    hlo_id root = m->computations[c].root;
+    int rc = 0;
+
+    for (hlo_value v = m->leaf_base[root]; v < m->leaf_base[root + 1] && !rc; v++) {
+        hlo_value goal = m->leaf_base[x->holder[c]] + hlo_value_leaf(m, v);
+        rc = want_value(x, v, is_condition ? 0 : extract_cut_of(x, goal));
+    }
+    return rc;
+}
+
+/* The computations that `id`, which is copied, names. */
+static int mark_called(struct extractor *x, hlo_id id, bool holds)
+{
+    int rc = 0;
+
+    for (uint32_t n = 0; n < hlo_at(x->m, id)->called_count && !rc; n++) {
+        hlo_comp c = hlo_called(x->m, id, n);
+        if (!holds) {
+            x->is_called[c] = CALLED_APPLIED;
+            continue;
+        }
+        if (x->m->computations[c].caller_count != 1)
+            return extract_refuse(x, id, "others run its computations too");
+        x->is_called[c] = CALLED_HELD;
+        x->holder[c] = id;
+        rc = want_root(x, c, hlo_at(x->m, id)->opcode == HLO_OP_WHILE && n == 1);
+    }
+    return rc;
+}
+
+/* Tuples, their elements and barriers are looked through, parameters come from outside. */
+static bool is_passed_on(const struct hlo_module *m, hlo_id id)
+{
+    const struct hlo_instruction *i = hlo_at(m, id);
+
+    return i->opcode == HLO_OP_PARAMETER || i->opcode == HLO_OP_TUPLE ||
+           i->opcode == HLO_OP_GET_TUPLE_ELEMENT ||
+           (i->opcode == HLO_OP_OPT_BARRIER && i->operand_count == 1);
+}
+
+/* It is copied as it is, not as uses want it. */
+static bool is_copied_once(const struct extractor *x, hlo_id id)
+{
+    bool is_kept = hlo_at(x->m, id)->computation == x->m->entry ? x->part->is_kept[id]
+                                                                : !is_passed_on(x->m, id);
+
+    return is_kept && !makes_free(x, id);
+}
+
+static int want_of(struct extractor *x, hlo_id id)
+{
+    bool once = is_copied_once(x, id);
+    int rc = once ? want_operands(x, id, false, 0) : 0;
+
+    for (uint32_t n = x->first[id]; n && !rc; n = x->wanted[n - 1].next)
+        rc = want_operands(x, id, true, x->wanted[n - 1].cut);
+    if (!rc && (once || x->first[id]))
+        rc = mark_called(x, id, hlo_extract_holds(x->m, id));
+    return rc;
+}
+
+/* Users come after what they use, callers after what they call. */
 static int want_all(struct extractor *x)
 {
-    const struct hlo_computation *c = &x->m->computations[x->m->entry];
     int rc = 0;
 
-    for (uint32_t n = 0; n < x->part->outputs; n++) {
-        hlo_value v = x->part->output[n];
-        if (x->part->is_free[v] && !is_input(x, v))
-            rc = want(x, x->m->value_instruction[v], 0);
-        if (rc)
-            return rc;
-    }
-    for (hlo_id id = c->first + c->count; id-- > c->first;) {
-        if (x->part->is_kept[id] && !makes_free(x, id))
-            rc = want_operands(x, id, false, 0);
-        if (rc)
-            return rc;
-        for (uint32_t n = x->first[id]; n; n = x->wanted[n - 1].next) {
-            rc = want_operands(x, id, true, x->wanted[n - 1].cut);
-            if (rc)
-                return rc;
-        }
-    }
-    return 0;
-}
-
-/* ---- computations that are applied ---- */
-
-static void mark_called(struct extractor *x, hlo_id id)
-{
-    for (uint32_t n = 0; n < hlo_at(x->m, id)->called_count; n++)
-        x->is_called[hlo_called(x->m, id, n)] = true;
-}
-
-static int add_draft(struct extractor *x, const struct hlo_draft *d, hlo_value of, hlo_id *out)
-{
-    if (!mem_grow(&x->of, &x->of_room, x->of_count, 1))
-        return err_no_memory(x->e, MEMORY_FOR);
-    int rc = hlo_build_instruction(x->b, d, out, x->e);
-    if (rc)
-        return rc;
-    hlo_builder_at(x->b, *out)->line = *out; /* survives the sorting of finish */
-    x->of[x->of_count++] = of;
-    return 0;
-}
-
-static int set_called(struct extractor *x, hlo_id id, struct hlo_draft *d)
-{
-    d->called_count = hlo_at(x->m, id)->called_count;
-    if (!mem_grow(&x->called, &x->called_room, 0, (size_t)d->called_count + 1))
-        return err_no_memory(x->e, MEMORY_FOR);
-    for (uint32_t n = 0; n < d->called_count; n++)
-        x->called[n] = x->computation[hlo_called(x->m, id, n)];
-    d->called = x->called;
-    return 0;
-}
-
-static struct hlo_draft draft_of(const struct extractor *x, hlo_id id)
-{
-    const struct hlo_instruction *i = hlo_at(x->m, id);
-    const struct hlo_text *literal = &x->m->literals[i->literal];
-    struct hlo_draft d = {.opcode = i->opcode,
-                          .name = hlo_name(x->m, id),
-                          .name_size = (uint32_t)strlen(hlo_name(x->m, id)),
-                          .number = i->number,
-                          .at = SIZE_MAX};
-
-    if (i->literal) {
-        d.literal = literal->text;
-        d.literal_size = literal->size;
-    }
-    return d;
-}
-
-/* Attributes but those that speak of splits and of the source. */
-static int set_attrs(struct extractor *x, hlo_id id, struct hlo_draft *d, struct hlo_attr *list,
-                     uint32_t room)
-{
-    const struct hlo_instruction *i = hlo_at(x->m, id);
-    const struct hlo_attr *attrs = x->m->attr_pool + i->attrs;
-
-    d->attrs = list;
-    for (uint32_t n = 0; n < i->attr_count; n++) {
-        if (attrs[n].key == HLO_ATTR_SHARDING || attrs[n].key == HLO_ATTR_METADATA ||
-            attrs[n].key == HLO_ATTR_ORIGIN)
-            continue;
-        if (d->attr_count == room)
-            return refuse_instruction(x, id, "it has too many attributes");
-        list[d->attr_count++] = attrs[n];
-    }
-    return 0;
-}
-
-static int copy_shape(struct extractor *x, hlo_shape_id id, hlo_shape_id *out)
-{
-    const struct hlo_shape *s = &x->m->shapes[id];
-    hlo_shape_id parts[TUPLE_MOST];
-
-    if (s->part_count > TUPLE_MOST)
-        return err_set(x->e, ERR_INPUT, "a tuple of %u in a called computation", s->part_count);
-    for (uint32_t n = 0; n < s->part_count; n++) {
-        int rc = !is_array(&x->m->shapes[s->parts[n]])
-                     ? err_set(x->e, ERR_INPUT, "a tuple of tuples in a called computation")
-                     : copy_shape(x, s->parts[n], &parts[n]);
-        if (rc)
-            return rc;
-    }
-    struct hlo_shape_draft draft = draft_of_shape(s, s->dims, parts);
-    return hlo_build_shape(x->b, &draft, out, x->e);
-}
-
-static int copy_computation(struct extractor *x, hlo_comp from)
-{
-    const struct hlo_computation *c = &x->m->computations[from];
-    int rc = hlo_build_computation(x->b, c->name, strlen(c->name), &x->computation[from], x->e);
-    hlo_id base = HLO_NONE;
-
-    for (hlo_id id = c->first; id < c->first + c->count; id++) {
-        if (rc)
-            return rc;
-        struct hlo_attr attrs[32];
-        struct hlo_draft d = draft_of(x, id);
-        hlo_id made = HLO_NONE;
-        d.computation = x->computation[from];
-        d.is_root = id == c->root;
-        d.operand_count = hlo_at(x->m, id)->operand_count;
-        if (!mem_grow(&x->operands, &x->operand_room, 0, (size_t)d.operand_count + 1))
-            return err_no_memory(x->e, MEMORY_FOR);
-        for (uint32_t n = 0; n < d.operand_count; n++)
-            x->operands[n] = base + (hlo_operand(x->m, id, n) - c->first);
-        d.operands = x->operands;
-        rc = copy_shape(x, hlo_at(x->m, id)->shape, &d.shape);
-        rc = rc ? rc : set_called(x, id, &d);
-        rc = rc ? rc : set_attrs(x, id, &d, attrs, sizeof attrs / sizeof *attrs);
-        rc = rc ? rc : add_draft(x, &d, HLO_NONE, &made);
-        base = id == c->first ? made : base;
+    for (uint32_t n = 0; n < x->part->outputs && !rc; n++)
+        rc = want_value(x, x->part->output[n], 0);
+    for (hlo_id id = x->m->count; id-- > 0 && !rc;) {
+        hlo_comp c = hlo_at(x->m, id)->computation;
+        if (c == x->m->entry || x->is_called[c] == CALLED_HELD)
+            rc = want_of(x, id);
+        else if (x->is_called[c] == CALLED_APPLIED)
+            rc = mark_called(x, id, false);
     }
     return rc;
 }
 
-/* Callees come before callers. */
-static int copy_computations(struct extractor *x)
-{
-    const struct hlo_module *m = x->m;
-    const struct hlo_computation *entry = &m->computations[m->entry];
-    int rc = 0;
-
-    for (hlo_id id = entry->first; id < entry->first + entry->count; id++)
-        if (x->part->is_kept[id] || x->first[id])
-            mark_called(x, id);
-    for (hlo_comp c = m->computation_count; c-- > 0;)
-        for (hlo_id id = m->computations[c].first;
-             x->is_called[c] && id < m->computations[c].first + m->computations[c].count; id++)
-            mark_called(x, id);
-    for (hlo_comp c = 0; c < m->computation_count; c++) {
-        rc = x->is_called[c] ? copy_computation(x, c) : 0;
-        if (rc)
-            return rc;
-    }
-    return 0;
-}
-
-/* ---- attributes that name sizes ---- */
-
-static int keep_text(struct extractor *x, struct str *text, struct hlo_attr *out)
-{
-    struct arena *arena = &hlo_builder_module(x->b)->arena;
-    char *copy = text->failed ? NULL : arena_text(arena, text->text, text->size);
-
-    if (copy) {
-        out->text = copy;
-        out->size = (uint32_t)text->size;
-    }
-    str_release(text);
-    return copy ? 0 : err_no_memory(x->e, MEMORY_FOR);
-}
-
-/* Sizes along `whole`, where a size that was the whole dim is the new whole one. A gather that
- * takes less goes by rows of the batch, each by itself. */
-static int cut_sizes(struct extractor *x, hlo_id id, const struct hlo_shape *whole, uint64_t cut,
-                     struct hlo_attr *a)
-{
-    int64_t sizes[HLO_RANK_MAX];
-    size_t count;
-    struct str text = {0};
-
-    if (!hlo_parse_ints(a->text, a->size, sizes, HLO_RANK_MAX, &count) || count != whole->rank)
-        return refuse_instruction(x, id, "its sizes cannot be read");
-    for (uint32_t d = 0; d < count; d++) {
-        if (cut >> d & 1 && sizes[d] == whole->dims[d])
-            sizes[d] /= x->part->cut;
-        else if (cut >> d & 1 && a->key == HLO_ATTR_DYNAMIC_SLICE_SIZES)
-            return refuse_instruction(x, id,
-                                      "it takes a part of a dim that is cut into micro-batches");
-        str_add(&text, d ? "," : "{");
-        str_add_int(&text, sizes[d]);
-    }
-    str_add(&text, count ? "}" : "{}");
-    return keep_text(x, &text, a);
-}
-
-static int cut_slices(struct extractor *x, hlo_id id, const struct hlo_shape *whole, uint64_t cut,
-                      struct hlo_attr *a)
-{
-    int64_t part[HLO_RANK_MAX][3];
-    size_t count;
-    struct str text = {0};
-
-    if (!hlo_parse_slices(a->text, a->size, part, HLO_RANK_MAX, &count) || count != whole->rank)
-        return refuse_instruction(x, id, "its slices cannot be read");
-    for (uint32_t d = 0; d < count; d++) {
-        bool is_whole = part[d][0] == 0 && part[d][1] == whole->dims[d] && part[d][2] == 1;
-        if (cut >> d & 1 && !is_whole)
-            return refuse_instruction(x, id,
-                                      "it takes a part of a dim that is cut into micro-batches");
-        if (cut >> d & 1)
-            part[d][1] /= x->part->cut;
-        str_format(&text, "%s[%lld:%lld:%lld]", d ? ", " : "{", (long long)part[d][0],
-                   (long long)part[d][1], (long long)part[d][2]);
-    }
-    str_add(&text, count ? "}" : "{}");
-    return keep_text(x, &text, a);
-}
-
-static int cut_attrs(struct extractor *x, hlo_id id, bool is_free, uint64_t cut,
-                     struct hlo_draft *d, struct hlo_attr *list)
-{
-    const struct hlo_module *m = x->m;
-    hlo_id o = d->operand_count ? hlo_operand(m, id, 0) : HLO_NONE;
-    hlo_value v = o == HLO_NONE ? HLO_NONE : hlo_extract_source(m, m->leaf_base[o]);
-    int rc = 0;
-
-    if (x->part->cut <= 1)
-        return 0;
-    if (d->opcode == HLO_OP_CONSTANT && cut && d->literal_size && d->literal[0] == '{')
-        return refuse_instruction(x, id,
-                                  "a constant with values of its own is cut into micro-batches");
-    for (uint32_t n = 0; n < d->attr_count; n++) {
-        uint64_t of = v == HLO_NONE         ? 0
-                      : x->part->is_free[v] ? operand_cut(x, id, 0, is_free, cut)
-                                            : cut_of(x, v);
-        if (list[n].key == HLO_ATTR_SLICE && of)
-            rc = cut_slices(x, id, hlo_value_shape(m, v), of, &list[n]);
-        else if ((list[n].key == HLO_ATTR_DYNAMIC_SLICE_SIZES ||
-                  list[n].key == HLO_ATTR_SLICE_SIZES) &&
-                 of)
-            rc = cut_sizes(x, id, hlo_value_shape(m, v), of, &list[n]);
-        if (rc)
-            return rc;
-    }
-    return rc;
-}
-
-/* ---- the entry ---- */
+/* ---- instructions ---- */
 
 enum { NAME_ROOM = 600 };
 
@@ -501,7 +212,7 @@ static int add_copy_of_input(struct extractor *x, hlo_value v, const char *input
 {
     char name[NAME_ROOM];
     hlo_id parameter = x->made[v];
-    struct hlo_draft d = {.computation = x->entry,
+    struct hlo_draft d = {.computation = x->at,
                           .opcode = HLO_OP_COPY,
                           .operands = &parameter,
                           .operand_count = 1,
@@ -510,7 +221,7 @@ static int add_copy_of_input(struct extractor *x, hlo_value v, const char *input
                           .name_size = (uint32_t)strlen(name),
                           .at = SIZE_MAX};
 
-    return add_draft(x, &d, v, &x->made[v]);
+    return extract_add_draft(x, &d, v, &x->made[v]);
 }
 
 static int add_inputs(struct extractor *x)
@@ -524,7 +235,7 @@ static int add_inputs(struct extractor *x)
             return rc;
         hlo_value v = x->part->input[n];
         hlo_id id = m->value_instruction[v];
-        struct hlo_draft d = {.computation = x->entry,
+        struct hlo_draft d = {.computation = x->at,
                               .opcode = HLO_OP_PARAMETER,
                               .name = hlo_name(m, id),
                               .number = n,
@@ -534,43 +245,55 @@ static int add_inputs(struct extractor *x)
             d.name = fresh_name(x, d.name, leaf, name);
         }
         d.name_size = (uint32_t)strlen(d.name);
-        rc = build_array(x, id, hlo_value_shape(m, v), x->part->is_free[v] ? 0 : cut_of(x, v),
-                         &d.shape);
-        rc = rc ? rc : add_draft(x, &d, v, &x->made[v]);
+        if (x->part->is_free[v] && x->part->input_cut)
+            x->made_cut[v] = x->part->input_cut[n];
+        rc = extract_build_array(x, id, hlo_value_shape(m, v),
+                                 x->made_cut[v] | extract_cut_of(x, v), &d.shape);
+        rc = rc ? rc : extract_add_draft(x, &d, v, &x->made[v]);
         if (x->part->is_copied && x->part->is_copied[v])
             rc = rc ? rc : add_copy_of_input(x, v, d.name);
     }
     return rc;
 }
 
-/* An element of a tuple that is made here. */
-static int add_element(struct extractor *x, hlo_value v, hlo_id of, hlo_id *out)
-{
-    const struct hlo_module *m = x->m;
-    struct hlo_draft d = {.computation = x->entry,
-                          .opcode = HLO_OP_GET_TUPLE_ELEMENT,
-                          .operands = &of,
-                          .operand_count = 1,
-                          .number = hlo_value_leaf(m, v),
-                          .at = SIZE_MAX};
-    int rc = build_array(x, m->value_instruction[v], hlo_value_shape(m, v),
-                         x->part->is_free[v] ? 0 : cut_of(x, v), &d.shape);
-
-    return rc ? rc : add_draft(x, &d, v, out);
-}
-
-/* The instruction that gives `v`, a free one with these dims cut. */
-static int find_made(struct extractor *x, hlo_id user, hlo_value v, uint64_t cut, hlo_id *out)
+int extract_find_made(struct extractor *x, hlo_id user, hlo_value v, uint64_t cut, hlo_id *out)
 {
     hlo_id id = x->m->value_instruction[v];
 
     *out = x->made[v];
+    if (*out != HLO_NONE && x->part->is_free[v] && x->made_cut[v] != cut)
+        return extract_refuse(x, user,
+                              "a loop or another module gives what it reads in another size");
     for (uint32_t n = x->first[id]; n && *out == HLO_NONE; n = x->wanted[n - 1].next)
         if (x->wanted[n - 1].cut == cut)
             *out = x->wanted[n - 1].made;
     if (*out == HLO_NONE)
-        return refuse_instruction(x, user, "something it reads is not there");
+        return extract_refuse(x, user, "something it reads is not there");
     return 0;
+}
+
+/* The operands of a copy of `id`, which is free and cut so, or not free. */
+static int find_operands(struct extractor *x, hlo_id id, bool is_free, uint64_t cut,
+                         struct hlo_draft *d)
+{
+    const struct hlo_module *m = x->m;
+    bool holds = hlo_extract_holds(m, id);
+    int rc = x->part->cut > 1 && !holds ? hlo_factors_of(m, id, &x->factors, x->e) : 0;
+
+    d->operand_count = hlo_at(m, id)->operand_count;
+    if (!rc && !mem_grow(&x->operands, &x->operand_room, 0, (size_t)d->operand_count + 1))
+        rc = err_no_memory(x->e, EXTRACT_MEMORY);
+    for (uint32_t n = 0; n < d->operand_count && !rc; n++) {
+        if (holds) {
+            rc = extract_held_operand(x, id, n, &x->operands[n]);
+            continue;
+        }
+        hlo_value v = hlo_extract_source(m, m->leaf_base[hlo_operand(m, id, n)]);
+        uint64_t of = x->part->is_free[v] ? extract_operand_cut(x, id, n, is_free, cut) : 0;
+        rc = extract_find_made(x, id, v, of, &x->operands[n]);
+    }
+    d->operands = x->operands;
+    return rc;
 }
 
 static int add_copy(struct extractor *x, hlo_id id, bool is_free, uint64_t cut, bool renames,
@@ -578,80 +301,92 @@ static int add_copy(struct extractor *x, hlo_id id, bool is_free, uint64_t cut, 
 {
     const struct hlo_module *m = x->m;
     struct hlo_attr attrs[64];
-    struct hlo_draft d = draft_of(x, id);
+    struct hlo_draft d = extract_draft_of(x, id);
     char name[NAME_ROOM], suffix[24];
-    int rc = x->part->cut > 1 ? hlo_factors_of(m, id, &x->factors, x->e) : 0;
+    hlo_value first = m->leaf_base[id];
 
-    d.computation = x->entry;
+    d.computation = x->at;
     if (renames) {
         snprintf(suffix, sizeof suffix, ".cut%llu", (unsigned long long)cut);
         d.name = fresh_name(x, d.name, suffix, name);
         d.name_size = (uint32_t)strlen(name);
     }
-    d.operand_count = hlo_at(m, id)->operand_count;
-    if (rc)
-        return rc;
-    if (!mem_grow(&x->operands, &x->operand_room, 0, (size_t)d.operand_count + 1))
-        return err_no_memory(x->e, MEMORY_FOR);
-    for (uint32_t n = 0; n < d.operand_count; n++) {
-        hlo_value v = hlo_extract_source(m, m->leaf_base[hlo_operand(m, id, n)]);
-        uint64_t of =
-            x->part->is_free[v] && x->part->cut > 1 ? operand_cut(x, id, n, is_free, cut) : 0;
-        rc = find_made(x, id, v, of, &x->operands[n]);
-        if (rc)
-            return rc;
-    }
-    d.operands = x->operands;
-    rc = rc ? rc : build_shape(x, id, is_free, cut, &d.shape);
-    rc = rc ? rc : set_called(x, id, &d);
-    rc = rc ? rc : set_attrs(x, id, &d, attrs, sizeof attrs / sizeof *attrs);
+    int rc = find_operands(x, id, is_free, cut, &d);
+    rc = rc ? rc : extract_build_shape(x, id, hlo_shape(m, id), first, cut, &d.shape);
+    rc = rc ? rc : extract_set_called(x, id, &d);
+    rc = rc ? rc : extract_set_attrs(x, id, &d, attrs, sizeof attrs / sizeof *attrs);
     rc =
-        rc ? rc : cut_attrs(x, id, is_free, is_free ? cut : cut_of(x, m->leaf_base[id]), &d, attrs);
-    return rc ? rc : add_draft(x, &d, m->leaf_base[id], out);
+        rc ? rc
+           : extract_cut_attrs(x, id, is_free, is_free ? cut : extract_cut_of(x, first), &d, attrs);
+    return rc ? rc : extract_add_draft(x, &d, first, out);
 }
 
 static int add_kept(struct extractor *x, hlo_id id)
 {
-    const struct hlo_module *m = x->m;
     hlo_id made;
-    int rc = 0;
+    int rc = add_copy(x, id, false, 0, false, &made);
 
-    if (hlo_at(m, id)->opcode == HLO_OP_WHILE || hlo_at(m, id)->opcode == HLO_OP_CONDITIONAL)
-        return refuse_instruction(x, id, "it is a loop or a branch");
-    rc = add_copy(x, id, false, 0, false, &made);
-    if (rc)
-        return rc;
-    if (is_array(hlo_shape(m, id))) {
-        x->made[m->leaf_base[id]] = made;
-        return 0;
-    }
-    for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++) {
-        rc = add_element(x, v, made, &x->made[v]);
-        if (rc)
-            return rc;
-    }
-    return 0;
+    return rc ? rc : extract_add_elements(x, id, made);
 }
 
 static int add_free(struct extractor *x, hlo_id id)
 {
+    int rc = 0;
 
-    if (!is_array(hlo_shape(x->m, id)))
-        return refuse_instruction(x, id, "it makes a tuple from nothing");
-    for (uint32_t n = x->first[id]; n; n = x->wanted[n - 1].next) {
-        hlo_id made;
-        int rc = add_copy(x, id, true, x->wanted[n - 1].cut, x->wanted[n - 1].next != 0, &made);
-        if (rc)
-            return rc;
-        x->wanted[n - 1].made = made;
+    for (uint32_t n = x->first[id]; n && !rc; n = x->wanted[n - 1].next) {
+        rc = add_copy(x, id, true, x->wanted[n - 1].cut, x->wanted[n - 1].next != 0,
+                      &x->wanted[n - 1].made);
+        if (!rc && !extract_is_array(hlo_shape(x->m, id)))
+            rc = extract_add_elements(x, id, x->wanted[n - 1].made);
     }
-    return 0;
+    return rc;
+}
+
+static int add_computation(struct extractor *x, hlo_comp from)
+{
+    const struct hlo_computation *c = &x->m->computations[from];
+    int rc = 0;
+
+    for (hlo_id id = c->first; id < c->first + c->count && !rc; id++) {
+        if (hlo_at(x->m, id)->opcode == HLO_OP_PARAMETER && from != x->m->entry)
+            rc = extract_add_parameter(x, id);
+        else if (x->first[id])
+            rc = add_free(x, id);
+        else if (is_copied_once(x, id))
+            rc = add_kept(x, id);
+    }
+    return rc;
+}
+
+static int add_held(struct extractor *x, hlo_comp from)
+{
+    const struct hlo_computation *c = &x->m->computations[from];
+    int rc = hlo_build_computation(x->b, c->name, strlen(c->name), &x->computation[from], x->e);
+
+    x->at = x->computation[from];
+    x->is_annotated = hlo_at(x->m, x->holder[from])->opcode != HLO_OP_FUSION;
+    rc = rc ? rc : add_computation(x, from);
+    return rc ? rc : extract_held_root(x, from);
+}
+
+/* Callees come before callers. */
+static int add_called(struct extractor *x)
+{
+    int rc = 0;
+
+    for (hlo_comp c = 0; c < x->m->computation_count && !rc; c++) {
+        if (x->is_called[c] == CALLED_HELD)
+            rc = add_held(x, c);
+        else if (x->is_called[c] == CALLED_APPLIED)
+            rc = extract_copy_applied(x, c);
+    }
+    return rc;
 }
 
 static int add_root(struct extractor *x)
 {
     hlo_shape_id *parts = mem_try((size_t)x->part->outputs + 1, sizeof *parts);
-    struct hlo_draft d = {.computation = x->entry,
+    struct hlo_draft d = {.computation = x->at,
                           .opcode = HLO_OP_TUPLE,
                           .is_root = true,
                           .operand_count = x->part->outputs,
@@ -660,10 +395,10 @@ static int add_root(struct extractor *x)
     int rc = 0;
 
     if (!parts || !mem_grow(&x->operands, &x->operand_room, 0, (size_t)x->part->outputs + 1))
-        rc = err_no_memory(x->e, MEMORY_FOR);
+        rc = err_no_memory(x->e, EXTRACT_MEMORY);
     for (uint32_t n = 0; n < x->part->outputs && !rc; n++) {
         hlo_value v = x->part->output[n];
-        rc = find_made(x, x->m->value_instruction[v], v, 0, &x->operands[n]);
+        rc = extract_find_made(x, x->m->value_instruction[v], v, 0, &x->operands[n]);
         if (rc)
             break;
         parts[n] = hlo_builder_at(x->b, x->operands[n])->shape;
@@ -672,25 +407,18 @@ static int add_root(struct extractor *x)
         .type = HLO_TUPLE, .parts = parts, .part_count = x->part->outputs};
     d.operands = x->operands;
     rc = rc ? rc : hlo_build_shape(x->b, &draft, &d.shape, x->e);
-    rc = rc ? rc : add_draft(x, &d, HLO_NONE, &made);
+    rc = rc ? rc : extract_add_draft(x, &d, HLO_NONE, &made);
     free(parts);
     return rc;
 }
 
 static int add_entry(struct extractor *x)
 {
-    const struct hlo_computation *c = &x->m->computations[x->m->entry];
-    int rc = hlo_build_computation(x->b, "main", 4, &x->entry, x->e);
+    int rc = hlo_build_computation(x->b, "main", 4, &x->at, x->e);
 
+    x->is_annotated = true;
     rc = rc ? rc : add_inputs(x);
-    for (hlo_id id = c->first; id < c->first + c->count; id++) {
-        if (rc)
-            return rc;
-        if (x->first[id])
-            rc = add_free(x, id);
-        else if (x->part->is_kept[id] && !makes_free(x, id))
-            rc = add_kept(x, id);
-    }
+    rc = rc ? rc : add_computation(x, x->m->entry);
     return rc ? rc : add_root(x);
 }
 
@@ -703,10 +431,13 @@ static int prepare_extractor(struct extractor *x)
     x->b = hlo_builder_new(NULL, 0, 0);
     x->computation = mem_try(m->computation_count, sizeof *x->computation);
     x->is_called = mem_try(m->computation_count, sizeof *x->is_called);
+    x->holder = mem_try(m->computation_count, sizeof *x->holder);
+    x->made_cut = mem_try(m->value_count, sizeof *x->made_cut);
     x->first = mem_try(m->count, sizeof *x->first);
     x->made = mem_try(m->value_count, sizeof *x->made);
-    if (!x->b || !x->computation || !x->is_called || !x->first || !x->made)
-        return err_no_memory(x->e, MEMORY_FOR);
+    if (!x->b || !x->computation || !x->is_called || !x->holder || !x->first || !x->made ||
+        !x->made_cut)
+        return err_no_memory(x->e, EXTRACT_MEMORY);
     memset(x->computation, 0xff, m->computation_count * sizeof *x->computation);
     memset(x->made, 0xff, m->value_count * sizeof *x->made);
     for (uint32_t n = 0; n < x->part->inputs; n++)
@@ -715,7 +446,7 @@ static int prepare_extractor(struct extractor *x)
     to->name = arena_text(&to->arena, x->part->name, strlen(x->part->name));
     to->file = arena_text(&to->arena, "", 0);
     to->replica_count = to->num_partitions = 1;
-    return to->name && to->file ? 0 : err_no_memory(x->e, MEMORY_FOR);
+    return to->name && to->file ? 0 : err_no_memory(x->e, EXTRACT_MEMORY);
 }
 
 static void release_extractor(struct extractor *x)
@@ -724,6 +455,8 @@ static void release_extractor(struct extractor *x)
     hlo_factors_release(&x->factors);
     free(x->computation);
     free(x->is_called);
+    free(x->holder);
+    free(x->made_cut);
     free(x->first);
     free(x->wanted);
     free(x->made);
@@ -739,13 +472,13 @@ static int finish_extractor(struct extractor *x, struct hlo_module **out, hlo_va
     struct hlo_module *to;
 
     x->b = NULL; /* finish releases it */
-    int rc = hlo_builder_finish(b, x->entry, &to, x->e);
+    int rc = hlo_builder_finish(b, x->at, &to, x->e);
     if (rc)
         return rc;
     *of = mem_try((size_t)to->count + 1, sizeof **of);
     if (!*of) {
         hlo_free(to);
-        return err_no_memory(x->e, MEMORY_FOR);
+        return err_no_memory(x->e, EXTRACT_MEMORY);
     }
     for (hlo_id id = 0; id < to->count; id++) {
         (*of)[id] = x->of[to->instructions[id].line];
@@ -759,8 +492,7 @@ int hlo_extract(const struct hlo_module *m, const struct hlo_part *part, struct 
                 hlo_value **of, struct err *e)
 {
     struct extractor x = {.m = m, .part = part, .e = e};
-    int (*const steps[])(struct extractor *) = {prepare_extractor, want_all, copy_computations,
-                                                add_entry};
+    int (*const steps[])(struct extractor *) = {prepare_extractor, want_all, add_called, add_entry};
     int rc = 0;
 
     *out = NULL;

@@ -4,7 +4,8 @@
  * root tuple. Tuples, their elements and barriers are looked through. Free values (factors.h) are
  * made anew wherever they are used. Dims may shrink: a part of the batch goes through the same
  * instructions, so every dim that is tied to it is `cut` times shorter, and each use of a free
- * value gets it in the sizes that this use needs. */
+ * value gets it in the sizes that this use needs. Loops, branches and fusions come with all that
+ * they run; what they carry that is free stays whole. */
 #ifndef AUTOMAP_HLO_MEANING_EXTRACT_H
 #define AUTOMAP_HLO_MEANING_EXTRACT_H
 
@@ -23,16 +24,22 @@ struct hlo_part {
     int64_t cut;         /* 1: all sizes stay */
     /* Dim `dim` of a value that is not free shrinks. */
     bool (*is_cut)(const void *context, hlo_value v, uint32_t dim);
+    const uint64_t *input_cut; /* [inputs] dims of a free input that shrink; NULL: none do */
     const void *context;
 };
 
 /* `*of` (from malloc, the caller frees it): for every instruction of the new module the value of
- * `m` that its first leaf stands for; HLO_NONE for the root tuple and what is in other
- * computations. ERR_INPUT naming the instruction for what cannot be taken out: it takes a tuple,
- * it is a loop or a branch, a constant with a value for every sample is cut, a slice ends inside
- * the dim that is cut. O(instructions x factors). */
+ * `m` that its first leaf stands for (of a tuple the leaves follow it); HLO_NONE for the root tuple
+ * and what is in fusions and in computations that are applied. ERR_INPUT naming the instruction for
+ * what cannot be taken out: it takes a tuple and is no loop or branch, a constant with a value for
+ * every sample is cut, a slice ends inside the dim that is cut, a free value that a loop carries is
+ * needed in parts. Every body and branch has one caller (hlo_inline). O(instructions x factors). */
 int hlo_extract(const struct hlo_module *m, const struct hlo_part *part, struct hlo_module **out,
                 hlo_value **of, struct err *e) MUST_CHECK;
+
+/* A loop, a branch, a fusion or a call: it runs computations all of whose values are values of the
+ * step. */
+bool hlo_extract_holds(const struct hlo_module *m, hlo_id id);
 
 /* The value that `v` is the same array as, by way of tuples, their elements and barriers. */
 hlo_value hlo_extract_source(const struct hlo_module *m, hlo_value v);

@@ -428,8 +428,43 @@ grep -q 'statistic of the whole batch' "$dir/err" || fail "does not name the sta
 "$automap" search "$models/decoder-scan.hlo.txt.gz" "$four" --kind hybrid --stages 2 --micro-batches 2 --plan "$dir/l.json" > /dev/null ||
     fail "no plan for decoder-scan"
 "$automap" export "$models/decoder-scan.hlo.txt.gz" "$four" --plan "$dir/l.json" --format jax > /dev/null 2> "$dir/err"
-[ $? = 4 ] || fail "writes modules of a loop"
-grep -q 'inside a loop' "$dir/err" || fail "does not name the loop"
+[ $? = 4 ] || fail "writes modules of a loop that two stages have"
+grep -q 'a while, has operations of stages 0 and 1' "$dir/err" || fail "does not name the loop"
+# Loops within a stage go with it: a recurrence and a branch; random bits wherever they are read.
+for name in dropout recurrent; do
+    loops=$src/tests/ref/stages/$name.hlo.gz
+    "$automap" search "$loops" "$four" --kind hybrid --divisibility exact --stages 2 --cut layer_2 --micro-batches 1 --dp 2 \
+        --plan "$dir/l.json" > /dev/null || fail "no plan for $name"
+    "$automap" export "$loops" "$four" --plan "$dir/l.json" --format stages -o "$dir/$name.json" || fail "no modules of $name"
+done
+"$python" - "$dir" "$automap" << 'P' || fail "loops in modules"
+import json, re, subprocess, sys
+dir, automap = sys.argv[1:]
+def look(name):
+    found = {}
+    for m in json.load(open(f"{dir}/{name}.json"))["modules"]:
+        open(f"{dir}/m.hlo", "w").write(m["hlo"])
+        r = subprocess.run([automap, "inspect", f"{dir}/m.hlo"], capture_output=True, text=True)
+        assert r.returncode == 0, (name, m["pass"], r.stderr)
+        assert not re.search(r" (while|conditional)\((?!.*sharding=)", m["hlo"]), (name, m["pass"])  # they say how they are split
+        loops = m["hlo"].count(" while("), m["hlo"].count(" conditional(")
+        key = re.search(r" = u32\[2\]\S* parameter\(", m["hlo"].split("ENTRY")[1]) is not None
+        reduced = sum(c["count"] for c in m["collectives"] if c["kind"] == "all-reduce")
+        gathered = sum(c["kind"] == "all-gather" for c in m["collectives"])
+        found[m["pass"], m["stage"]] = (*loops, key, reduced, gathered)
+    return found
+bits = look("dropout")
+for stage in (0, 1):  # a key's and a mask's loop in each of two layers, made again in both passes
+    assert bits["forward", stage][:3] == bits["backward", stage][:3] == (4, 0, True), bits
+assert not any(v[0] for k, v in bits.items() if k[0] not in ("forward", "backward")), bits
+held = look("recurrent")
+assert held["forward", 0][:2] == (1, 0) and held["backward", 0][:2] == (1, 0), held
+assert held["forward", 1][:2] == (0, 1) and held["backward", 1][1] >= 1, held
+assert held["backward", 0][3] == 2 * 4 + 2, held  # weight and bias in each of four trips, and of the other layer
+# ZeRO 1: momentum is in pieces, so each makes its piece of the update; without state nobody has to.
+assert sum(v[4] for k, v in bits.items() if k[0] == "update") == 8, bits
+assert not any(v[4] for v in held.values()), held
+P
 
 "$automap" plan "$models/mlp.hlo.txt.gz" "$c" --plan "$dir/plan.json" 2> "$dir/err" && fail "takes another model's plan"
 "$automap" search "$t5" "$c" --kind all --algo exact --no-journal --quiet > "$dir/all" || fail "kinds"

@@ -39,6 +39,10 @@ PLANS = {
                ("a100-1x8", "--uniform --stages 4 --tp 2 --micro-batches 8 --recompute --schedule 1f1b")],
     "vgg19": [("a100-1x8", "--stages 2 --micro-batches 4 --dp 4")],
     "resnet20": [("v100-1x4", "--stages 2 --micro-batches 1")],
+    "dropout": [("slow", "--stages 2 --micro-batches 1 --tp 2"), ("v100-1x4", "--stages 2 --micro-batches 1 --dp 2"),
+                ("a100-1x8", "--stages 3 --micro-batches 1 --dp 2 --recompute")],
+    "recurrent": [("slow", "--stages 2 --cut layer_2 --micro-batches 1 --tp 2"), ("v100-1x4", "--stages 2 --cut layer_2 --micro-batches 1 --dp 2 --zero 3"),
+                  ("a100-1x8", "--stages 3 --cut layer_1 --cut layer_2 --micro-batches 1 --tp 2 --recompute")],
 }
 SLOW = xla.CLUSTER.format(n=8, **xla.SPEEDS["very slow devices"])
 
@@ -131,6 +135,8 @@ def main():
                 began = time.time()
                 file = lambda x: os.path.join(folder, x)  # noqa: E731
                 model = os.path.join(a.source, "examples/models", name + ".hlo.txt.gz")
+                if not os.path.exists(model):  # small ones with loops, for this test alone
+                    model = os.path.join(a.source, "tests/ref/stages", name + ".hlo.gz")
                 with open(file("slow.yaml"), "w") as f:
                     f.write(SLOW)
                 where = [model, file("slow.yaml") if cluster == "slow" else

@@ -1,6 +1,9 @@
 /* A part of a module as a module of its own: what its instructions are called. */
 #include "hlo/load.h"
 #include "hlo/meaning/extract.h"
+#include "hlo/meaning/factors.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
 #include "hlo/support/mem.h"
 
 #include <setjmp.h>
@@ -70,9 +73,99 @@ static void every_input_and_copy_has_its_name(void **state)
     hlo_free(m);
 }
 
+/* A loop of three trips over the batch, a branch and a sum: taken out for a third of the batch. */
+static const char held[] =
+    "HloModule m\n"
+    "add {\n  l = f32[] parameter(0)\n  r = f32[] parameter(1)\n  ROOT s = f32[] add(l, r)\n}\n"
+    "body {\n  b = (s32[], f32[6,4], f32[4]) parameter(0)\n"
+    "  i = s32[] get-tuple-element(b), index=0\n  one = s32[] constant(1)\n"
+    "  j = s32[] add(i, one)\n  x = f32[6,4] get-tuple-element(b), index=1\n"
+    "  c1 = f32[] constant(1)\n  ones = f32[6,4] broadcast(c1), dimensions={}\n  y = f32[6,4] "
+    "add(x, ones)\n"
+    "  z = f32[4] get-tuple-element(b), index=2\n"
+    "  ROOT bt = (s32[], f32[6,4], f32[4]) tuple(j, y, z)\n}\n"
+    "until {\n  u = (s32[], f32[6,4], f32[4]) parameter(0)\n"
+    "  k = s32[] get-tuple-element(u), index=0\n  most = s32[] constant(3)\n"
+    "  ROOT less = pred[] compare(k, most), direction=LT\n}\n"
+    "yes {\n  yp = f32[6,4] parameter(0)\n  ROOT yn = f32[6,4] negate(yp)\n}\n"
+    "no {\n  ROOT np = f32[6,4] parameter(0)\n}\n"
+    "ENTRY e {\n  p = f32[6,4] parameter(0)\n  q = f32[4] parameter(1)\n"
+    "  if = pred[] parameter(2)\n  from = s32[] constant(0)\n"
+    "  t = (s32[], f32[6,4], f32[4]) tuple(from, p, q)\n"
+    "  w = (s32[], f32[6,4], f32[4]) while(t), condition=until, body=body\n"
+    "  got = f32[6,4] get-tuple-element(w), index=1\n"
+    "  c = f32[6,4] conditional(if, got, got), true_computation=yes, false_computation=no\n"
+    "  zero = f32[] constant(0)\n"
+    "  ROOT sum = f32[4] reduce(c, zero), dimensions={0}, to_apply=add\n}\n";
+
+static bool cuts_six(const void *context, hlo_value v, uint32_t dim)
+{
+    const struct hlo_module *m = context;
+
+    return hlo_value_shape(m, v)->dims[dim] == 6;
+}
+
+static void loops_and_branches_come_whole(void **state)
+{
+    struct hlo_module *m = NULL, *made = NULL;
+    struct err e = {0};
+
+    (void)state;
+    if (hlo_load_memory("test", held, strlen(held), NULL, &m, &e))
+        fail_msg("%s", e.what);
+    bool *is_kept = mem_alloc(m->count), *is_free = mem_alloc(m->value_count);
+    memset(is_kept, 0, m->count);
+    if (hlo_free_values(m, is_free, &e))
+        fail_msg("%s", e.what);
+    hlo_value input[] = {m->leaf_base[hlo_find(m, "p")], m->leaf_base[hlo_find(m, "q")],
+                         m->leaf_base[hlo_find(m, "if")]},
+              output = m->leaf_base[hlo_find(m, "sum")], *of = NULL;
+    is_kept[hlo_find(m, "w")] = is_kept[hlo_find(m, "c")] = is_kept[hlo_find(m, "sum")] = true;
+    struct hlo_part part = {.name = "part",
+                            .is_kept = is_kept,
+                            .input = input,
+                            .inputs = 3,
+                            .output = &output,
+                            .outputs = 1,
+                            .is_free = is_free,
+                            .cut = 3,
+                            .is_cut = cuts_six,
+                            .context = m};
+    if (hlo_extract(m, &part, &made, &of, &e))
+        fail_msg("%s", e.what);
+    hlo_id w = hlo_find(made, "w"), y = hlo_find(made, "y"), root;
+    assert_int_equal(hlo_at(made, w)->opcode, HLO_OP_WHILE);
+    assert_int_equal(hlo_shape(made, w)->leaf_count, 3);
+    root = made->computations[hlo_called(made, w, 0)].root;
+    assert_int_equal(hlo_shape(made, root)->leaf_count, 3);
+    /* a third of the batch everywhere, in what is made from nothing too; the rest as it was */
+    assert_int_equal(hlo_value_shape(made, made->leaf_base[w] + 1)->dims[0], 2);
+    assert_int_equal(hlo_value_shape(made, made->leaf_base[w] + 2)->dims[0], 4);
+    assert_int_equal(hlo_shape(made, y)->dims[0], 2);
+    assert_int_equal(hlo_shape(made, hlo_operand(made, y, 1))->dims[0], 2);
+    assert_int_equal(hlo_shape(made, hlo_find(made, "yn"))->dims[0], 2);
+    assert_int_equal(hlo_trip_count(made, w), 3);
+    /* what it stands for: inside too, but not in a reducer */
+    assert_int_equal(of[y], m->leaf_base[hlo_find(m, "y")]);
+    assert_int_equal(of[root], m->leaf_base[hlo_find(m, "bt")]);
+    assert_int_equal(of[hlo_find(made, "s")], HLO_NONE);
+    free(of);
+    of = NULL;
+    hlo_free(made);
+
+    /* `from` is free: what a loop carries so is whole, wherever it is read */
+    is_free[m->leaf_base[hlo_find(m, "w")] + 1] = true;
+    assert_int_equal(hlo_extract(m, &part, &made, &of, &e), ERR_INPUT);
+    assert_non_null(strstr(e.what, "in another size"));
+    free(is_kept);
+    free(is_free);
+    hlo_free(m);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_input_and_copy_has_its_name)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_input_and_copy_has_its_name),
+                                       cmocka_unit_test(loops_and_branches_come_whole)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,83 @@
+"""Small training steps with loops, for modules of stages: models.py FOLDER writes dropout.hlo, recurrent.hlo and stack.hlo.
+
+dropout: random bits (threefry, a loop in JAX) in every layer. recurrent: a loop over time inside of one layer, and a branch.
+stack: the layers themselves in a loop. Needs jax 0.10."""
+import os
+import sys
+
+import jax
+import jax.numpy as jnp
+
+LAYERS, BATCH, WIDTH, TIME = 4, 16, 32, 4
+KEY = jax.ShapeDtypeStruct((2,), jnp.uint32)
+
+
+def array(*dims, kind=jnp.float32):
+    return jax.ShapeDtypeStruct(dims, kind)
+
+
+def dense(p, x):
+    return x @ p["kernel"] + p["bias"]
+
+
+def weights(n=None):
+    lead = () if n is None else (n,)
+    return {"kernel": array(*lead, WIDTH, WIDTH), "bias": array(*lead, WIDTH)}
+
+
+def trained(loss):
+    """Momentum; of the recurrence none, so that no state is there to be held in pieces."""
+    decay = 0.0 if loss is recurrent else 0.9
+
+    def train_step(params, state, *data):
+        value, grads = jax.value_and_grad(loss)(params, *data)
+        if decay:
+            grads = state = jax.tree.map(lambda v, g: decay * v + g, state, grads)
+        return jax.tree.map(lambda p, g: p - 0.1 * g, params, grads), state, value
+    return train_step
+
+
+def dropout(params, x, y, key):
+    for n in range(LAYERS):
+        with jax.named_scope(f"layer_{n}"):
+            keep = jax.random.bernoulli(jax.random.fold_in(key, n), 0.9, x.shape)
+            x = jnp.where(keep, jnp.tanh(dense(params[f"layer_{n}"], x)) / 0.9, 0.0)
+    return jnp.mean((x - y) ** 2)
+
+
+def recurrent(params, x, y):
+    for n in range(LAYERS):
+        with jax.named_scope(f"layer_{n}"):
+            p = params[f"layer_{n}"]
+            if n == 1:
+                h, _ = jax.lax.scan(lambda h, _: (jnp.tanh(dense(p, h) + x), None), jnp.zeros_like(x), None, length=TIME)
+                x = x + h
+            elif n == 2:
+                x = jax.lax.cond(p["bias"][0] > 0, lambda x: jnp.tanh(dense(p, x)), lambda x: dense(p, jnp.sin(x)), x)
+            else:
+                x = jnp.tanh(dense(p, x))
+    return jnp.mean((x - y) ** 2)
+
+
+def stack(params, x, y):
+    def layer(x, p):
+        with jax.named_scope("layer"):
+            return x + jnp.tanh(dense(p, x)), None
+    with jax.named_scope("layers"):
+        x, _ = jax.lax.scan(layer, x, params)
+    return jnp.mean((x - y) ** 2)
+
+
+def main(folder):
+    apart = {f"layer_{n}": weights() for n in range(LAYERS)}
+    data = [array(BATCH, WIDTH), array(BATCH, WIDTH)]
+    for loss, params, inputs in ((dropout, apart, [*data, KEY]), (recurrent, apart, data), (stack, weights(LAYERS), data)):
+        state = None if loss is recurrent else params
+        step = jax.jit(trained(loss), keep_unused=True).lower(params, state, *inputs)
+        with open(os.path.join(folder, loss.__name__ + ".hlo"), "w") as f:
+            f.write(step.compiler_ir("hlo").get_hlo_module().to_string() + "\n")
+
+
+if __name__ == "__main__":
+    jax.config.update("jax_threefry_partitionable", False)
+    main(sys.argv[1])
