@@ -108,6 +108,7 @@ static int add_event(struct past *t, enum log_kind kind, struct err *e)
     *v = (struct past_event){.step = c->steps,
                              .episode = search_state_episodes(c),
                              .act = kind == LOG_PERSON ? c->act_number : 0,
+                             .stage = kind == LOG_INFO,
                              .ms = c->best ? c->best->cost.step_ms : 0};
     for (uint32_t n = c->log.count; n-- > 0;) {
         const struct log_line *line = &c->log.block->lines[n];
@@ -132,7 +133,7 @@ static bool is_same_best(const struct search_state *c, const struct journal_reco
            journal_plan_hash(c->best) == r->plan;
 }
 
-/* The end of an episode, a new best plan. */
+/* The end of an episode, the first of stage 2, a new best plan. */
 static int note_step(struct past *t, struct err *e)
 {
     const struct search_state *c = &t->survey.state;
@@ -144,7 +145,8 @@ static int note_step(struct past *t, struct err *e)
             return err_no_memory(e, "for the past of a search");
         t->episodes[t->episode_count++] = c->steps;
     }
-    return c->event.improved && c->best ? add_event(t, LOG_BEST, e) : 0;
+    int rc = c->event.fine_tuning && c->stage[1].episodes == 1 ? add_event(t, LOG_INFO, e) : 0;
+    return !rc && c->event.improved && c->best ? add_event(t, LOG_BEST, e) : rc;
 }
 
 /* Carries out the journal's records of this step. */

@@ -19,7 +19,8 @@ struct past;
 
 struct past_event {
     uint64_t step, episode;
-    uint32_t act; /* number of a person's act; 0: a new best plan */
+    uint32_t act; /* number of a person's act; 0: a new best plan, or stage 2 began */
+    bool stage;   /* the latter */
     double ms;    /* of the best plan then; 0: none */
     char text[LOG_TEXT_ROOM];
 };

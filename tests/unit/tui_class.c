@@ -152,6 +152,11 @@ static int expect_sums(const char *text)
                 sums++;
             }
         }
+        const char *ln = strstr(line, "= ln(");
+        if (ln && sscanf(line, " reward %lf = ln(%lf / %lf)", &reward, &value, &q) == 3) {
+            assert_true(fabs(log(value / q) - reward) < 1e-4);
+            sums++;
+        }
         if (minus && sscanf(minus, "error %lf - %lf = %lf", &target, &q, &error) == 3) {
             assert_true(fabs(target - q - error) < 1e-9);
             sums++;
@@ -178,19 +183,27 @@ static void test_parts(void **state)
     const char *text = screen(app, ",", &out);
     if (!app_watch(app)->shot->lesson->rl.updates) {
         assert_null(strstr(text, "draw 0."));
+        assert_non_null(strstr(text, "none was due"));
+        assert_non_null(strstr(text, "the one before, update ")); /* stays, and its sums */
+        assert_non_null(strstr(text, "the sample before, update "));
+        assert_true(expect_sums(text) > 0);
         text = screen(app, ",,,,", &out); /* store was the last part: another decision */
         decisions++;
     }
     assert_true(app_watch(app)->shot->lesson->rl.updates == 1);
     assert_int_equal(app_watch(app)->shot->decisions, decisions + 1);
     static const char *const comes[] = {
-        NULL,    "draw 0.",         "\n reward ", "stored with",
-        " ago ", "target   reward", "priority (", "target network copied in"};
+        NULL,          "draw 0.",          "\n reward ", "stored with",
+        "by priority", "The update, row ", "priority (", "target network copied in"};
     for (int part = 1; part < 8; part++) {
-        assert_null(strstr(text, part == 3 ? "stored with" : comes[part]));
+        bool of_before = part == 6 || part == 7; /* stood there, dim, till the target came */
+        assert_true(of_before || !strstr(text, comes[part]));
+        assert_true(part > 4 || strstr(text, "the sample before, update "));
+        assert_true(part > 5 || strstr(text, "the one before, update "));
         text = screen(app, ",", &out);
         assert_non_null(strstr(text, comes[part]));
     }
+    assert_null(strstr(text, "before, update "));
     assert_int_equal(app_watch(app)->shot->decisions, decisions + 1); /* none but that one */
     str_release(&out);
     app_free(app);
@@ -227,8 +240,15 @@ static void test_games_in_the_view(void **state)
 
     for (const struct rl_game *g = rl_game_table; g->name;
          g++) { /* each is drawn and can be played */
-        assert_non_null(strstr(screen(app, g == rl_game_table ? "Cg" : "g", &out), g->name));
-        assert_non_null(strstr(screen(app, ",,,hl", &out), "reward"));
+        const char *text = screen(app, g == rl_game_table ? "Cg" : "g", &out);
+        char begins[64];
+        snprintf(begins, sizeof begins, " %s  ", g->name);
+        assert_int_equal(strncmp(text, begins, strlen(begins)), 0); /* not the search's rows */
+        assert_null(strstr(text, "baseline"));
+        assert_null(strstr(text, "w why"));
+        text = screen(app, ",,,hl", &out);
+        assert_non_null(strstr(text, "reward"));
+        assert_true(strcmp(g->name, "catch") || strstr(text, "  █  ")); /* its paddle is in sight */
     }
     assert_non_null(strstr(screen(app, "G", &out), "the search, in slow motion"));
     str_release(&out);

@@ -130,10 +130,13 @@ static void test_changes_keep_promises(void **state)
     struct hybrid_job *j = job_of(&a, false);
     struct hybrid_shot *first = hybrid_job_shot(j);
     uint32_t stages = first->picture.stages, cuts = 0, meshes = 0;
+    struct str found = {0};
+    struct err e_found;
 
     (void)state;
     hybrid_shot_release(first);
     assert_true(stages > 2);
+    assert_int_equal(hybrid_job_text(j, &found, &e_found), 0);
     for (uint32_t n = 0; n < stages; n++) {
         hybrid_job_ask(j, n);
         struct hybrid_stage_answer w = seen_of(j).stage;
@@ -156,6 +159,19 @@ static void test_changes_keep_promises(void **state)
     }
     assert_true(seen_of(j).by_hand);
     assert_true(meshes > 2 && cuts > 2);
+    struct str now = {0};
+    struct err e;
+    assert_int_equal(hybrid_job_text(j, &now, &e), 0);
+    assert_string_not_equal(now.text, found.text);
+    uint32_t version = seen_of(j).version;
+    hybrid_job_change(j, HYBRID_TAKE_FOUND, 0, NULL); /* as it was, without another search */
+    str_clear(&now);
+    assert_int_equal(hybrid_job_text(j, &now, &e), 0);
+    assert_string_equal(now.text, found.text);
+    assert_false(seen_of(j).by_hand);
+    assert_int_equal(seen_of(j).version, version + 1);
+    str_release(&now);
+    str_release(&found);
     hybrid_job_free(j);
 }
 

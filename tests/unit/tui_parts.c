@@ -11,6 +11,7 @@
 #include "tui/screen/list.h"
 #include "tui/screen/match.h"
 #include "tui/screen/paint.h"
+#include "tui/views/schedule_draw.h"
 
 #include <cjson/cJSON.h>
 #include <setjmp.h>
@@ -431,15 +432,44 @@ static void test_stems(void **state)
         assert_string_equal(file_stem(out, sizeof out, pairs[i][0]), pairs[i][1]);
 }
 
+/* A layer by a short name that still says which stack it is of. */
+static void test_layer_words(void **state)
+{
+    static const char *const words[][2] = {{"encoder/layer_014", "enc 14"},
+                                           {"layers[17]", "17"},
+                                           {"layer_3", "3"},
+                                           {"block_003", "block 3"},
+                                           {"linear_30522", "lin 30522"},
+                                           {"7", "7"},
+                                           {"embedding", "embedding"},
+                                           {"", "rest"}};
+    char out[40];
+
+    (void)state;
+    for (size_t n = 0; n < sizeof words / sizeof *words; n++) {
+        schedule_layer_text(words[n][0], "rest", out, sizeof out);
+        assert_string_equal(out, words[n][1]);
+    }
+    assert_string_equal(schedule_batches_text(1, out), "1 micro-batch");
+    assert_string_equal(schedule_batches_text(2000, out), "micro-batches 0–1,999");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stems),        cmocka_unit_test(test_paint_writes_only_what_changed),
-        cmocka_unit_test(test_paint_depths), cmocka_unit_test(test_edit),
-        cmocka_unit_test(test_history),      cmocka_unit_test(test_fuzzy),
-        cmocka_unit_test(test_list),         cmocka_unit_test(test_recent),
-        cmocka_unit_test(test_sessions),     cmocka_unit_test(test_problem_words),
-        cmocka_unit_test(test_match),        cmocka_unit_test(test_index_of_examples),
+        cmocka_unit_test(test_layer_words),
+        cmocka_unit_test(test_stems),
+        cmocka_unit_test(test_paint_writes_only_what_changed),
+        cmocka_unit_test(test_paint_depths),
+        cmocka_unit_test(test_edit),
+        cmocka_unit_test(test_history),
+        cmocka_unit_test(test_fuzzy),
+        cmocka_unit_test(test_list),
+        cmocka_unit_test(test_recent),
+        cmocka_unit_test(test_sessions),
+        cmocka_unit_test(test_problem_words),
+        cmocka_unit_test(test_match),
+        cmocka_unit_test(test_index_of_examples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

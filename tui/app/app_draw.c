@@ -79,6 +79,18 @@ static const struct key_table *find_action(const struct panel *p, const char *na
     return NULL;
 }
 
+/* A key of the common table that has nothing to work on: a view that writes a page has none now,
+ * and one that only speaks of a decision is at none. */
+static bool is_idle(const struct panel *p, int action)
+{
+    const struct panel_ops *o = p->ops;
+
+    if (action == ACT_EXPORT)
+        return o->page && !o->page(p, NULL) && !o->plan_here; /* which would be written else */
+    return action == ACT_WHY && o->move_here && !o->plan_here && !o->instruction_here &&
+           !o->question_here && o->move_here(p) == MOVE_NONE;
+}
+
 /* One item of a hints string: "fold", "down=choose", or "+plans=views" for the first key of many.
  */
 static bool parse_hint(const struct app *a, const struct panel *p, const char *item, size_t size,
@@ -93,7 +105,7 @@ static bool parse_hint(const struct app *a, const struct panel *p, const char *i
     const struct key_table *t = find_action(p, item, name, &action);
 
     BUG_ON(!t);
-    if (p->ops->works && t == p->ops->keys && !p->ops->works(p, action))
+    if (t == p->ops->keys ? p->ops->works && !p->ops->works(p, action) : is_idle(p, action))
         return false;
     if (!make_hint(a, t, action, h))
         return false;
@@ -354,7 +366,7 @@ static void draw_main(struct app *a)
 
     struct pane title = pane_of(a, l->title), headline = pane_of(a, l->headline),
                 strip = pane_of(a, l->strip);
-    header_title(&a->scene, &title);
+    header_title(&a->scene, NULL, &title);
     header_headline(&a->scene, &headline);
     strip_draw(&a->scene, &strip);
     for (int i = 0; i < l->rule_count; i++) {
@@ -376,6 +388,29 @@ static void draw_line(struct app *a)
         header_line(&a->scene, &p);
 }
 
+/* Rows above a view over the whole screen. */
+static int rows_above(const struct app *a, const struct panel *p)
+{
+    return a->height >= 18 && (p->ops->of_search || p->ops->headline) ? 2 : 1;
+}
+
+/* The title row, and in row 2 the headline of the search or the view's own. After the view was
+ * drawn: it may have taken what is new. */
+static void draw_above(struct app *a, struct panel *p)
+{
+    struct panel_about about = {.name = NULL};
+    struct pane title = pane_of(a, (struct rect){1, 0, a->width - 2, 1}),
+                row = pane_of(a, (struct rect){1, 1, a->width - 2, rows_above(a, p) - 1});
+
+    pane_clear(&title);
+    header_title(&a->scene, p->ops->about && p->ops->about(p, &about) ? &about : NULL, &title);
+    if (row.height < 1)
+        return;
+    pane_clear(&row);
+    if (!(p->ops->headline && p->ops->headline(p, &row)) && p->ops->of_search)
+        header_headline(&a->scene, &row);
+}
+
 static void draw_over(struct app *a, struct panel *p)
 {
     enum panel_place place = p->ops->place;
@@ -384,12 +419,7 @@ static void draw_over(struct app *a, struct panel *p)
 
     p->focus = p == app_top(a);
     if (place == PLACE_FULL) {
-        struct pane title = pane_of(a, (struct rect){1, 0, a->width - 2, 1});
-        header_title(&a->scene, &title);
-        top = a->height >= 18 ? 2 : 1;
-        struct pane headline = pane_of(a, (struct rect){1, 1, a->width - 2, top - 1});
-        if (p->ops->of_search)
-            header_headline(&a->scene, &headline);
+        top = rows_above(a, p);
     } else if (place == PLACE_DIALOG) {
         int rows = p->ops->dialog_rows ? p->ops->dialog_rows(p, r.width) : a->height / 2;
         top = a->height - 2 - (rows < a->height - 3 ? rows : a->height - 3);
@@ -403,6 +433,8 @@ static void draw_over(struct app *a, struct panel *p)
     p->height = r.height;
     a->top_area = r;
     p->ops->draw(p, &area);
+    if (place == PLACE_FULL)
+        draw_above(a, p);
 }
 
 /* Over the first column of each row that can be jumped to. Found first, drawn then: letters count

@@ -171,14 +171,36 @@ static void add_state(struct row *r, const struct watch *w, bool wide)
     add_words(r, 1, 1, ROLE_TEXT, units_count(count, (int64_t)s->episodes));
 }
 
-void header_title(const struct scene *s, const struct pane *p)
+static void add_about(struct row *r, const struct panel_about *a)
+{
+    static const struct {
+        const char *sign;
+        unsigned style;
+    } states[] = {[ABOUT_RUNS] = {"▶", ROLE_OK},
+                  [ABOUT_STANDS] = {"‖", ROLE_WARN},
+                  [ABOUT_IS_DONE] = {"●", ROLE_OK}};
+
+    add_words(r, 4, 3, ROLE_DIM, a->what);
+    add_words(r, 0, 3, states[a->state].style, states[a->state].sign);
+    add_words(r, a->where[0] ? 2 : 0, 1, ROLE_TEXT, a->pace);
+    add_words(r, 0, a->pace[0] ? 3 : 1, ROLE_TEXT, a->where);
+}
+
+void header_title(const struct scene *s, const struct panel_about *about, const struct pane *p)
 {
     struct row left = {.count = 0}, right = {.count = 0};
 
     if (p->height < 1)
         return;
-    add_model(&left, s);
-    if (s->watch) {
+    if (about && about->name) {
+        add_words(&left, 0, 0, ROLE_TITLE | BOLD, about->name);
+        add_words(&left, 5, 2, ROLE_DIM, about->words);
+    } else {
+        add_model(&left, s);
+    }
+    if (about) {
+        add_about(&right, about);
+    } else if (s->watch) {
         add_search(&right, s->watch);
         add_state(&right, s->watch, p->width >= 110);
     }

@@ -7,7 +7,8 @@
 #include "tui/screen/layout.h"
 #include "tui/views/panel.h"
 
-void header_title(const struct scene *s, const struct pane *p);
+/* `about`: what a view says of itself there; NULL: the search. */
+void header_title(const struct scene *s, const struct panel_about *about, const struct pane *p);
 void header_headline(const struct scene *s, const struct pane *p);
 void header_line(const struct scene *s,
                  const struct pane *p); /* all in one row, for tiny windows */

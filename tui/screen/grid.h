@@ -95,6 +95,9 @@ int pane_sentence(const struct pane *p, unsigned style, const char *text);
 /* Sets the background role of a row's cells, and marks the first cell. */
 void pane_select(const struct pane *p, int y, unsigned role);
 
+/* What was drawn in the pane becomes dim: it is of before. */
+void pane_dim(const struct pane *p);
+
 /* A panel's head on row y: number, title, rule to the right edge, note. Heavy rule: focus. A note
  * that does not fit is left out. number 0: none. */
 struct head {

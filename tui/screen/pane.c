@@ -158,6 +158,17 @@ void pane_select(const struct pane *p, int y, unsigned role)
     }
 }
 
+void pane_dim(const struct pane *p)
+{
+    for (int y = 0; y < p->height; y++) {
+        for (int x = 0; x < p->width; x++) {
+            struct cell *cell = cell_at(p, x, y);
+            if (cell)
+                cell->style = ROLE_DIM;
+        }
+    }
+}
+
 void pane_head(const struct pane *p, int y, const struct head *h)
 {
     int x = 0, end = p->width;

@@ -6,7 +6,6 @@
 #include "rl/action_set.h"
 #include "rl/env.h"
 #include "rl/settings.h"
-#include "tui/screen/plot.h"
 #include "tui/screen/theme.h"
 #include "tui/watch/watch.h"
 
@@ -113,6 +112,21 @@ static void draw_answer(const struct class_shown *s, const struct pane *p, int y
                  high > low ? 0.1 + 0.9 * ((double)l->q[action] - low) / (high - low) : 1, role);
 }
 
+/* The action is among the `most` to be seen: the one taken and, of the others, those of largest
+ * Q. */
+static bool is_in_sight(const struct class_shown *s, uint32_t action, uint32_t most)
+{
+    const struct rl_lesson *l = s->lesson;
+    uint32_t before = 0;
+
+    if (s->action_count <= most || action == l->action)
+        return true;
+    for (uint32_t a = 0; a < s->action_count; a++)
+        before += a == l->action || (a != action && rl_has(l->legal, a) &&
+                                     (l->q[a] > l->q[action] || !rl_has(l->legal, action)));
+    return before < most;
+}
+
 static int draw_answers(const struct class_shown *s, const struct pane *p, int y)
 {
     const struct rl_lesson *l = s->lesson;
@@ -131,10 +145,19 @@ static int draw_answers(const struct class_shown *s, const struct pane *p, int y
         low = fmin(low, (double)l->q[a]);
         high = fmax(high, (double)l->q[a]);
     }
+    enum { BELOW = 6 }; /* the dice, the reward and what is stored */
+    int room = p->height - y - BELOW > 3 ? p->height - y - BELOW : 3;
+    uint32_t hidden = 0,
+             most = s->action_count > (uint32_t)room ? (uint32_t)room - 1 : (uint32_t)room;
     for (uint32_t n = 0; n < s->action_count && y < p->height; n++) {
         uint32_t a = s->live ? s->action_count - 1 - n : n; /* split stands above whole */
-        draw_answer(s, p, y++, a, &c, low, high);
+        if (is_in_sight(s, a, most))
+            draw_answer(s, p, y++, a, &c, low, high);
+        else
+            hidden++;
     }
+    if (hidden && y < p->height)
+        pane_format(p, 0, y++, ROLE_DIM, "%u more, of smaller Q", hidden);
     return y;
 }
 
@@ -189,21 +212,44 @@ static int draw_dice(const struct class_shown *s, const struct pane *p, int y)
     return y;
 }
 
-/* "reward 0.123 = ln(667.4 / 590.1)": where the step times say the same. */
+/* The least decimals, from 1 on, with which the step times on the screen give the reward as it is
+ * rounded there. */
+static int ratio_decimals(double before, double after, double reward)
+{
+    int d = 1;
+
+    for (; d < 6; d++) {
+        double unit = pow(10, -d);
+        double shown = log(round(before / unit) / round(after / unit));
+        if (fabs(shown - reward) < 0.5e-4)
+            break;
+    }
+    return d;
+}
+
+/* "reward 0.1230 = ln(667.4 / 590.1)": where the step times say the same. */
 static int draw_reward(const struct class_shown *s, const struct pane *p, int y)
 {
     const struct rl_lesson *l = s->lesson;
-    int x = pane_format(p, 0, y, ROLE_TEXT, "reward %.4f", l->reward);
     double price = s->live ? s->live->price[l->action] : -1;
 
-    if (price > 0 && fabs(log(s->live->step_ms / price) - l->reward) < 1e-5)
-        pane_format(p, x, y, ROLE_DIM, " = ln(%.1f / %.1f), step before/after", s->live->step_ms,
-                    price);
-    else if (l->end == RL_TERMINATED)
-        pane_text(p, x, y, ROLE_DIM,
-                  s->live ? ", with what the whole plan is worth" : "; the episode ends");
-    else if (l->end == RL_TRUNCATED)
+    if (!s->live) {
+        pane_format(p, 0, y, ROLE_TEXT, "reward %.4g%s", l->reward,
+                    l->end == RL_TERMINATED  ? "; the episode ends"
+                    : l->end == RL_TRUNCATED ? "; cut short, the state has a value still"
+                                             : "");
+        return y + 1;
+    }
+    int x = pane_format(p, 0, y, ROLE_TEXT, "reward %.4f", l->reward);
+    if (price > 0 && fabs(log(s->live->step_ms / price) - l->reward) < 1e-5) {
+        int d = ratio_decimals(s->live->step_ms, price, l->reward);
+        pane_format(p, x, y, ROLE_DIM, " = ln(%.*f / %.*f), step before/after", d, s->live->step_ms,
+                    d, price);
+    } else if (l->end == RL_TERMINATED) {
+        pane_text(p, x, y, ROLE_DIM, ", with what the whole plan is worth");
+    } else if (l->end == RL_TRUNCATED) {
         pane_text(p, x, y, ROLE_DIM, "; cut short, the state has a value still");
+    }
     return y + 1;
 }
 
@@ -274,8 +320,9 @@ static int draw_value(const struct class_shown *s, const struct rl_lesson_row *r
     }
     action_name(s, r->next_action, name);
     if (!s->settings->double_q) {
-        pane_format(p, 9, y++, ROLE_TEXT, "the largest of the %s network: %s, %.*f",
-                    s->settings->target_network ? "target" : "online", name, d, r->next_value);
+        pane_format(p, 9, y++, ROLE_TEXT, "the largest of the %s network:",
+                    s->settings->target_network ? "target" : "online");
+        pane_format(p, 9, y++, ROLE_TEXT, "%s, %.*f", name, d, r->next_value);
         return y;
     }
     pane_format(p, 9, y++, ROLE_TEXT, "double: online picks %s (Q %.*f),", name, d, r->next_choice);
@@ -331,12 +378,18 @@ static int draw_step(const struct class_shown *s, const struct pane *p, int y)
     const struct rl_lesson *l = s->lesson;
     const struct rl_settings *t = s->settings;
 
+    char cut[32] = "", adam[32];
+
     put_word(p, y, "then");
-    int x = pane_format(p, 9, y++, ROLE_TEXT, "%u rows, loss %.2g, gradient %.2g", l->batch,
-                        l->figures.loss, l->figures.gradient_norm);
     if (t->clip && l->figures.gradient_norm > t->clip_norm)
-        x = pane_format(p, x, y - 1, ROLE_TEXT, " cut to %.3g", t->clip_norm);
-    pane_format(p, x, y - 1, ROLE_TEXT, ", Adam %.0e", t->learning_rate);
+        snprintf(cut, sizeof cut, " cut to %.3g", t->clip_norm);
+    int x = pane_format(p, 9, y++, ROLE_TEXT, "%u rows, loss %.2g, gradient %.2g%s", l->batch,
+                        l->figures.loss, l->figures.gradient_norm, cut);
+    int size = snprintf(adam, sizeof adam, ", Adam %.0e", t->learning_rate);
+    if (x + size <= p->width)
+        pane_text(p, x, y - 1, ROLE_TEXT, adam);
+    else
+        pane_text(p, 9, y++, ROLE_TEXT, adam + 2);
     return y;
 }
 
@@ -354,8 +407,8 @@ static void draw_copy(const struct class_shown *s, const struct pane *p, int y)
         pane_text(p, 9, y, ROLE_CHANGED | BOLD,
                   "the target network is a copy of the online one now");
     else
-        pane_format(p, 9, y, ROLE_TEXT, "target network copied in %llu updates",
-                    (unsigned long long)left);
+        pane_format(p, 9, y, ROLE_TEXT, "target network copied in %llu update%s",
+                    (unsigned long long)left, left == 1 ? "" : "s");
 }
 
 /* When the next update is due. */
@@ -368,9 +421,32 @@ static uint64_t next_update(const struct class_shown *s)
     return (next + t->train_every - 1) / t->train_every * t->train_every;
 }
 
+/* The update seen before, as it was, dim, from row y on: what is due now takes its place. */
+static void draw_before(const struct class_shown *s, const struct pane *p, int y, bool sampled)
+{
+    struct class_shown old = *s;
+    struct pane below = pane_part(p, 0, y, p->width, p->height - y);
+    char title[64], update[UNITS_ROOM];
+
+    old.lesson = s->before;
+    old.lesson_move = s->before_move;
+    old.before = NULL;
+    old.part = CLASS_COPY;
+    old.focus = false;
+    snprintf(title, sizeof title, "%s, update %s", sampled ? "the sample before" : "the one before",
+             units_count(update, (int64_t)s->before->update));
+    if (sampled)
+        class_draw_sample(&old, &below, s->top);
+    else
+        class_draw_update(&old, &below);
+    pane_repeat(&below, 0, 0, below.width, (struct cell){' ', ROLE_TEXT});
+    pane_text(&below, 0, 0, ROLE_DIM, title);
+    pane_dim(&below);
+}
+
 void class_draw_update(const struct class_shown *s, const struct pane *p)
 {
-    char title[48];
+    char title[48], every[64], next[UNITS_ROOM];
     int y = 1;
 
     snprintf(title, sizeof title, "The update, row %u of the sample", s->row + 1);
@@ -378,15 +454,23 @@ void class_draw_update(const struct class_shown *s, const struct pane *p)
               &(struct head){0, is_learned(s, CLASS_TARGET) ? title : "The update",
                              is_learned(s, CLASS_TARGET) ? "j k row" : NULL, false});
     if (s->lesson && !s->lesson->updates) {
-        pane_format(p, 0, y++, ROLE_TEXT, "none was due: one in %u decision%s, from decision %u on",
-                    s->settings->train_every, s->settings->train_every == 1 ? "" : "s",
-                    s->settings->learn_start);
-        pane_format(p, 0, y, ROLE_DIM, "this was decision %llu, the next is due at %llu",
-                    (unsigned long long)s->lesson->decision, (unsigned long long)next_update(s));
+        if (s->lesson->decision < s->settings->learn_start)
+            snprintf(every, sizeof every, "the first is");
+        else if (s->settings->train_every == 1)
+            snprintf(every, sizeof every, "one a decision, the next");
+        else
+            snprintf(every, sizeof every, "one in %u decisions, the next",
+                     s->settings->train_every);
+        pane_format(p, 0, y, ROLE_TEXT, "none was due: %s at decision %s", every,
+                    units_count(next, (int64_t)next_update(s)));
+        if (s->before && s->row < s->before->rows)
+            draw_before(s, p, y + 1, false);
         return;
     }
     if (!is_learned(s, CLASS_TARGET) || s->row >= s->lesson->rows) {
         pane_text(p, 0, y, ROLE_DIM, "comes with part 6, the target");
+        if (s->before && s->row < s->before->rows)
+            draw_before(s, p, y + 1, false);
         return;
     }
     const struct rl_lesson_row *r = &s->lesson->row[s->row];
@@ -454,16 +538,16 @@ static void draw_sampled(const struct class_shown *s, const struct pane *p, cons
                          int y, uint32_t n)
 {
     const struct rl_lesson_row *r = &s->lesson->row[n];
+    const uint32_t *moves = s->lesson_move ? s->lesson_move : s->live ? s->live->row_move : NULL;
     char age[UNITS_ROOM], name[NAME_ROOM], action[24];
 
     pane_right_format(p, 3, y, ROLE_DIM, "%u", n + 1);
     if (c->age)
         pane_right(p, c->age, y, ROLE_TEXT, units_count(age, r->age));
-    if (s->live && s->watch && s->live->row_move[n] < (uint32_t)s->watch->move_count) {
+    if (moves && s->watch && moves[n] < (uint32_t)s->watch->move_count) {
         int room = (c->action ? c->action : c->reward - 8) - c->decision - 1;
-        pane_text(
-            p, c->decision, y, ROLE_TEXT,
-            watch_short_name(name, sizeof name, s->watch->move[s->live->row_move[n]].name, room));
+        pane_text(p, c->decision, y, ROLE_TEXT,
+                  watch_short_name(name, sizeof name, s->watch->move[moves[n]].name, room));
     }
     if (c->action)
         pane_text(p, c->action, y, ROLE_TEXT, action_name(s, r->action, action));
@@ -505,6 +589,8 @@ void class_draw_sample(const struct class_shown *s, const struct pane *p, int64_
         pane_text(p, 0, 1, ROLE_DIM,
                   s->lesson && !s->lesson->updates ? "no update, no sample"
                                                    : "comes with part 5, the sample");
+        if (s->before && p->height > 4)
+            draw_before(s, p, 2, true);
         return;
     }
     draw_sampled_titles(s, p, &c, 1);
@@ -516,113 +602,6 @@ void class_draw_sample(const struct class_shown *s, const struct pane *p, int64_
         pane_select(p, y, ROLE_SELECT);
         p->grid->cursor_x = p->x;
         p->grid->cursor_y = p->y + y;
-    }
-}
-
-/* ---- two runs ---- */
-
-void class_draw_runs(const struct class_runs *r, const struct pane *p)
-{
-    struct plot_series series[4];
-    size_t count = 0;
-
-    pane_head(p, 0, &(struct head){0, r->title, r->note, false});
-    struct pane body = pane_part(p, 0, 1, p->width, p->height - 1);
-    if (!r->now.count && !r->before.count) {
-        pane_text(&body, 0, 0, ROLE_DIM, "no episode has ended yet");
-        return;
-    }
-    const struct class_run *runs[] = {&r->before, &r->now};
-    for (int n = 0; n < 2; n++) {
-        if (!runs[n]->count)
-            continue;
-        series[count++] = (struct plot_series){.y = runs[n]->y,
-                                               .x = runs[n]->x,
-                                               .count = runs[n]->count,
-                                               .kind = PLOT_LINE,
-                                               .role = n ? ROLE_PLOT_0 : ROLE_DIM,
-                                               .sign = n ? '*' : '.',
-                                               .name = runs[n]->name};
-        if (runs[n]->best)
-            series[count++] = (struct plot_series){.y = runs[n]->best,
-                                                   .x = runs[n]->x,
-                                                   .count = runs[n]->count,
-                                                   .kind = PLOT_STEPS,
-                                                   .role = n ? ROLE_PLOT_2 : ROLE_DIM,
-                                                   .sign = n ? '+' : '.'};
-    }
-    struct plot plot = {.series = series,
-                        .series_count = count,
-                        .first_x = 0,
-                        .last_x = r->last_x,
-                        .unit_x = r->unit,
-                        .low = NAN,
-                        .high = NAN,
-                        .limit = r->limit,
-                        .limit_role = ROLE_OK,
-                        .limit_name = r->limit_name,
-                        .ascii = r->ascii};
-    plot_draw(&body, &plot);
-}
-
-/* ---- switches ---- */
-
-const struct class_switch class_switches[CLASS_SWITCHES] = {
-    {"double", "double_q"}, {"priority", "prioritized"},      {"dueling", "dueling"},
-    {"n-step", "n_step"},   {"target net", "target_network"}, {"Huber", "huber"},
-};
-
-void class_switch_value(const struct rl_settings *s, int n, char out[static 16])
-{
-    for (const struct rl_setting *row = rl_setting_table; row->name; row++) {
-        if (!strcmp(row->name, class_switches[n].option))
-            rl_settings_print(s, row, out, 16);
-    }
-}
-
-void class_switch_other(const struct rl_settings *s, int n, char out[static 16])
-{
-    char now[16] = "";
-
-    class_switch_value(s, n, now);
-    if (!strcmp(now, "on") || !strcmp(now, "off"))
-        snprintf(out, 16, "%s", !strcmp(now, "on") ? "off" : "on");
-    else
-        snprintf(out, 16, "%s", !strcmp(now, "1") ? "10" : "1");
-}
-
-void class_draw_switches(const struct class_came_to *c, const struct pane *p)
-{
-    char now[16] = "", before[16] = "";
-    int y = 1, best = p->width >= 50 ? 30 : 0;
-
-    pane_head(p, 0,
-              &(struct head){0, "Switches",
-                             p->width >= 56 ? "a key runs the same seed again, beside this"
-                                            : "a key starts again",
-                             false});
-    pane_text(p, 14, y, ROLE_DIM, "this");
-    if (c->before)
-        pane_text(p, 21, y, ROLE_DIM, "before");
-    y++;
-    for (int n = 0; n < CLASS_SWITCHES && y < p->height; n++, y++) {
-        class_switch_value(c->now, n, now);
-        pane_format(p, 0, y, ROLE_KEY, "%d", n + 1);
-        pane_text(p, 2, y, ROLE_TEXT, class_switches[n].name);
-        pane_text(p, 14, y, ROLE_TEXT, now);
-        if (!c->before)
-            continue;
-        class_switch_value(c->before, n, before);
-        bool same = !strcmp(now, before);
-        pane_text(p, 21, y, same ? ROLE_DIM : ROLE_CHANGED | BOLD, same ? "same" : before);
-    }
-    if (!best)
-        return;
-    pane_text(p, best, 1, ROLE_DIM, "best");
-    pane_text(p, best, 2, ROLE_TEXT, c->best);
-    if (c->before) {
-        pane_text(p, best, 4, ROLE_DIM, "best before");
-        pane_text(p, best, 5, ROLE_DIM, c->best_before);
     }
 }
 

@@ -34,6 +34,10 @@ struct class_shown {
     const struct watch *watch;      /* with `live`: names of decisions */
     const char *const *actions;     /* names; NULL: numbers only */
     uint32_t action_count, inputs;
+    const uint32_t *lesson_move;    /* the move each row of the sample decided; NULL: as `live` */
+    const struct rl_lesson *before; /* the update seen before; NULL: none */
+    const uint32_t *before_move;
+    int64_t top;          /* of the sample: the first row in sight */
     enum class_part part; /* the last one shown; what comes later is not yet */
     uint32_t row;         /* of the sample, under the cursor */
     bool focus;           /* on the sample */

@@ -118,17 +118,22 @@ static void draw_acrobot(const struct game_look *k, bool ascii, const struct pan
     pane_text(p, 0, p->height - 1, ROLE_TEXT, "its end has to come above the dotted line");
 }
 
-/* bsuite's board: a ball falls, a paddle moves in the last row. */
+/* bsuite's board: a ball falls, a paddle moves in the last row. Where there are fewer rows than the
+ * board has, those that the ball falls through stand for two. */
 static void draw_catch(const struct game_look *k, const struct pane *p)
 {
     enum { COLUMNS = 5 };
-    uint32_t rows = k->inputs / COLUMNS;
+    int rows = (int)k->inputs / COLUMNS, room = p->height - 1 < rows ? p->height - 1 : rows;
 
-    for (uint32_t n = 0; n < rows * COLUMNS && n < GAME_SEEN; n++) {
-        int x = 4 + 3 * (int)(n % COLUMNS), y = 1 + (int)(n / COLUMNS);
-        bool last = n / COLUMNS == rows - 1, on = k->seen[n] > 0;
-        if (y < p->height)
-            pane_put(p, x, y, on ? ROLE_TITLE | BOLD : ROLE_DIM, !on ? U'·' : last ? U'█' : U'●');
+    for (int y = 0; y < room; y++)
+        for (int x = 0; x < COLUMNS; x++)
+            pane_put(p, 4 + 3 * x, 1 + y, ROLE_DIM, U'·');
+    for (int n = 0; n < rows * COLUMNS && n < GAME_SEEN; n++) {
+        int row = n / COLUMNS, last = rows - 1, y = row == last ? room - 1 : row;
+        if (row < last && room < rows)
+            y = row * (room - 1) / last;
+        if (k->seen[n] > 0)
+            pane_put(p, 4 + 3 * (n % COLUMNS), 1 + y, ROLE_TITLE | BOLD, row == last ? U'█' : U'●');
     }
 }
 
@@ -183,8 +188,12 @@ void class_draw_learned(const struct game_look *k, const struct pane *p)
                      (uint32_t)letters[push]);
         }
     }
-    int y = GAME_SPINS + 1 < p->height ? GAME_SPINS + 1 : p->height - 1;
+    int y = GAME_SPINS + 1 < p->height ? GAME_SPINS + 1 : p->height - 1, x = GAME_ANGLES + 4;
     pane_text(p, 2, y, ROLE_DIM, "left             angle        right");
+    if (x + 11 <= p->width) {
+        pane_text(p, x, 1, ROLE_DIM, "swings right");
+        pane_text(p, x, y - 1, ROLE_DIM, "swings left");
+    }
 }
 
 const char *const *class_actions(const struct game_look *k)

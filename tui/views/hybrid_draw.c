@@ -75,9 +75,11 @@ int hybrid_gb_decimals(const struct hybrid_picture *h)
     return units_ms_decimals(most / 1e9); /* the same rule for any unit */
 }
 
-void hybrid_mesh_text(uint32_t dp, uint32_t tp, bool recompute, char *out, size_t room)
+void hybrid_mesh_text(uint32_t dp, uint32_t tp, bool recompute, int columns, char *out, size_t room)
 {
-    snprintf(out, room, "%u × %u%s", dp, tp, recompute ? " re" : "");
+    snprintf(out, room, "%u × %u%s", dp, tp, recompute ? " recomputed" : "");
+    if (recompute && utf8_text_columns(out) > columns)
+        snprintf(out, room, "%u × %u re", dp, tp);
 }
 
 void hybrid_pin_text(const struct hybrid_held *h, char *out, size_t room)
@@ -244,7 +246,7 @@ static void draw_stage_figures(const struct hybrid_shown *s, const struct pane *
     char text[100], cut[100];
     bool over = t->memory_bytes > t->limit_bytes, slow = n == h->slowest;
 
-    hybrid_mesh_text(t->dp, t->tp, t->recompute, text, sizeof text);
+    hybrid_mesh_text(t->dp, t->tp, t->recompute, c->width - 2, text, sizeof text);
     pane_right(p, end, 4, style_of(s, n, ROLE_TEXT), text);
     layers_text(t, c->width - 1, text, sizeof text);
     pane_right(p, end, 5, style_of(s, n, ROLE_TEXT),
@@ -307,6 +309,9 @@ void hybrid_draw_stages(const struct hybrid_shown *s, const struct pane *p)
     pane_head(p, 0, &(struct head){0, "Stages and their mesh", note, true});
     for (int y = 0; y < HYBRID_STAGE_ROWS - 1; y++)
         pane_cut(p, 0, y + 1, c.label - 1, ROLE_DIM, labels[y]);
+    for (int y = 2; y < p->height && y < HYBRID_STAGE_ROWS + (int)h->roles; y++)
+        pane_repeat(p, end_of(&c, s->stage) - c.width + 2, y, c.width - 2,
+                    (struct cell){' ', ROLE_TEXT | BACK(ROLE_SELECT_DIM)});
     for (uint32_t n = c.first; n < c.first + c.count; n++) {
         draw_stage_head(s, p, &c, n);
         draw_stage_figures(s, p, &c, n);
@@ -333,17 +338,17 @@ void hybrid_draw_timeline(const struct hybrid_shown *s, const struct pane *p, bo
                                    .spaced = spaced,
                                    .signs = s->signs,
                                    .sent = (const double(*)[2])sent};
-    char note[128], last[UNITS_ROOM] = "0";
+    char note[128], batches[40];
 
     for (uint32_t n = 0; n < h->stages; n++) {
         const struct hybrid_picture_stage *t = &h->stage[n];
         sent[n][0] = t->forward_ms > 0 ? t->forward_collective_ms / t->forward_ms : 0;
         sent[n][1] = t->backward_ms > 0 ? t->backward_collective_ms / t->backward_ms : 0;
     }
-    units_count(last, h->micro_batches ? h->micro_batches - 1 : 0);
-    snprintf(note, sizeof note, "%s%s · micro-batches 0–%.12s · ms",
+    snprintf(note, sizeof note, "%s%s · %s · ms",
              h->chunks > 1 ? "1f1b, interleaved" : pipe_schedule_names[h->schedule],
-             h->chunks > 1 ? " · a row a group" : "", last);
+             h->chunks > 1 ? " · a row a group" : "",
+             schedule_batches_text(h->micro_batches, batches));
     pane_head(p, 0, &(struct head){0, "Timeline", note, false});
     struct pane below = pane_part(p, 0, 1, p->width, p->height - 1);
     if (h->timeline.count)

@@ -38,6 +38,8 @@ void hybrid_draw_stages(const struct hybrid_shown *s, const struct pane *p);
 void hybrid_draw_timeline(const struct hybrid_shown *s, const struct pane *p, bool spaced);
 void hybrid_draw_memory(const struct hybrid_shown *s, const struct pane *p);
 void hybrid_draw_meshes(const struct hybrid_shown *s, const struct pane *p);
+/* The same in one row, where there is no room for more. */
+void hybrid_draw_kinds_line(const struct hybrid_shown *s, const struct pane *p);
 void hybrid_draw_kinds(const struct hybrid_shown *s, const struct pane *p);
 void hybrid_draw_pins(const struct hybrid_shown *s, const struct pane *p);
 void hybrid_draw_words(const struct hybrid_shown *s, const struct pane *p);
@@ -46,7 +48,8 @@ void hybrid_draw_words(const struct hybrid_shown *s, const struct pane *p);
 int hybrid_ms_decimals(const struct hybrid_picture *h);
 int hybrid_gb_decimals(const struct hybrid_picture *h);
 /* "2 × 4": data times tensor parallel. */
-void hybrid_mesh_text(uint32_t dp, uint32_t tp, bool recompute, char *out, size_t room);
+void hybrid_mesh_text(uint32_t dp, uint32_t tp, bool recompute, int columns, char *out,
+                      size_t room);
 /* "cut before encoder/layer_012". */
 void hybrid_pin_text(const struct hybrid_held *h, char *out, size_t room);
 

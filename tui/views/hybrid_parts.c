@@ -79,6 +79,9 @@ void hybrid_draw_memory(const struct hybrid_shown *s, const struct pane *p)
 
 /* ---- meshes of a stage, and its cut ---- */
 
+/* Columns: of a mesh in words, and where figures end. */
+enum { MESH_ROOM = 24, MESH_STEP = 33, MESH_GB = MESH_STEP + 17 };
+
 static void draw_change(const struct hybrid_shown *s, const struct pane *p, int y, int end,
                         double ms)
 {
@@ -94,7 +97,7 @@ static void draw_change(const struct hybrid_shown *s, const struct pane *p, int 
 /* "1 × 8", "1 × 8 re on 4 × 2": the axes where there are two. */
 static void other_text(const struct hybrid_other *x, uint32_t devices, char *out, size_t room)
 {
-    hybrid_mesh_text(x->dp, devices / x->dp, x->recompute, out, room);
+    hybrid_mesh_text(x->dp, devices / x->dp, x->recompute, MESH_ROOM - 7, out, room);
     size_t at = strlen(out);
     if (x->axes > 1)
         snprintf(out + at, room - at, " on %ux%u", x->size[0], x->size[1]);
@@ -104,17 +107,18 @@ static void draw_mesh(const struct hybrid_shown *s, const struct pane *p, int y,
 {
     const struct hybrid_picture_stage *t = &s->picture->stage[s->stage];
     const struct hybrid_other *x = &s->seen.stage.other[n];
-    char mesh[32];
+    char mesh[48];
 
     other_text(x, t->end_device - t->device, mesh, sizeof mesh);
     if (n == s->other)
         pane_put(p, 0, y, ROLE_TITLE | BOLD, U'▸');
     pane_text(p, 2, y, n == s->other ? ROLE_TITLE | BOLD : ROLE_TEXT, mesh);
     if (x->step_ms < INFINITY)
-        draw_change(s, p, y, 24, x->step_ms);
+        draw_change(s, p, y, MESH_STEP, x->step_ms);
     else
-        pane_right(p, 34, y, ROLE_ERR, "does not fit");
-    pane_right_number(p, 41, y, ROLE_TEXT, x->memory_bytes / 1e9, hybrid_gb_decimals(s->picture));
+        pane_right(p, MESH_STEP + 10, y, ROLE_ERR, "does not fit");
+    pane_right_number(p, MESH_GB, y, ROLE_TEXT, x->memory_bytes / 1e9,
+                      hybrid_gb_decimals(s->picture));
 }
 
 static void draw_moved(const struct hybrid_shown *s, const struct pane *p, int y, const char *key,
@@ -124,9 +128,9 @@ static void draw_moved(const struct hybrid_shown *s, const struct pane *p, int y
 
     pane_text(p, x + 1, y, ROLE_TEXT, words);
     if (ms < INFINITY)
-        draw_change(s, p, y, 38, ms);
+        draw_change(s, p, y, MESH_STEP, ms);
     else
-        pane_right(p, 48, y, ROLE_DIM, "not possible");
+        pane_right(p, MESH_STEP + 10, y, ROLE_DIM, "not possible");
 }
 
 void hybrid_draw_meshes(const struct hybrid_shown *s, const struct pane *p)
@@ -134,19 +138,21 @@ void hybrid_draw_meshes(const struct hybrid_shown *s, const struct pane *p)
     const struct hybrid_stage_answer *a = &s->seen.stage;
     const struct hybrid_picture_stage *t = &s->picture->stage[s->stage];
     bool here = a->version == s->version && a->stage == s->stage;
-    char title[48], mesh[32];
+    char title[48], mesh[48];
     int y = 2;
 
     snprintf(title, sizeof title, "Mesh of stage %u", s->stage);
     pane_head(p, 0, &(struct head){0, title, "step of the whole plan · ms", false});
     pane_text(p, 2, 1, ROLE_DIM, "data × tensor");
-    pane_right(p, 24, 1, ROLE_DIM, "step");
-    pane_right(p, 34, 1, ROLE_DIM, "change");
-    pane_right(p, 41, 1, ROLE_DIM, "GB");
-    hybrid_mesh_text(t->dp, t->tp, t->recompute, mesh, sizeof mesh);
+    pane_right(p, MESH_STEP, 1, ROLE_DIM, "step");
+    pane_right(p, MESH_STEP + 10, 1, ROLE_DIM, "change");
+    pane_right(p, MESH_GB, 1, ROLE_DIM, "GB");
+    hybrid_mesh_text(t->dp, t->tp, t->recompute, MESH_ROOM - 4, mesh, sizeof mesh);
     pane_format(p, 2, y, ROLE_TEXT, "%s now", mesh);
-    pane_right_number(p, 24, y, ROLE_TEXT, s->picture->step_ms, hybrid_ms_decimals(s->picture));
-    pane_right_number(p, 41, y++, ROLE_TEXT, t->memory_bytes / 1e9, hybrid_gb_decimals(s->picture));
+    pane_right_number(p, MESH_STEP, y, ROLE_TEXT, s->picture->step_ms,
+                      hybrid_ms_decimals(s->picture));
+    pane_right_number(p, MESH_GB, y++, ROLE_TEXT, t->memory_bytes / 1e9,
+                      hybrid_gb_decimals(s->picture));
     if (!here || !s->seen.done) {
         pane_text(p, 0, y, ROLE_DIM,
                   s->seen.done ? "pricing others .." : "when the search is done");
@@ -166,7 +172,7 @@ void hybrid_draw_meshes(const struct hybrid_shown *s, const struct pane *p)
 /* ---- kinds ---- */
 
 struct kind {
-    const char *name;
+    const char *name, *brief;
     double ms, bytes;
     char what[120];
 };
@@ -195,10 +201,15 @@ static int list_kinds(const struct hybrid_shown *s, struct kind *out)
         [HYBRID_RIVAL_REPLICAS] = "stages of replicas",
         [HYBRID_RIVAL_SPLIT] = "one stage, split",
     };
+    static const char *const briefs[HYBRID_RIVALS] = {
+        [HYBRID_RIVAL_UNIFORM] = "alike",
+        [HYBRID_RIVAL_REPLICAS] = "replicas",
+        [HYBRID_RIVAL_SPLIT] = "one stage",
+    };
     const struct hybrid_picture *h = s->picture;
     int count = 0;
 
-    out[count] = (struct kind){.name = "this plan", .ms = h->step_ms};
+    out[count] = (struct kind){.name = "this plan", .brief = "this", .ms = h->step_ms};
     for (uint32_t n = 0; n < h->stages; n++)
         out[count].bytes = fmax(out[count].bytes, h->stage[n].memory_bytes);
     snprintf(out[count].what, sizeof out[count].what,
@@ -206,8 +217,10 @@ static int list_kinds(const struct hybrid_shown *s, struct kind *out)
     count++;
     for (int k = 0; s->seen.has_rivals && k < HYBRID_RIVALS; k++) {
         const struct hybrid_rival *r = &s->seen.rival[k];
-        out[count] = (struct kind){
-            .name = names[k], .ms = r->found ? r->step_ms : INFINITY, .bytes = r->memory_bytes};
+        out[count] = (struct kind){.name = names[k],
+                                   .brief = briefs[k],
+                                   .ms = r->found ? r->step_ms : INFINITY,
+                                   .bytes = r->memory_bytes};
         if (r->found)
             describe_rival(r, out[count].what, sizeof out[count].what);
         else
@@ -215,13 +228,14 @@ static int list_kinds(const struct hybrid_shown *s, struct kind *out)
         count++;
     }
     if (s->without.step_ms > 0) {
-        out[count] = (struct kind){.name = "no stages", .ms = s->without.step_ms};
+        out[count] =
+            (struct kind){.name = "no stages", .brief = "no stages", .ms = s->without.step_ms};
         snprintf(out[count].what, sizeof out[count].what, "%.80s, of the running search",
                  s->without.found_by);
         count++;
     }
     if (h->is_certified && h->bound_ms > 0) {
-        out[count] = (struct kind){.name = "bound", .ms = h->bound_ms};
+        out[count] = (struct kind){.name = "bound", .brief = "bound", .ms = h->bound_ms};
         snprintf(out[count].what, sizeof out[count].what,
                  "no strict plan of %u sections%s is shorter%s", h->sections,
                  h->chunks > 1 ? ", not interleaved," : "", h->is_said ? ", says the file" : "");
@@ -259,6 +273,35 @@ void hybrid_draw_kinds(const struct hybrid_shown *s, const struct pane *p)
     if (!s->seen.has_rivals && y < p->height)
         pane_text(p, 0, y, ROLE_DIM,
                   s->seen.done ? "looking for the others .." : "the others come when this is done");
+}
+
+/* "kinds  bound 352.5   this 371.4   alike 379.1 +7.7   ..": a hybrid never wins, or loses, unseen.
+ * What has no room is counted. */
+void hybrid_draw_kinds_line(const struct hybrid_shown *s, const struct pane *p)
+{
+    struct kind kind[HYBRID_RIVALS + 3];
+    int count = list_kinds(s, kind), x = pane_text(p, 0, 0, ROLE_DIM, "kinds");
+    int decimals = hybrid_ms_decimals(s->picture);
+    char text[120], ms[UNITS_ROOM], change[UNITS_ROOM];
+
+    for (int n = 0; n < count; n++) {
+        const struct kind *k = &kind[n];
+        bool own = !strcmp(k->name, "this plan"), bound = !strcmp(k->name, "bound");
+        if (k->ms < INFINITY)
+            snprintf(text, sizeof text, "   %s %s%s%s", k->brief, units_number(ms, k->ms, decimals),
+                     own || bound ? "" : " ",
+                     own || bound ? ""
+                                  : units_change(change, k->ms - s->picture->step_ms, decimals));
+        else
+            snprintf(text, sizeof text, "   %s: none fits", k->brief);
+        if (x + utf8_text_columns(text) + (n + 1 < count ? 9 : 0) > p->width) {
+            pane_format(p, x, 0, ROLE_DIM, "   %d more", count - n);
+            return;
+        }
+        x = pane_text(p, x, 0, own ? ROLE_TITLE | BOLD : ROLE_TEXT, text);
+    }
+    if (!s->seen.has_rivals && x + 6 <= p->width)
+        pane_text(p, x, 0, ROLE_DIM, "   ..");
 }
 
 /* ---- pins ---- */

@@ -59,6 +59,17 @@ enum panel_place {
     PLACE_DIALOG, /* over the lower half of what is there */
 };
 
+/* Row 1, where a view over the whole screen is of something else than the search. */
+enum about_state { ABOUT_RUNS, ABOUT_STANDS, ABOUT_IS_DONE };
+struct panel_about {
+    const char *name; /* instead of the model and its cluster; NULL: those */
+    char words[64];   /* behind that name */
+    char what[80];    /* "pipeline × mesh · eager" */
+    enum about_state state;
+    char pace[32];  /* the word of the state: "done", "20 decisions/s" */
+    char where[48]; /* "at episode 27 of 400"; "": nowhere */
+};
+
 struct panel {
     const struct panel_ops *ops;
     struct scene *scene;
@@ -78,7 +89,8 @@ struct panel_ops {
                           ones; "=word" replaces the hint's word */
     bool types;        /* letters are text: hints show other keys */
     bool asks;         /* commands act on the view below it */
-    bool of_search;    /* PLACE_FULL: the headline of the search stands above it */
+    bool of_search;    /* PLACE_FULL: the headline of the search stands above it; else, and without
+                          one of its own, it begins in row 2 with its own */
     bool stays;        /* its state holds nothing of the problem: it stays open when that changes */
     bool anew;   /* needs nothing to be opened with: it is opened anew when the problem changes */
     size_t size; /* of its state */
@@ -90,7 +102,11 @@ struct panel_ops {
         const struct panel *p); /* what it wants to know when it is opened anew for an edited
                                    problem; the caller's to free; NULL: nothing */
     void (*recall)(struct panel *p, const void *memory);
-    void (*draw)(struct panel *p, const struct pane *pane); /* below the head */
+    void (*draw)(struct panel *p, const struct pane *pane);        /* below the head */
+    bool (*about)(const struct panel *p, struct panel_about *out); /* PLACE_FULL: row 1; `out` comes
+                                                                empty; false: that of the search */
+    bool (*headline)(const struct panel *p, const struct pane *pane); /* row 2, instead of the
+                                                                         search's; false: not now */
     void (*head)(const struct panel *p, struct head *h, char *note, size_t room); /* title, note */
     const struct list *(*list)(
         const struct panel *p); /* its rows: the head says where, when not all are in sight */

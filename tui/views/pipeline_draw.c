@@ -65,10 +65,11 @@ static void draw_stage(const struct pipeline_shown *s, const struct pane *p, int
     pane_right_format(p, c->devices, y, ROLE_TEXT,
                       st.end_device - st.first_device > 1 ? "%u–%u" : "%u", st.first_device,
                       st.end_device - 1);
-    pane_right_format(p, c->forward, y, ROLE_TEXT, "%.1f", st.forward_ms);
-    pane_right_format(p, c->backward, y, ROLE_TEXT, "%.1f", st.backward_ms);
+    int d = units_ms_decimals(s->schedule.makespan_ms);
+    pane_right_number(p, c->forward, y, ROLE_TEXT, st.forward_ms, d);
+    pane_right_number(p, c->backward, y, ROLE_TEXT, st.backward_ms, d);
     if (c->reduce)
-        pane_right_format(p, c->reduce, y, ROLE_TEXT, "%.1f", st.all_reduce_ms + st.sync_ms);
+        pane_right_number(p, c->reduce, y, ROLE_TEXT, st.all_reduce_ms + st.sync_ms, d);
     if (c->gradient)
         pane_right(p, c->gradient, y, ROLE_TEXT,
                    units_count(count, (int64_t)(st.gradient_bytes / 1e6 + 0.5)));
@@ -83,7 +84,7 @@ static void draw_stage(const struct pipeline_shown *s, const struct pane *p, int
 
 static void draw_cut(const struct pipeline_shown *s, const struct pane *p, int y)
 {
-    char there[UNITS_ROOM], back[UNITS_ROOM], once[UNITS_ROOM];
+    char there[UNITS_ROOM], back[UNITS_ROOM], once[UNITS_ROOM], to[UNITS_ROOM], fro[UNITS_ROOM];
 
     if (s->plan.stages < 2) {
         pane_text(p, 0, y, ROLE_DIM, "one stage: every device holds the whole model");
@@ -91,10 +92,10 @@ static void draw_cut(const struct pipeline_shown *s, const struct pane *p, int y
     }
     uint32_t cut = s->stage + 1 < s->plan.stages ? s->stage : s->plan.stages - 2;
     struct pipe_transfer t = pipe_transfer_of(&s->pipeline->all, &s->plan, cut);
-    int x = pane_format(p, 0, y, ROLE_DIM,
-                        "cut %u–%u: a micro-batch %s there in %.1f ms, %s back in %.1f ms", cut,
-                        cut + 1, units_bytes(there, t.forward_bytes), t.forward_ms,
-                        units_bytes(back, t.backward_bytes), t.backward_ms);
+    int x =
+        pane_format(p, 0, y, ROLE_DIM, "cut %u–%u: a micro-batch %s there in %s, %s back in %s",
+                    cut, cut + 1, units_bytes(there, t.forward_bytes), units_ms(to, t.forward_ms),
+                    units_bytes(back, t.backward_bytes), units_ms(fro, t.backward_ms));
     if (t.once_bytes > 0)
         pane_format(p, x, y, ROLE_DIM, " · once a step %s", units_bytes(once, t.once_bytes));
 }
@@ -141,16 +142,15 @@ void pipeline_draw_stages(const struct pipeline_shown *s, const struct pane *p,
 
 void pipeline_draw_schedule(const struct pipeline_shown *s, const struct pane *p, bool spaced)
 {
-    char note[96], last[UNITS_ROOM] = "0";
+    char note[96], batches[40];
     struct schedule_shown shown = {.schedule = &s->schedule,
                                    .rows = s->plan.stages,
                                    .cursor = s->stage,
                                    .spaced = spaced,
                                    .signs = s->signs};
 
-    units_count(last, s->schedule.micro_batches ? s->schedule.micro_batches - 1 : 0);
-    snprintf(note, sizeof note, "%s · micro-batches 0–%.12s · ms", pipe_schedule_names[s->kind],
-             last);
+    snprintf(note, sizeof note, "%s · %s · ms", pipe_schedule_names[s->kind],
+             schedule_batches_text(s->schedule.micro_batches, batches));
     pane_head(p, 0, &(struct head){0, "Schedule", note, false});
     struct pane below = pane_part(p, 0, 1, p->width, p->height - 1);
     schedule_draw(&shown, &below);
@@ -189,14 +189,16 @@ static struct plot_drawn draw_curve(const struct pipeline_shown *s, const struct
                                     int rows, const double *values, size_t count, bool log,
                                     unsigned role, char letter, const char *unit)
 {
+    bool percent = unit[0] == '%';
+    double low = percent ? 0 : NAN, high = percent ? 100 : NAN;
     struct plot_series series = {
         .y = values, .count = count, .kind = PLOT_LINE, .role = role, .sign = letter};
     struct plot plot = {.series = &series,
                         .series_count = 1,
                         .first_x = 0,
                         .last_x = 1,
-                        .low = NAN,
-                        .high = NAN,
+                        .low = low,
+                        .high = high,
                         .limit = NAN,
                         .log_y = log,
                         .ascii = s->ascii};

@@ -105,13 +105,27 @@ static double busy(const struct schedule_shown *s, uint32_t row)
     return ms / s->schedule->makespan_ms * 100;
 }
 
+char *schedule_batches_text(uint32_t micro_batches, char out[static 40])
+{
+    char last[UNITS_ROOM];
+
+    if (micro_batches > 1)
+        snprintf(out, 40, "micro-batches 0–%.12s", units_count(last, micro_batches - 1));
+    else
+        snprintf(out, 40, "1 micro-batch");
+    return out;
+}
+
 void schedule_layer_text(const char *layer, const char *nameless, char *out, size_t room)
 {
     const char *digits = layer + strcspn(layer, "0123456789"), *slash = strchr(layer, '/');
     long number = strtol(digits, NULL, 10);
+    int letters = (int)strcspn(layer, "0123456789_[]. "); /* of what is not a layer by name */
 
     if (*digits && slash && slash < digits)
         snprintf(out, room, "%.3s %ld", layer, number);
+    else if (letters && *digits && strncmp(layer, "layer", 5))
+        snprintf(out, room, "%.*s %ld", letters > 5 ? 3 : letters, layer, number);
     else if (*digits)
         snprintf(out, room, "%ld", number);
     else

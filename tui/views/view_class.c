@@ -15,6 +15,7 @@
 #include "tui/screen/list.h"
 #include "tui/screen/plot.h"
 #include "tui/screen/theme.h"
+#include "tui/screen/utf8.h"
 #include "tui/views/actions.h"
 #include "tui/views/class_draw.h"
 #include "tui/views/host.h"
@@ -78,15 +79,23 @@ struct classroom {
     uint64_t decision; /* of the lesson shown: a new one begins at its first part, or whole */
     bool by_part;      /* a person goes part by part */
     struct list row;
-    int page;              /* of a small screen */
-    bool alone;            /* without the run before */
-    struct game_job *game; /* NULL: the search */
+    struct live_lesson learned, before; /* the last two with an update, once they were seen */
+    uint64_t learned_at;                /* the decision of the newer; 0: none yet */
+    int page;                           /* of a small screen */
+    bool alone;                         /* without the run before */
+    struct game_job *game;              /* NULL: the search */
     struct game_look look;
     double *x, *y, *mean, *best; /* [SERIES_POINTS] of this run */
     double *old_x, *old_mean, *old_best;
 };
 
 /* ---- what is shown ---- */
+
+static void forget_lessons(struct classroom *v)
+{
+    v->decision = v->learned_at = 0;
+    v->learned.rl.updates = v->before.rl.updates = 0;
+}
 
 static const struct snapshot *shot_of(const struct panel *p)
 {
@@ -108,6 +117,28 @@ static enum class_part last_part(const struct rl_lesson *l)
     return l->updates ? CLASS_COPY : CLASS_STORE;
 }
 
+/* What was learned last stays to be seen, dim, until the next update has come so far. */
+static void keep_update(const struct panel *p, const struct rl_lesson *l)
+{
+    struct classroom *v = p->state;
+
+    if (!l->updates)
+        return;
+    v->before = v->learned;
+    if (!v->game)
+        v->learned = *shot_of(p)->lesson;
+    v->learned.rl = *l;
+    v->learned_at = l->decision;
+}
+
+/* The update seen last before the one that is due, or none. */
+static const struct live_lesson *update_before(const struct classroom *v, const struct rl_lesson *l)
+{
+    const struct live_lesson *k = l && l->updates ? &v->before : &v->learned;
+
+    return v->learned_at && k->rl.updates ? k : NULL;
+}
+
 /* A decision not seen yet begins at its first part, or is shown whole. */
 static void follow_decision(struct panel *p)
 {
@@ -118,9 +149,11 @@ static void follow_decision(struct panel *p)
     const struct rl_lesson *l = lesson_of(p);
     if (!l || l->decision == v->decision)
         return;
+    keep_update(p, l);
     v->decision = l->decision;
     v->part = v->by_part ? CLASS_LOOK : last_part(l);
-    list_fit(&v->row, l->rows, v->row.rows ? v->row.rows : 1);
+    if (l->updates)
+        list_fit(&v->row, l->rows, v->row.rows ? v->row.rows : 1);
 }
 
 static struct class_shown shown_class(const struct panel *p)
@@ -131,6 +164,10 @@ static struct class_shown shown_class(const struct panel *p)
     struct class_shown c = {.lesson = lesson_of(p), .part = v->part, .focus = true};
 
     c.row = (uint32_t)v->row.cursor;
+    c.top = v->row.top;
+    const struct live_lesson *before = update_before(v, c.lesson);
+    c.before = before ? &before->rl : NULL;
+    c.before_move = before && !v->game ? before->row_move : NULL;
     if (v->game) {
         c.settings = &v->look.now.settings;
         c.inputs = v->look.inputs;
@@ -161,7 +198,7 @@ static int begin_game(struct panel *p, const struct rl_game *game, struct err *e
         return rc;
     game_job_free(v->game);
     v->game = next;
-    v->decision = 0;
+    forget_lessons(v);
     v->part = CLASS_LOOK;
     follow_decision(p);
     return 0;
@@ -322,32 +359,83 @@ static void draw_switches(struct panel *p, const struct pane *pane)
 
 /* ---- drawing: the whole ---- */
 
-static void draw_note(const struct panel *p, char *note, size_t room)
+/* Row 1: a game is what is looked at. */
+static bool about_class(const struct panel *p, struct panel_about *out)
 {
     const struct classroom *v = p->state;
     const struct game_look *k = &v->look;
+    char count[UNITS_ROOM];
+
+    if (!v->game)
+        return false;
+    out->name = k->game->name;
+    snprintf(out->words, sizeof out->words, "%u number%s, %u actions", k->inputs,
+             k->inputs == 1 ? "" : "s", k->actions);
+    snprintf(out->what, sizeof out->what, "DQN · preset %s", k->game->preset);
+    out->state = k->running ? ABOUT_RUNS : ABOUT_STANDS;
+    if (!k->running)
+        snprintf(out->pace, sizeof out->pace, "paused");
+    else if (k->pace > 0)
+        snprintf(out->pace, sizeof out->pace, "%g decisions/s", k->pace);
+    else
+        snprintf(out->pace, sizeof out->pace, "full speed");
+    snprintf(out->where, sizeof out->where, "episode %s",
+             units_count(count, (int64_t)k->episodes + 1));
+    return true;
+}
+
+/* Row 2: what it earns, what can be earned, and what a hand in it did. */
+static bool headline_class(const struct panel *p, const struct pane *row)
+{
+    const struct classroom *v = p->state;
+    const struct game_look *k = &v->look;
+    uint64_t ended = k->episodes < GAME_LAST ? k->episodes : GAME_LAST;
+    char count[UNITS_ROOM], epsilon[24];
+    int x;
+
+    if (!v->game)
+        return false;
+    if (isfinite(k->mean)) {
+        x = pane_format(row, 0, 0, ROLE_TITLE | BOLD, "%.4g", k->mean);
+        x = pane_format(row, x, 0, ROLE_TEXT, " mean of the last %s episode%s",
+                        units_count(count, (int64_t)ended), ended == 1 ? "" : "s");
+    } else {
+        x = pane_text(row, 0, 0, ROLE_DIM, "no episode has ended yet");
+    }
+    x = pane_format(row, x, 0, ROLE_DIM, "   the best about %.4g", k->game->best_reward);
+    snprintf(epsilon, sizeof epsilon, "ε %.2f", k->epsilon);
+    if (isfinite(k->last_forced) && x + 24 + utf8_text_columns(epsilon) < row->width)
+        x = pane_format(row, x, 0, ROLE_PIN, "   by hand %.4g", k->last_forced);
+    if (x + 3 + utf8_text_columns(epsilon) <= row->width)
+        pane_right(row, row->width, 0, ROLE_TEXT, epsilon);
+    return true;
+}
+
+static void draw_note(const struct panel *p, char *note, size_t room)
+{
+    const struct classroom *v = p->state;
     const struct rl_lesson *l = lesson_of(p);
     char count[UNITS_ROOM];
 
-    if (!v->game) {
+    if (v->game)
+        snprintf(note, room, "the same learner, a game with a known answer");
+    else
         snprintf(note, room, l ? "decision %s of the search" : "the search, in slow motion",
                  l ? units_count(count, (int64_t)l->decision) : "");
-        return;
-    }
-    int size = snprintf(note, room, "episode %s", units_count(count, (int64_t)k->episodes + 1));
-    if (isfinite(k->mean))
-        size += snprintf(note + size, room - (size_t)size, " · mean %.4g", k->mean);
-    snprintf(note + size, room - (size_t)size, " · ε %.2f · %s", k->epsilon,
-             !k->running   ? "paused"
-             : k->pace > 0 ? "runs"
-                           : "full speed");
+}
+
+/* Rows of the sample: of the one drawn, else of the one before. */
+static int64_t rows_of(const struct class_shown *s)
+{
+    return s->lesson && s->lesson->updates ? s->lesson->rows : s->before ? s->before->rows : 0;
 }
 
 /* Wide: everything at once. The game stands where the search has its update. */
 static void draw_wide(struct panel *p, const struct pane *pane, const struct class_shown *s)
 {
     struct classroom *v = p->state;
-    int half = pane->width / 2, y = 3, upper = 14, lower = pane->height - y - upper;
+    int half = pane->width / 2, y = 3, upper = !v->game && pane->height >= 36 ? 16 : 14,
+        lower = pane->height - y - upper;
     int sampled = pane->height < 44 ? lower / 2 - 1 : lower * 5 / 11;
     struct pane left = pane_part(pane, 0, y, half - 2, upper - 1),
                 right = pane_part(pane, half + 1, y, pane->width - half - 1, upper - 1);
@@ -364,7 +452,7 @@ static void draw_wide(struct panel *p, const struct pane *pane, const struct cla
         y += high + (lower - high > 9);
     } else {
         struct pane sample = pane_part(pane, 0, y, pane->width, sampled);
-        list_fit(&v->row, s->lesson ? s->lesson->rows : 0, sampled - 2);
+        list_fit(&v->row, rows_of(s), sampled - 2);
         class_draw_sample(s, &sample, v->row.top);
         y += sampled + 1;
     }
@@ -394,8 +482,7 @@ static void draw_page(struct panel *p, const struct pane *pane, const struct cla
         struct pane sample = pane_part(&whole, 0, 0, whole.width, rows > 3 ? rows : 3),
                     update =
                         pane_part(&whole, 0, sample.height, whole.width, height - sample.height);
-        list_fit(&v->row, s->lesson ? s->lesson->rows : 0,
-                 sample.height > 3 ? sample.height - 2 : 1);
+        list_fit(&v->row, rows_of(s), sample.height > 3 ? sample.height - 2 : 1);
         class_draw_sample(s, &sample, v->row.top);
         class_draw_update(s, &update);
     } else {
@@ -407,6 +494,12 @@ static void draw_page(struct panel *p, const struct pane *pane, const struct cla
     }
 }
 
+/* Too small for all parts at once. */
+static bool is_small(int width, int height)
+{
+    return width < 100 || height < 29;
+}
+
 static void draw_class(struct panel *p, const struct pane *pane)
 {
     const struct classroom *v = p->state;
@@ -414,7 +507,7 @@ static void draw_class(struct panel *p, const struct pane *pane)
 
     follow_decision(p);
     draw_note(p, note, sizeof note);
-    bool wide = pane->width >= 100 && pane->height >= 29;
+    bool wide = !is_small(pane->width, pane->height);
     if (!wide) {
         size_t size = strlen(note);
         snprintf(note + size, sizeof note - size, " · page %d of %d", v->page + 1, PAGES);
@@ -490,6 +583,7 @@ static void flip_switch(struct panel *p, int n)
     if (!v->game) {
         uint64_t so_far = s->episodes - s->began;
         bool ran = s->state == LIVE_RUNNING;
+        forget_lessons(v);
         class_switch_other(&s->options.rl, n, value);
         watch_send(p->scene->watch, "again %s %s", class_switches[n].option, value);
         if (!ran && so_far)
@@ -512,7 +606,7 @@ static void flip_switch(struct panel *p, int n)
     else if (so_far)
         game_job_step(v->game, (uint32_t)(so_far < 100000 ? so_far : 100000));
     host_say(p->scene, "%s %s: the same seed from its start", class_switches[n].name, value);
-    v->decision = 0;
+    forget_lessons(v);
     follow_decision(p);
 }
 
@@ -611,7 +705,7 @@ static bool act_class(struct panel *p, int action)
             return false;
         game_job_free(v->game);
         v->game = NULL;
-        v->decision = 0;
+        forget_lessons(v);
         follow_decision(p);
         return true;
     case CLASS_HAND_LEFT:
@@ -629,8 +723,10 @@ static bool works_class(const struct panel *p, int action)
     const struct snapshot *s = shot_of(p);
     bool has_before = v->game ? v->look.before.count > 0 : s && s->run_before.ended > 0;
 
+    if (action == CLASS_SEARCH)
+        return v->game && p->scene->watch;
     if (action == CLASS_PAGE)
-        return p->width < 100 || p->height < 29;
+        return is_small(p->width, p->height);
     return action != CLASS_OVERLAY || has_before;
 }
 
@@ -709,6 +805,8 @@ const struct panel_ops view_class = {
     .close = close_class,
     .read = read_class,
     .draw = draw_class,
+    .about = about_class,
+    .headline = headline_class,
     .act = act_class,
     .works = works_class,
     .move = move_class,

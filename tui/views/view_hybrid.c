@@ -314,10 +314,12 @@ static void draw_low(const struct hybrid_view *v, const struct pane *p)
 {
     const struct hybrid_shown *s = &v->shown;
     bool pair = p->width >= PAIR_WIDTH && (v->part <= PART_MESHES);
-    bool both = p->height >= KINDS_ROWS + 9 && v->part != PART_KINDS && v->part != PART_WHY;
-    int upper = both ? p->height - KINDS_ROWS - 1 : p->height;
+    bool asked = v->part == PART_KINDS || v->part == PART_WHY;
+    bool both = p->height >= KINDS_ROWS + 9 && !asked, line = !both && v->part != PART_KINDS;
+    int upper = both ? p->height - KINDS_ROWS - 1 : p->height - line;
     struct pane top = pane_part(p, 0, 0, p->width, upper);
-    struct pane bottom = pane_part(p, 0, upper + 1, p->width, p->height - upper - 1);
+    struct pane bottom = both ? pane_part(p, 0, upper + 1, p->width, p->height - upper - 1)
+                              : pane_part(p, 0, upper, p->width, 1);
 
     if (pair)
         draw_pair(s, &top);
@@ -325,6 +327,8 @@ static void draw_low(const struct hybrid_view *v, const struct pane *p)
         draw_part(s, v->part == PART_TIMELINE ? PART_MEMORY : v->part, &top);
     if (both)
         draw_part(s, PART_KINDS, &bottom);
+    else if (line)
+        hybrid_draw_kinds_line(s, &bottom);
 }
 
 static void draw_parts(const struct hybrid_view *v, const struct pane *pane)
@@ -342,8 +346,12 @@ static void draw_parts(const struct hybrid_view *v, const struct pane *pane)
     bool has_low = left - timeline - gap >= LOW_LEAST;
     bool spaced = left - 2 * groups - 2 >= 30 && groups <= 8;
     if (!has_low) {
-        part = pane_part(pane, 0, y, pane->width, left);
+        bool line = v->part != PART_KINDS && left >= 4;
+        part = pane_part(pane, 0, y, pane->width, left - line);
         draw_part(s, v->part, &part);
+        part = pane_part(pane, 0, pane->height - 1, pane->width, line);
+        if (line)
+            hybrid_draw_kinds_line(s, &part);
         return;
     }
     timeline = spaced ? 2 * groups + 2 : timeline;
@@ -390,6 +398,21 @@ static void draw_hybrid(struct panel *p, const struct pane *pane)
     s->signs = s->ascii || p->scene->theme->roles[ROLE_BLOCK_0].bg.kind == COLOUR_DEFAULT;
     hybrid_draw_sentence(s, pane);
     draw_parts(v, pane);
+}
+
+static bool about_hybrid(const struct panel *p, struct panel_about *out)
+{
+    const struct hybrid_view *v = p->state;
+    const struct hybrid_picture *h = v->shown.picture;
+    const char *schedule = !h              ? ""
+                           : h->chunks > 1 ? " · interleaved"
+                                           : pipe_schedule_names[h->schedule];
+
+    snprintf(out->what, sizeof out->what, "pipeline × mesh%s%s", h && h->chunks == 1 ? " · " : "",
+             schedule);
+    out->state = v->shown.seen.done && !v->starts ? ABOUT_IS_DONE : ABOUT_RUNS;
+    snprintf(out->pace, sizeof out->pace, "%s", out->state == ABOUT_IS_DONE ? "done" : "searching");
+    return true;
 }
 
 /* ---- acts ---- */
@@ -482,6 +505,9 @@ static bool act_on_plan(struct panel *p, int action)
     case HYBRID_VIEW_TAKE:
         take_mesh(p);
         break;
+    case HYBRID_VIEW_RESET:
+        change_plan(v, HYBRID_TAKE_FOUND, NULL);
+        break;
     case HYBRID_VIEW_CELL:
         open_cell(p);
         break;
@@ -506,8 +532,6 @@ static bool act_hybrid(struct panel *p, int action)
         host_close(p->scene);
     } else if (action == HYBRID_VIEW_PART) {
         v->part = (v->part + 1) % PART_COUNT;
-    } else if (action == HYBRID_VIEW_RESET) {
-        hybrid_view_start(p);
     } else if (action == HYBRID_VIEW_UNPIN) {
         if (v->asked.held_count) {
             v->asked.held_count--;
@@ -589,6 +613,7 @@ const struct panel_ops view_hybrid = {
     .open = open_hybrid,
     .close = close_hybrid,
     .draw = draw_hybrid,
+    .about = about_hybrid,
     .act = act_hybrid,
     .move = move_hybrid,
     .name_here = name_here,

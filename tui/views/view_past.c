@@ -16,40 +16,20 @@
 #include "tui/screen/theme.h"
 #include "tui/views/host.h"
 #include "tui/views/panel.h"
+#include "tui/views/past_draw.h"
 #include "tui/views/views.h"
 #include "tui/watch/branches.h"
 #include "tui/watch/past_job.h"
+#include "tui/watch/plan_load.h"
 #include "tui/watch/versus.h"
 #include "tui/watch/watch.h"
 
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-/* One of the two moments: A is where a person is, B is marked. */
-struct moment {
-    const struct snapshot *shot; /* kept */
-    uint64_t step, episode;
-    struct ledger_figures figures; /* of its best plan */
-    bool has_plan;
-    struct err e; /* why its figures are not there; code 0: they are, or it has no plan */
-};
-
-struct past_view {
-    struct past_job *job;
-    struct past_look look;
-    struct moment a, b;
-    uint64_t episode; /* asked for; 0: before the first */
-    uint64_t step;
-    bool playing;
-    int speed;
-    double played_ms;
-    struct list list;  /* events */
-    int branch;        /* the one that o opens */
-    struct err failed; /* the first that did; code 0: nothing */
-};
 
 enum {
     PAST_BACK_1,
@@ -62,6 +42,7 @@ enum {
     PAST_SLOWER,
     PAST_FASTER,
     PAST_MARK,
+    PAST_COMPARE,
     PAST_BRANCH,
     PAST_CHOOSE,
     PAST_OPEN,
@@ -82,6 +63,8 @@ static const struct action past_actions[] = {
     [PAST_SLOWER] = {"slower", "in this view", "slower, faster", "speed", "{", NULL},
     [PAST_FASTER] = {"faster", "in this view", NULL, NULL, "}", NULL},
     [PAST_MARK] = {"mark", "in this view", "mark this moment as B", "mark B", "m", NULL},
+    [PAST_COMPARE] = {"compare", "in this view", "the plans of A and B, compared", "compare", "c",
+                      NULL},
     [PAST_BRANCH] = {"branch", "in this view", "a new session from here", "branch", "b or Enter",
                      NULL},
     [PAST_CHOOSE] = {"choose", "in this view", "another branch", NULL, "v", NULL},
@@ -97,10 +80,10 @@ enum { SPEEDS = sizeof speeds / sizeof *speeds };
 
 /* ---- moments ---- */
 
-static void set_moment(struct moment *m, const struct snapshot *shot, uint64_t step)
+static void set_moment(struct past_moment *m, const struct snapshot *shot, uint64_t step)
 {
     snapshot_release(m->shot);
-    *m = (struct moment){.shot = snapshot_keep(shot), .step = step, .episode = shot->episodes};
+    *m = (struct past_moment){.shot = snapshot_keep(shot), .step = step, .episode = shot->episodes};
     m->has_plan =
         shot->best && !ledger_figures_of(shot->problem, shot->best->on, &m->figures, &m->e);
 }
@@ -143,14 +126,32 @@ static void go_to_episode(struct past_view *v, uint64_t episode)
     go_to_step(v, step_of(v, episode < v->look.episode_count ? episode : v->look.episode_count));
 }
 
+/* The plan of a moment is one of those to be asked about and compared, unless the problem was
+ * another then. */
+static void show_plan(struct panel *p, int which, const struct past_moment *m)
+{
+    struct watch *w = p->scene->watch;
+    struct ledger_figures now;
+    struct err e;
+
+    m = m->has_plan && m->shot->problem->classes.count == w->problem->classes.count &&
+                !ledger_figures_of(w->problem, m->shot->best->on, &now, &e) &&
+                fabs(now.cost.step_ms - m->figures.cost.step_ms) <= 1e-9 * now.cost.step_ms
+            ? m
+            : NULL;
+    plan_load_moment(w, which, m ? m->shot->best : NULL);
+}
+
 /* The newest of the job, and what follows from it. */
 static void take_answer(struct panel *p)
 {
     struct past_view *v = p->state;
 
     past_job_look(v->job, &v->look);
-    if (v->look.shot && v->a.shot != v->look.shot)
+    if (v->look.shot && v->a.shot != v->look.shot) {
         set_moment(&v->a, v->look.shot, v->look.step);
+        show_plan(p, 0, &v->a);
+    }
     if (!v->failed.code)
         v->failed = v->look.trouble.code ? v->look.trouble : v->a.e;
     v->episode = episode_at(v, v->step);
@@ -198,6 +199,8 @@ static void close_past(struct panel *p)
     struct past_view *v = p->state;
 
     past_job_free(v->job);
+    for (int n = 0; n < 2 && p->scene->watch; n++)
+        plan_load_moment(p->scene->watch, n, NULL);
     snapshot_release(v->a.shot);
     snapshot_release(v->b.shot);
 }
@@ -208,270 +211,63 @@ static bool is_live(const struct panel *p)
     return v->job && (v->playing || !v->look.surveyed || !v->look.is_there);
 }
 
-/* ---- the timeline ---- */
+/* ---- the view ---- */
 
-/* Early episodes hold the most: the square root of the share. */
-static int column_of(const struct past_view *v, uint64_t step, int width)
+/* Row 1: where in the past. */
+static bool about_past(const struct panel *p, struct panel_about *out)
 {
-    double last = v->look.last_step ? (double)v->look.last_step : 1;
+    const struct past_view *v = p->state;
+    char at[UNITS_ROOM], of[UNITS_ROOM];
 
-    for (int n = 0; n < v->look.branch_count; n++) /* one scale for all */
-        last = fmax(last, (double)v->look.branches[n].last);
-    int x = (int)(sqrt((double)step / last) * (width - 1) + 0.5);
-
-    return x < 0 ? 0 : x >= width ? width - 1 : x;
-}
-
-enum { LANE = 8 };
-
-/* Better plans, or what the person did, which stands over a plan in the same column. */
-static void draw_points(const struct past_view *v, const struct pane *pane, int y, int n, bool acts)
-{
-    const struct past_branch *b = &v->look.branches[n];
-    int width = pane->width - LANE, from = column_of(v, b->parts, width);
-
-    for (int k = 0; k < b->points; k++) {
-        int x = column_of(v, b->point[k].step, width);
-        if ((b->point[k].ms <= 0) == acts)
-            pane_put(pane, LANE + (x > from ? x : from + 1), y, (acts ? ROLE_PIN : ROLE_OK) | BOLD,
-                     acts ? U'▲' : U'+');
-    }
-}
-
-/* From where it leaves the search to its end, as the search above it: "a  └──▲──+── 235.6". */
-static void draw_branch(const struct past_view *v, const struct pane *pane, int y, int n)
-{
-    const struct past_branch *b = &v->look.branches[n];
-    int width = pane->width - LANE, from = column_of(v, b->parts, width),
-        to = column_of(v, b->last, width);
-    char text[UNITS_ROOM];
-    bool chosen = n == v->branch;
-
-    pane_format(pane, 0, y, chosen ? ROLE_TITLE | BOLD : ROLE_DIM, "%s%c",
-                v->look.branch_count > 1 && chosen ? "▸ " : "  ", 'a' + n);
-    pane_put(pane, LANE + from, y, ROLE_BORDER, U'└');
-    pane_repeat(pane, LANE + from + 1, y, to - from, (struct cell){U'─', ROLE_BORDER});
-    draw_points(v, pane, y, n, false);
-    draw_points(v, pane, y, n, true);
-    if (b->best_ms <= 0)
-        return;
-    units_plain_ms(text, b->best_ms);
-    int size = (int)strlen(text);
-    if (to + 2 + size <= width)
-        pane_text(pane, LANE + to + 2, y, ROLE_OK, text);
-    else if (from > size + 1)
-        pane_text(pane, LANE + from - size - 1, y, ROLE_OK, text);
-}
-
-/* Below the lanes, to where this search ends: "0  1 more branch     420 episodes". */
-static void draw_scale(const struct past_view *v, const struct pane *pane, int y, int end)
-{
-    char count[UNITS_ROOM], text[UNITS_ROOM + 24];
-    int more = v->look.more_branches, x = pane_text(pane, LANE, y, ROLE_DIM, "0");
-
-    if (more)
-        x = pane_format(pane, LANE + 3, y, ROLE_DIM, "%d more branch%s", more,
-                        more == 1 ? "" : "es");
-    snprintf(text, sizeof text, "%s episodes%s", units_count(count, (int64_t)v->look.episode_count),
+    snprintf(out->what, sizeof out->what, "time machine");
+    out->state = v->playing ? ABOUT_RUNS : ABOUT_STANDS;
+    if (v->playing)
+        snprintf(out->pace, sizeof out->pace, "%g episodes/s", speeds[v->speed]);
+    snprintf(out->where, sizeof out->where, "at episode %s of %s%s",
+             units_count(at, (int64_t)v->episode), units_count(of, (int64_t)v->look.episode_count),
              v->look.surveyed ? "" : " so far");
-    x += 2 + (int)strlen(text);
-    end = end > x ? end : x;
-    pane_right(pane, end < pane->width ? end : pane->width, y, ROLE_DIM, text);
+    return v->job != NULL;
 }
 
-static void draw_timeline(const struct panel *p, const struct pane *pane)
-{
-    const struct past_view *v = p->state;
-    int width = pane->width - LANE, free_from = 0;
-    char text[UNITS_ROOM];
-
-    if (width < 8)
-        return;
-    pane_text(pane, 0, 0, ROLE_DIM, "best");
-    pane_text(pane, 0, 1, ROLE_DIM, "search");
-    pane_text(pane, 0, 2, ROLE_DIM, "you");
-    int own = column_of(v, v->look.last_step, width) + 1, surveyed = own;
-    if (!v->look.surveyed && v->look.episode_count)
-        surveyed = column_of(v, v->look.episodes[v->look.episode_count - 1], width);
-    pane_repeat(pane, LANE, 1, surveyed, (struct cell){U'─', ROLE_BORDER});
-    for (size_t n = 0; n < v->look.event_count; n++) {
-        const struct past_event *e = &v->look.events[n];
-        int x = column_of(v, e->step, width);
-        if (e->act) {
-            pane_put(pane, LANE + x, 2, ROLE_PIN | BOLD, U'▲');
-            continue;
-        }
-        pane_put(pane, LANE + x, 1, ROLE_OK | BOLD, U'+');
-        units_plain_ms(text, e->ms);
-        if (x >= free_from && x + (int)strlen(text) <= width) {
-            pane_text(pane, LANE + x, 0, ROLE_OK, text);
-            free_from = x + (int)strlen(text) + 1;
-        }
-    }
-    if (v->b.shot)
-        pane_put(pane, LANE + column_of(v, v->b.step, width), 1, ROLE_TITLE | BOLD, U'B');
-    pane_put(pane, LANE + column_of(v, v->a.step, width), 1, ROLE_TITLE | BOLD | REVERSE, U'A');
-    for (int n = 0; n < v->look.branch_count; n++)
-        draw_branch(v, pane, 3 + n, n);
-    draw_scale(v, pane, 3 + v->look.branch_count, LANE + own);
-}
-
-/* ---- A and B ---- */
-
-static void draw_figure(const struct past_view *v, const struct pane *p, int y, const char *name,
-                        double a, double b, int decimals)
-{
-    char change[UNITS_ROOM];
-
-    pane_text(p, 0, y, ROLE_DIM, name);
-    pane_right_number(p, 32, y, ROLE_TEXT, a, decimals);
-    if (!v->b.shot)
-        return;
-    pane_right_number(p, 43, y, ROLE_TEXT, b, decimals);
-    pane_right(p, 54, y, fabs(b - a) < 0.5 * pow(10, -decimals) ? ROLE_DIM : ROLE_TEXT,
-               units_change(change, b - a, decimals));
-}
-
-static char *write_sentence(const struct past_view *v, char *out, size_t room)
-{
-    out[0] = 0;
-    if (v->b.shot && v->a.has_plan && v->b.has_plan)
-        versus_sentence(&(struct versus_side){"A", v->a.figures.cost, v->a.figures.reduced_bytes},
-                        &(struct versus_side){"B", v->b.figures.cost, v->b.figures.reduced_bytes},
-                        out, room);
-    return out;
-}
-
-static void draw_figures(const struct panel *p, const struct pane *pane)
-{
-    const struct past_view *v = p->state;
-    const struct moment *a = &v->a, *b = &v->b;
-    const struct ledger_figures *f = &a->figures, *g = &b->figures;
-    char title[96], text[320];
-    int y = 2, ms = pane_ms_decimals(pane);
-
-    if (!a->shot)
-        return;
-    const struct snapshot *s = a->shot, *t = b->shot ? b->shot : a->shot;
-    if (b->shot)
-        snprintf(title, sizeof title, "A episode %llu, B episode %llu",
-                 (unsigned long long)a->episode, (unsigned long long)b->episode);
-    else
-        snprintf(title, sizeof title, "Episode %llu, decision %llu", (unsigned long long)a->episode,
-                 (unsigned long long)s->decisions);
-    pane_head(pane, 0, &(struct head){0, title, "", false});
-    pane_right(pane, 32, 1, ROLE_DIM, "A");
-    if (b->shot) {
-        pane_right(pane, 43, 1, ROLE_DIM, "B");
-        pane_right(pane, 54, 1, ROLE_DIM, "B - A");
-    }
-    if (a->has_plan) {
-        draw_figure(v, pane, y++, "best step, ms", f->cost.step_ms, g->cost.step_ms, ms);
-        draw_figure(v, pane, y++, "computing", f->cost.compute_ms, g->cost.compute_ms, ms);
-        draw_figure(v, pane, y++, "collectives", f->cost.communication_ms, g->cost.communication_ms,
-                    ms);
-        draw_figure(v, pane, y++, "all-reduces", f->reduces, g->reduces, 0);
-        draw_figure(v, pane, y++, "memory, GB", f->memory.peak / 1e9, g->memory.peak / 1e9, 1);
-    }
-    draw_figure(v, pane, y++, "epsilon", s->epsilon, t->epsilon, 2);
-    draw_figure(v, pane, y++, "loss", s->loss, t->loss, 4);
-    draw_figure(v, pane, y++, "updates", (double)s->updates, (double)t->updates, 0);
-    draw_figure(v, pane, y++, "decisions", (double)s->decisions, (double)t->decisions, 0);
-    draw_figure(v, pane, y++, "conflicts", (double)s->conflicts, (double)t->conflicts, 0);
-    struct pane rest = pane_part(pane, 0, y, pane->width, pane->height - y);
-    pane_sentence(&rest, ROLE_TITLE | BOLD, write_sentence(v, text, sizeof text));
-}
-
-/* ---- what happened ---- */
-
-static void draw_events(struct panel *p, const struct pane *pane)
-{
-    struct past_view *v = p->state;
-    char note[48];
-
-    snprintf(note, sizeof note, "[ ] last, next · %zu", v->look.event_count);
-    pane_head(pane, 0, &(struct head){0, "What happened", note, false});
-    list_fit(&v->list, (int64_t)v->look.event_count, pane->height > 1 ? pane->height - 1 : 1);
-    for (int y = 0; y < v->list.rows && v->list.top + y < v->list.count; y++) {
-        const struct past_event *e = &v->look.events[v->list.top + y];
-        bool past = e->step <= v->a.step, here = v->list.top + y == v->list.cursor && past;
-        pane_right_number(pane, 6, y + 1, ROLE_DIM, (double)e->episode, 0);
-        int x = 7;
-        if (e->act)
-            x = pane_format(pane, x, y + 1, ROLE_PIN | BOLD, "%u ", e->act);
-        pane_cut(pane, x, y + 1, pane->width - x,
-                 !past    ? ROLE_DIM
-                 : e->act ? ROLE_TEXT
-                          : ROLE_OK,
-                 e->text);
-        if (here)
-            pane_select(pane, y + 1, ROLE_SELECT);
-    }
-}
-
-/* ---- the decision vector of either best plan ---- */
-
-static uint32_t splits(const struct snapshot *s, const struct live_plan *plan, uint32_t move)
-{
-    const struct game_move *m = &s->moves->items[move];
-    uint32_t count = 0;
-
-    for (uint32_t n = 0; n < m->class_count; n++)
-        count += plan->on[s->moves->pool[m->classes + n]] >> m->axis & 1;
-    return count;
-}
-
-static bool has_names(const struct watch *w, const struct snapshot *s)
-{
-    return s->best && s->moves->count == (uint32_t)w->move_count &&
-           s->problem->classes.count == w->problem->classes.count;
-}
-
-static void draw_choice(const struct pane *p, int x, int y, uint32_t part, uint32_t of)
-{
-    unsigned style = part ? ROLE_CHOICE_1 | BOLD : ROLE_CHOICE_0;
-
-    if (part == 0 || part == of)
-        pane_text(p, x, y, style, part ? "1" : "0");
-    else
-        pane_format(p, x, y, style, "%u/%u", part, of);
-}
-
-static void draw_vector(const struct panel *p, const struct pane *pane)
+/* Row 2: the best plan of then and how far it was from the optimum, beside that of now. */
+static bool headline_past(const struct panel *p, const struct pane *row)
 {
     const struct past_view *v = p->state;
     const struct watch *w = p->scene->watch;
-    const struct snapshot *a = v->a.shot, *b = v->b.shot;
-    int x = 10;
+    const struct live_plan *exact = v->a.shot ? v->a.shot->exact : NULL;
+    double limit = watch_memory_limit(w), peak = v->a.figures.memory.peak;
+    char ms[UNITS_ROOM], memory[2 * UNITS_ROOM + 16], of[UNITS_ROOM];
+    int x = 0;
 
-    if (pane->height < 4 || !a || !has_names(w, a) || (b && !has_names(w, b)))
-        return;
-    pane_head(pane, 0,
-              &(struct head){0, "Decisions of the best plan", b ? "^ differs" : "", false});
-    pane_text(pane, 0, 1, ROLE_DIM, "group");
-    pane_text(pane, 0, 2, ROLE_DIM, "A");
-    pane_text(pane, 0, 3, ROLE_DIM, b ? "B" : "");
-    for (int n = 0; n < w->move_count; n++) {
-        char name[NAME_ROOM];
-        watch_short_name(name, sizeof name, w->move[n].name, 12);
-        int width = (int)strlen(name) > 4 ? (int)strlen(name) : 4;
-        if (x + width + 6 > pane->width && n + 1 < w->move_count) {
-            pane_format(pane, x, 1, ROLE_DIM, "%d more", w->move_count - n);
-            return;
-        }
-        uint32_t of = a->moves->items[n].class_count, mine = splits(a, a->best, (uint32_t)n),
-                 other = b ? splits(b, b->best, (uint32_t)n) : mine;
-        pane_text(pane, x, 1, mine == other ? ROLE_DIM : ROLE_TITLE | BOLD, name);
-        draw_choice(pane, x, 2, mine, of);
-        if (b)
-            draw_choice(pane, x, 3, other, of);
-        if (mine != other)
-            pane_put(pane, x + 3, 3, ROLE_CHANGED | BOLD, U'^');
-        x += width + 1;
+    if (!v->a.shot)
+        return true;
+    if (!v->a.has_plan) {
+        x = pane_text(row, 0, 0, ROLE_DIM, "no plan yet");
+    } else {
+        x = pane_text(row, 0, 0, ROLE_TITLE | BOLD, units_ms(ms, v->a.figures.cost.step_ms));
+        x = pane_text(row, x, 0, ROLE_TEXT, " best then");
     }
+    if (v->a.has_plan && exact && exact->fits) {
+        double gap = v->a.figures.cost.step_ms / exact->cost.step_ms - 1;
+        bool is_there = gap < 1e-9;
+        x = pane_format(row, x, 0, is_there ? ROLE_OK : ROLE_WARN, "   %s%.1f %%",
+                        is_there ? "" : "+", is_there ? 0.0 : 100 * gap);
+        x = pane_format(row, x, 0, ROLE_TEXT, " over %s ", exact->proven ? "optimum" : "exact");
+        x = pane_text(row, x, 0, exact->proven ? ROLE_OK : ROLE_TEXT,
+                      units_plain_ms(ms, exact->cost.step_ms));
+        if (exact->proven && row->width >= 78)
+            x = pane_text(row, x, 0, ROLE_DIM, " proven");
+    }
+    if (w->best) {
+        x = pane_text(row, x, 0, ROLE_DIM, "   now ");
+        x = pane_text(row, x, 0, ROLE_TEXT, units_ms(ms, w->best->cost.step_ms));
+    }
+    snprintf(memory, sizeof memory, "%s of %s%s", units_bytes(ms, peak), units_bytes(of, limit),
+             peak > limit ? ", over" : "");
+    if (v->a.has_plan && x + 3 + (int)strlen(memory) <= row->width)
+        pane_right(row, row->width, 0, peak > limit ? ROLE_ERR : ROLE_TEXT, memory);
+    return true;
 }
-
-/* ---- the view ---- */
 
 static void draw_past(struct panel *p, const struct pane *pane)
 {
@@ -482,26 +278,26 @@ static void draw_past(struct panel *p, const struct pane *pane)
         return;
     take_answer(p);
     play_on(p);
-    snprintf(note, sizeof note, "%s at episode %llu of %zu%s · %g episodes/s",
-             v->playing ? "▶" : "‖", (unsigned long long)v->episode, v->look.episode_count,
-             v->look.surveyed ? "" : " so far", speeds[v->speed]);
+    snprintf(note, sizeof note, "%s%g episodes/s",
+             pane->width >= 100 ? "the journal, played again bit for bit · " : "",
+             speeds[v->speed]);
     pane_head(pane, 0, &(struct head){0, "Time", note, true});
     struct pane line = pane_part(pane, 0, 1, pane->width, 4 + v->look.branch_count);
-    draw_timeline(p, &line);
+    past_draw_timeline(p, &line);
     int y = 6 + v->look.branch_count, vector = pane->height >= 26 ? 5 : 0;
     bool both = pane->width >= 100;
     int half = both ? 60 : pane->width, room = pane->height - y - vector;
-    struct pane left = pane_part(pane, 0, y, half - (both ? 3 : 0), room < 14 || both ? room : 14);
-    draw_figures(p, &left);
+    struct pane left = pane_part(pane, 0, y, half - (both ? 3 : 0), room < 16 || both ? room : 16);
+    past_draw_figures(p, &left);
     if (both) {
         struct pane right = pane_part(pane, half, y, pane->width - half, room);
-        draw_events(p, &right);
-    } else if (room > 17) {
-        struct pane low = pane_part(pane, 0, y + 15, pane->width, room - 15);
-        draw_events(p, &low);
+        past_draw_events(p, &right);
+    } else if (room > 19) {
+        struct pane low = pane_part(pane, 0, y + 17, pane->width, room - 17);
+        past_draw_events(p, &low);
     }
     struct pane low = pane_part(pane, 0, pane->height - vector, pane->width, vector);
-    draw_vector(p, &low);
+    past_draw_vector(p, &low);
 }
 
 /* ---- acts ---- */
@@ -563,6 +359,70 @@ static void open_branch(struct panel *p)
         host_say_err(scene, &e);
 }
 
+static void compare(struct panel *p)
+{
+    struct past_view *v = p->state;
+    const struct live_plan *a = plan_load_of_moment(p->scene->watch, 0),
+                           *b = plan_load_of_moment(p->scene->watch, 1);
+    struct err e;
+
+    if (!v->b.shot)
+        host_say(p->scene, "m marks a moment as B; c compares its plan with that of A");
+    else if (a && a == b)
+        host_say(p->scene, "A and B have the same best plan");
+    else if (!a || !b)
+        host_say(p->scene, "%s",
+                 !v->a.has_plan || !v->b.has_plan
+                     ? "there is no plan yet at one of the two"
+                     : "the problem was another then: their plans can not be "
+                       "compared as things are now");
+    else if (host_open(p->scene, &view_plans, a, &e))
+        host_say_err(p->scene, &e);
+}
+
+/* ---- an episode by its number ---- */
+
+static void go_to_typed(struct panel *p)
+{
+    struct past_view *v = p->state;
+    unsigned long long episode = strtoull(v->typed, NULL, 10);
+
+    v->typed[0] = 0;
+    v->playing = false;
+    if (episode > v->look.episode_count)
+        host_say(p->scene, "episode %llu is not in the journal%s: the last is %zu", episode,
+                 v->look.surveyed ? "" : " so far as it was read", v->look.episode_count);
+    else
+        go_to_episode(v, episode);
+}
+
+/* Digits are the number of an episode, which Enter goes to. */
+static bool type_past(struct panel *p, uint32_t key)
+{
+    struct past_view *v = p->state;
+    size_t size = strlen(v->typed);
+
+    if (key == KEYC_BACKSPACE && size) {
+        v->typed[size - 1] = 0;
+        return true;
+    }
+    if (key == KEYC_ESC && size) {
+        v->typed[0] = 0;
+        return true;
+    }
+    if (key == KEYC_ENTER && size) {
+        go_to_typed(p);
+        return true;
+    }
+    if (key < '0' || key > '9') {
+        v->typed[0] = 0; /* another key: it was no number */
+        return false;
+    }
+    if (size + 1 < sizeof v->typed && (size || key != '0'))
+        snprintf(v->typed + size, sizeof v->typed - size, "%c", (char)key);
+    return true;
+}
+
 static void play_past(struct panel *p)
 {
     struct past_view *v = p->state;
@@ -594,11 +454,14 @@ static bool act_past(struct panel *p, int action)
         host_say(p->scene, "this moment is still being played; m again when it is there");
     } else if (action == PAST_MARK) {
         set_moment(&v->b, v->a.shot, v->a.step);
+        show_plan(p, 1, &v->b);
         host_say(p->scene, "B is episode %llu; A is where you go",
                  (unsigned long long)v->b.episode);
     } else if (action == PAST_NOW) {
         v->playing = false;
         go_to_step(v, v->look.last_step);
+    } else if (action == PAST_COMPARE) {
+        compare(p);
     } else if (action == PAST_BRANCH && v->a.shot) {
         branch(p);
     } else if (action == PAST_CHOOSE) {
@@ -625,12 +488,16 @@ static bool move_past(struct panel *p, enum list_move move)
 static void message_past(const struct panel *p, char *out, size_t room)
 {
     const struct past_view *v = p->state;
+    char count[UNITS_ROOM];
 
     if (v->failed.code)
         snprintf(out, room, "%s", v->failed.what);
+    else if (v->typed[0])
+        snprintf(out, room, "episode %s: Enter goes there", v->typed);
     else if (!v->look.surveyed)
-        snprintf(out, room, "reading the journal: %zu episodes so far", v->look.episode_count);
-    else if (!*write_sentence(v, out, room))
+        snprintf(out, room, "reading the journal: %s episodes so far",
+                 units_count(count, (int64_t)v->look.episode_count));
+    else if (!*past_sentence(v, out, room))
         snprintf(out, room,
                  "you look at the past, played again and equal at every best plan; the search is "
                  "not touched");
@@ -647,7 +514,7 @@ static bool page_past(const struct panel *p, struct str *out)
     str_format(out,
                "# %s: episode %llu against episode %llu\n\n%s\n\n| | A | B |\n|---|---:|---:|\n",
                p->scene->model_name, (unsigned long long)v->a.episode,
-               (unsigned long long)v->b.episode, write_sentence(v, text, sizeof text));
+               (unsigned long long)v->b.episode, past_sentence(v, text, sizeof text));
     const struct ledger_figures *f = &v->a.figures, *g = &v->b.figures;
     const double rows[][2] = {{f->cost.step_ms, g->cost.step_ms},
                               {f->cost.compute_ms, g->cost.compute_ms},
@@ -661,6 +528,12 @@ static bool page_past(const struct panel *p, struct str *out)
         str_format(out, "| %s | %s | %s |\n", names[n], units_number(a, rows[n][0], 4),
                    units_number(b, rows[n][1], 4));
     return true;
+}
+
+/* What w explains and e takes away: the plan of A. */
+static const struct live_plan *plan_here(const struct panel *p)
+{
+    return p->scene->watch ? plan_load_of_moment(p->scene->watch, 0) : NULL;
 }
 
 static void settle_past(struct panel *p)
@@ -682,12 +555,16 @@ const struct panel_ops view_past = {
     .title = "Time",
     .place = PLACE_FULL,
     .keys = &past_keys,
-    .hints = "earlier event-before play slower mark branch open export=page back",
+    .hints = "earlier event-before play slower mark compare why branch open export back",
     .size = sizeof(struct past_view),
     .open = open_past,
     .close = close_past,
     .draw = draw_past,
+    .about = about_past,
+    .headline = headline_past,
+    .key = type_past,
     .act = act_past,
+    .plan_here = plan_here,
     .move = move_past,
     .page = page_past,
     .message = message_past,

@@ -287,7 +287,7 @@ static void draw_sentence(const struct panel *p, const struct pane *pane)
     int x =
         pane_text(pane, 0, 0, ROLE_TITLE | BOLD, units_ms(ms, v->plan.makespan_ms[v->shown.kind]));
     x = pane_text(pane, x, 0, ROLE_TEXT, " simulated");
-    x = pane_format(pane, x, 0, ROLE_TEXT, "   L %.1f", v->plan.length_ms);
+    x = pane_format(pane, x, 0, ROLE_TEXT, "   L %s", units_plain_ms(ms, v->plan.length_ms));
     if (!v->plan.fits)
         x = pane_text(pane, x, 0, ROLE_ERR, "   does not fit");
     snprintf(text, sizeof text, "   %u × %u samples", o->micro_batches,
@@ -317,15 +317,17 @@ static void draw_sentence(const struct panel *p, const struct pane *pane)
 
 static void draw_notes(const struct pipeline_view *v, const struct pane *p, int y)
 {
+    char ms[UNITS_ROOM];
     int x = 0;
 
     for (int k = 0; k < PIPE_SCHEDULE_COUNT; k++) {
         x = pane_format(p, x, y, ROLE_DIM, "%s%s ", k ? " · " : "", pipe_schedule_names[k]);
-        x = pane_format(p, x, y, ROLE_TEXT, "%.1f", v->plan.makespan_ms[k]);
+        x = pane_text(p, x, y, ROLE_TEXT, units_plain_ms(ms, v->plan.makespan_ms[k]));
     }
     char text[128] = "";
     if (v->look.has_exact && v->look.exact.found)
-        snprintf(text, sizeof text, "least L %.1f%s %u/%u cuts", v->look.exact.length_ms,
+        snprintf(text, sizeof text, "least L %s%s %u/%u cuts",
+                 units_plain_ms(ms, v->look.exact.length_ms),
                  v->look.exact.certified ? " proven of" : ",", v->look.pipeline->few.points - 1,
                  v->look.pipeline->all.points - 1);
     else if (!v->look.done)
@@ -638,6 +640,18 @@ static void message_pipeline(const struct panel *p, char *out, size_t room)
                  units_bytes(flight, st.stash_bytes + st.input_bytes));
 }
 
+static bool about_pipeline(const struct panel *p, struct panel_about *out)
+{
+    const struct pipeline_view *v = p->state;
+    bool done = v->look.done && !v->starts;
+
+    snprintf(out->what, sizeof out->what, "pipeline of replicas · %s",
+             pipe_schedule_names[v->shown.kind]);
+    out->state = done ? ABOUT_IS_DONE : ABOUT_RUNS;
+    snprintf(out->pace, sizeof out->pace, "%s", done ? "done" : "searching");
+    return true;
+}
+
 const struct panel_ops view_pipeline = {
     .name = "pipeline",
     .title = "Pipeline",
@@ -649,6 +663,7 @@ const struct panel_ops view_pipeline = {
     .open = open_pipeline,
     .close = close_pipeline,
     .draw = draw_pipeline,
+    .about = about_pipeline,
     .act = act_pipeline,
     .move = move_pipeline,
     .question_here = question_here,

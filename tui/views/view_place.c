@@ -439,6 +439,18 @@ static void message_place(const struct panel *p, char *out, size_t room)
              place_device_name(s->graph, s->target, b), units_change(ms, more, 3));
 }
 
+static bool about_place(const struct panel *p, struct panel_about *out)
+{
+    const struct place_view *v = p->state;
+    bool done = v->shown.done && !v->starts;
+
+    snprintf(out->what, sizeof out->what, "placement · %s",
+             placing_objective_words[v->asked.objective]);
+    out->state = done ? ABOUT_IS_DONE : ABOUT_RUNS;
+    snprintf(out->pace, sizeof out->pace, "%s", done ? "done" : "searching");
+    return true;
+}
+
 const struct panel_ops view_place = {
     .name = "place",
     .title = "Placement",
@@ -451,6 +463,7 @@ const struct panel_ops view_place = {
     .open = place_run_open,
     .close = place_run_close,
     .draw = draw_place,
+    .about = about_place,
     .act = act_place,
     .move = move_place,
     .name_here = name_here,

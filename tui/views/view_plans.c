@@ -188,6 +188,29 @@ static void read_plans(struct panel *p)
     list_fit(&v->list, v->count, v->count);
 }
 
+static bool find_differences(struct panel *p);
+
+/* The best plans of two moments of the past, beside each other at once. */
+static void compare_moments(struct panel *p)
+{
+    struct plans *v = p->state;
+    int at[2] = {-1, -1};
+
+    for (int k = 0; k < 2; k++) {
+        const struct live_plan *plan = plan_load_of_moment(p->scene->watch, k);
+        for (int n = 0; plan && n < v->count; n++) {
+            if (v->rows[n].plan == plan)
+                at[k] = n;
+        }
+    }
+    if (at[0] < 0 || at[1] < 0 || at[0] == at[1])
+        return;
+    v->a = at[0];
+    v->b = at[1];
+    v->rows[v->a].marked = v->rows[v->b].marked = true;
+    v->comparing = find_differences(p);
+}
+
 static int open_plans(struct panel *p, const void *arg, struct err *e)
 {
     struct plans *v = p->state;
@@ -202,6 +225,8 @@ static int open_plans(struct panel *p, const void *arg, struct err *e)
         if (v->rows[n].plan == arg)
             v->list.cursor = n;
     }
+    if (arg && arg == plan_load_of_moment(p->scene->watch, 0))
+        compare_moments(p);
     return 0;
 }
 

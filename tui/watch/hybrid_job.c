@@ -1,6 +1,7 @@
 #include "tui/watch/hybrid_job.h"
 
 #include "engine/decide/classes.h"
+#include "engine/decide/labels.h"
 #include "engine/decide/names.h"
 #include "engine/hybrid/hybrid.h"
 #include "engine/hybrid/hybrid_explain.h"
@@ -27,7 +28,7 @@
 enum { WISHES_WAITING = 16 };
 
 /* What waits for the thread: a change, a question about a stage, an explanation. */
-enum { ASK_STAGE = HYBRID_TAKE_OTHER + 1, ASK_WORDS };
+enum { ASK_STAGE = HYBRID_TAKE_FOUND + 1, ASK_WORDS };
 struct wish {
     int kind;
     uint32_t stage;
@@ -56,6 +57,8 @@ struct hybrid_job {
     pthread_cond_t news;
 
     struct hybrid frozen; /* of the plan as found, for prices: its options and figures alone */
+    struct hybrid_stage *found; /* [stages] as found, each with labels of its own; under `working`;
+                                   NULL: nothing was changed yet */
     pthread_t thread, beside;
     bool in_thread, has_thread, has_beside;
     atomic_bool stop;
@@ -181,6 +184,60 @@ static int answer_stage(struct hybrid_job *j, uint32_t stage, struct err *e)
     return 0;
 }
 
+static void free_found(struct hybrid_job *j)
+{
+    for (uint32_t n = 0; j->found && n < j->plan.stages; n++)
+        free(j->found[n].on);
+    free(j->found);
+    j->found = NULL;
+}
+
+/* Before the first change: what a change can touch of each stage. */
+static int keep_found(struct hybrid_job *j, struct err *e)
+{
+    const struct hybrid *h = &j->plan;
+    size_t size = h->problem->classes.count * sizeof(label);
+
+    if (j->found)
+        return 0;
+    j->found = mem_try(h->stages, sizeof *j->found);
+    for (uint32_t n = 0; j->found && n < h->stages; n++) {
+        label *on = mem_try(size + 1, 1);
+        if (!on) {
+            free_found(j);
+            break;
+        }
+        j->found[n] = h->stage[n];
+        j->found[n].on = memcpy(on, h->stage[n].on, size);
+    }
+    return j->found ? 0 : err_no_memory(e, "for the plan as it was found");
+}
+
+static int take_found(struct hybrid_job *j, struct err *e)
+{
+    struct hybrid *h = &j->plan;
+
+    for (uint32_t n = 0; j->found && n < h->stages; n++) {
+        const struct hybrid_stage *was = &j->found[n];
+        struct hybrid_stage *s = &h->stage[n];
+        s->section = was->section;
+        s->end_section = was->end_section;
+        s->axes = was->axes;
+        memcpy(s->size, was->size, sizeof s->size);
+        s->point = was->point;
+        memcpy(s->on, was->on, h->problem->classes.count * sizeof *s->on);
+    }
+    if (j->found && (hybrid_price(h, e) || publish_plan(j, h, e)))
+        return e->code;
+    pthread_mutex_lock(&j->lock);
+    snprintf(j->seen.said, sizeof j->seen.said, "%s",
+             j->seen.by_hand ? "the plan as it was found" : "nothing of it was changed");
+    j->seen.by_hand = false;
+    j->seen.changes++;
+    pthread_mutex_unlock(&j->lock);
+    return 0;
+}
+
 static void say_change(struct hybrid_job *j, double before, bool done, bool is_cut)
 {
     char a[UNITS_ROOM], b[UNITS_ROOM];
@@ -205,6 +262,10 @@ static int carry_out(struct hybrid_job *j, const struct wish *c, struct err *e)
     double before = hybrid_step_ms(h);
     bool is_cut = c->kind != HYBRID_TAKE_OTHER, done = false;
 
+    if (c->kind == HYBRID_TAKE_FOUND)
+        return take_found(j, e);
+    if (keep_found(j, e))
+        return e->code;
     if (c->stage >= h->stages || (is_cut && !c->stage))
         return 0;
     int by = c->kind == HYBRID_CUT_EARLIER ? -1 : 1;
@@ -470,6 +531,7 @@ void hybrid_job_free(struct hybrid_job *j)
     hybrid_job_stop(j);
     if (j->has_thread)
         pthread_join(j->thread, NULL);
+    free_found(j);
     if (j->has_plan)
         hybrid_release(&j->plan);
     hybrid_shot_release(j->shot);

@@ -64,7 +64,7 @@ struct hybrid_seen {
     uint32_t changes, words; /* counted */
 };
 
-enum hybrid_change { HYBRID_CUT_EARLIER, HYBRID_CUT_LATER, HYBRID_TAKE_OTHER };
+enum hybrid_change { HYBRID_CUT_EARLIER, HYBRID_CUT_LATER, HYBRID_TAKE_OTHER, HYBRID_TAKE_FOUND };
 
 struct hybrid_job;
 
@@ -93,7 +93,8 @@ struct hybrid_shot *hybrid_job_shot(struct hybrid_job *j);
 /* Other meshes of a stage and its cut moved: comes to seen.stage. Of several the last is answered.
  */
 void hybrid_job_ask(struct hybrid_job *j, uint32_t stage);
-/* Comes with a new shot, or what it was that cannot be in seen.said. `as`: of TAKE_OTHER. */
+/* Comes with a new shot, or what it was that cannot be in seen.said. `as`: of TAKE_OTHER.
+ * TAKE_FOUND takes all changes back: the plan is the one that was found, or read, again. */
 void hybrid_job_change(struct hybrid_job *j, enum hybrid_change change, uint32_t stage,
                        const struct hybrid_other *as);
 

@@ -41,7 +41,37 @@ uint32_t plan_load_all(const struct watch *w, struct live_plan *out[static WATCH
         if (w->loaded.items[n].plan)
             out[count++] = w->loaded.items[n].plan;
     }
+    for (int n = 0; n < PLANS_OF_MOMENTS; n++) {
+        struct live_plan *plan = w->loaded.moment[n];
+        bool is_new = plan != NULL;
+        for (uint32_t k = 0; k < count; k++)
+            is_new &= out[k] != plan;
+        if (is_new)
+            out[count++] = plan;
+    }
     return count;
+}
+
+void plan_load_moment(struct watch *w, int which, struct live_plan *plan)
+{
+    struct live_plan *plans[WATCH_PLANS_MOST];
+
+    live_plan_release(w->loaded.moment[which]);
+    w->loaded.moment[which] = NULL;
+    uint32_t count = plan ? plan_load_all(w, plans) : 0;
+    for (uint32_t n = 0; n < count; n++) {
+        if (plans[n]->count == plan->count &&
+            !memcmp(plans[n]->on, plan->on, plan->count * sizeof *plan->on)) {
+            plan = plans[n];
+            break;
+        }
+    }
+    w->loaded.moment[which] = plan ? live_plan_share(plan) : NULL;
+}
+
+const struct live_plan *plan_load_of_moment(const struct watch *w, int which)
+{
+    return w->loaded.moment[which];
 }
 
 const struct live_plan *plan_load_best(const struct watch *w)
@@ -216,6 +246,10 @@ void plan_load_release(struct watch *w)
         live_plan_release(w->loaded.items[n].plan);
     }
     w->loaded.count = 0;
+    for (int n = 0; n < PLANS_OF_MOMENTS; n++) {
+        live_plan_release(w->loaded.moment[n]);
+        w->loaded.moment[n] = NULL;
+    }
     placing_free(w->placing);
     w->placing = NULL;
     hybrid_job_free(w->hybrid);

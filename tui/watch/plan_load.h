@@ -16,7 +16,11 @@
 
 struct watch;
 
-enum { PLANS_LOADED_MOST = 8, WATCH_PLANS_MOST = PLANS_MOST + PLANS_LOADED_MOST };
+enum {
+    PLANS_LOADED_MOST = 8,
+    PLANS_OF_MOMENTS = 2,
+    WATCH_PLANS_MOST = PLANS_MOST + PLANS_LOADED_MOST + PLANS_OF_MOMENTS
+};
 
 enum plan_loaded {
     PLAN_LOADED_STRICT,
@@ -34,6 +38,7 @@ struct loaded_plan {
 struct loaded_plans {
     struct loaded_plan items[PLANS_LOADED_MOST];
     int count;
+    struct live_plan *moment[PLANS_OF_MOMENTS]; /* of the past; NULL: none */
 };
 
 /* Whether the file begins like a plan of any kind, and no model; false too when it cannot be read.
@@ -50,6 +55,10 @@ void plan_load_release(struct watch *w);
 
 /* The strict plan read from that file; NULL: none. Borrowed. */
 const struct live_plan *plan_load_of(const struct watch *w, const char *path);
+/* The best plan of a moment of the past becomes one more, until NULL takes it away; one that equals
+ * a plan there is stands for it. `which` < PLANS_OF_MOMENTS. */
+void plan_load_moment(struct watch *w, int which, struct live_plan *plan);
+const struct live_plan *plan_load_of_moment(const struct watch *w, int which); /* NULL: none */
 /* All strict plans there are: the search's in their order, then those from files. Borrowed until
  * the next read of the watch. Returns how many. */
 uint32_t plan_load_all(const struct watch *w, struct live_plan *out[static WATCH_PLANS_MOST]);
