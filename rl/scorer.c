@@ -89,24 +89,41 @@ struct strided {
 
 enum { TILE_ROWS = 8, TILE_COLUMNS = 8 };
 
-/* Of a tile, what add_product sums. Inlined, so that its copy for wide vectors has one of this. */
-__attribute__((always_inline)) static inline void whole_tile(uint32_t depth, uint32_t width,
-                                                             struct strided a, uint32_t m,
-                                                             const float *b,
-                                                             float sum[TILE_ROWS][TILE_COLUMNS])
+/* A row of a tile, side by side; where vectors are narrower the compiler takes several. */
+typedef float tile_row __attribute__((vector_size(TILE_COLUMNS * sizeof(float)), aligned(4)));
+
+/* Of a tile, what add_product sums. Inlined, so that its copy for wide vectors has one of this. The
+ * sums are eight variables, which stay in registers: of an array every product was stored. */
+__attribute__((always_inline)) static inline void
+whole_tile(uint32_t depth, uint32_t width, struct strided a, uint32_t m, const float *b, float *c)
 {
+    const float *x = a.data + m * a.row;
+    tile_row s0, s1, s2, s3, s4, s5, s6, s7;
+
+#define EACH_ROW(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
+#define TAKE(r) memcpy(&s##r, c + (size_t)r * width, sizeof s##r);
+#define ADD(r) s##r += x[r * a.row + k * a.column] * w;
+#define GIVE(r) memcpy(c + (size_t)r * width, &s##r, sizeof s##r);
+    EACH_ROW(TAKE)
     for (uint32_t k = 0; k < depth; k++) {
-        for (uint32_t r = 0; r < TILE_ROWS; r++) {
-            float x = a.data[(m + r) * a.row + k * a.column];
-            for (uint32_t j = 0; j < TILE_COLUMNS; j++)
-                sum[r][j] += x * b[(size_t)k * width + j];
-        }
+        tile_row w;
+        memcpy(&w, b + (size_t)k * width, sizeof w);
+        EACH_ROW(ADD)
     }
+    EACH_ROW(GIVE)
+#undef EACH_ROW
+#undef TAKE
+#undef ADD
+#undef GIVE
 }
 
 static void part_tile(uint32_t depth, uint32_t width, struct strided a, uint32_t m, const float *b,
-                      uint32_t high, uint32_t wide, float sum[TILE_ROWS][TILE_COLUMNS])
+                      uint32_t high, uint32_t wide, float *c)
 {
+    float sum[TILE_ROWS][TILE_COLUMNS];
+
+    for (uint32_t r = 0; r < high; r++)
+        memcpy(sum[r], c + (size_t)r * width, wide * sizeof **sum);
     for (uint32_t k = 0; k < depth; k++) {
         for (uint32_t r = 0; r < high; r++) {
             float x = a.data[(m + r) * a.row + k * a.column];
@@ -114,6 +131,8 @@ static void part_tile(uint32_t depth, uint32_t width, struct strided a, uint32_t
                 sum[r][j] += x * b[(size_t)k * width + j];
         }
     }
+    for (uint32_t r = 0; r < high; r++)
+        memcpy(c + (size_t)r * width, sum[r], wide * sizeof **sum);
 }
 
 /* c[rows x width] += a[rows x depth] b[depth x width]; c and b row-major. Every sum runs over depth
@@ -124,16 +143,12 @@ RL_WIDE static void add_product(uint32_t rows, uint32_t depth, uint32_t width, s
     for (uint32_t m = 0; m < rows; m += TILE_ROWS) {
         uint32_t high = rows - m < TILE_ROWS ? rows - m : TILE_ROWS;
         for (uint32_t j = 0; j < width; j += TILE_COLUMNS) {
-            float sum[TILE_ROWS][TILE_COLUMNS] = {{0}};
             uint32_t wide = width - j < TILE_COLUMNS ? width - j : TILE_COLUMNS;
-            for (uint32_t r = 0; r < high; r++)
-                memcpy(sum[r], c + (size_t)(m + r) * width + j, wide * sizeof **sum);
+            float *to = c + (size_t)m * width + j;
             if (high == TILE_ROWS && wide == TILE_COLUMNS)
-                whole_tile(depth, width, a, m, b + j, sum);
+                whole_tile(depth, width, a, m, b + j, to);
             else
-                part_tile(depth, width, a, m, b + j, high, wide, sum);
-            for (uint32_t r = 0; r < high; r++)
-                memcpy(c + (size_t)(m + r) * width + j, sum[r], wide * sizeof **sum);
+                part_tile(depth, width, a, m, b + j, high, wide, to);
         }
     }
 }

@@ -110,8 +110,10 @@ double collective_lines_ms(const struct collective_lines *l, double moving_ms)
 
     if (!(moving_ms > 0))
         return 0;
-    for (uint32_t k = 0; k < l->count; k++)
-        least = fmin(least, l->line[k].ms + l->line[k].factor * moving_ms);
+    for (uint32_t k = 0; k < l->count; k++) {
+        double ms = l->line[k].ms + l->line[k].factor * moving_ms;
+        least = ms < least ? ms : least;
+    }
     return least;
 }
 

@@ -70,9 +70,12 @@ struct pipe_node pipe_link_node(const struct pipe_instance *in, uint32_t cut, ui
                                 uint32_t m, uint32_t b)
 {
     const struct pipe_link *l = pipe_link_of(in, a, m, b);
+    double forward = in->forward_bytes[cut], backward = in->backward_bytes[cut];
+    double forward_ms = pipe_link_ms(l, forward);
 
-    return (struct pipe_node){.forward_ms = pipe_link_ms(l, in->forward_bytes[cut]),
-                              .backward_ms = pipe_link_ms(l, in->backward_bytes[cut]),
+    return (struct pipe_node){.forward_ms = forward_ms,
+                              .backward_ms =
+                                  backward == forward ? forward_ms : pipe_link_ms(l, backward),
                               .reduce_ms = pipe_link_ms(l, in->once_bytes[cut])};
 }
 

@@ -72,6 +72,7 @@ static bool play_out(struct pipe_search *s, struct answer *a, struct pipe_event 
     struct pipe_infer_state state;
 
     pipe_infer_start(&a->infer, &state);
+    a->infer.known_ms = a->value < PIPE_UNFIT_MS ? a->value : INFINITY;
     pipe_infer_play(&a->infer, &state, a->first[a->next++]);
     if (!pipe_infer_finish(&a->infer, s->options.net, &state))
         return false;

@@ -1,5 +1,6 @@
 #include "engine/pipeline/pipe_exact.h"
 
+#include "engine/pipeline/pipe_before.h"
 #include "engine/pipeline/pipe_instance.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
@@ -8,7 +9,6 @@
 #include <string.h>
 
 #define NO_ENTRY UINT32_MAX
-#define UNKNOWN (-1.0) /* forward time of a stage not asked for yet */
 /* Bounds and lengths are sums taken in different orders. */
 #define SLACK (1 + 1e-9)
 
@@ -23,6 +23,16 @@ struct entry {
 
 struct set {
     uint32_t first, count;
+};
+
+/* first .. end-1 */
+struct span {
+    uint32_t first, end;
+};
+
+struct stage {
+    struct pipe_node node;
+    uint64_t asked; /* for which it was worked out */
 };
 
 struct list {
@@ -41,21 +51,25 @@ struct pipe_exact {
     double known;
 
     double *least_forward, *least_both, *least_work; /* [cuts + 1][points + 1] see fill_bounds */
-    struct pipe_node *first; /* [cuts + 1][points + 1] the stage of points 0 .. i-1 on the devices
-                                before a cut; NULL: the count of stages is free */
-    struct set *state;       /* [cuts][cuts + 1][depth][points + 1] */
-    struct list entries;     /* of all states */
-    struct list tail;        /* of one device interval: what follows it */
-    struct set *tail_of;     /* [depth + 1][points + 1] */
-    struct pipe_node *stage; /* [points + 1] of the stages that begin at one point; UNKNOWN */
-    struct list fresh;       /* candidates of one set, before the filter */
-    uint32_t *stair;         /* the filter's scratch */
+    struct pipe_before before; /* of 1 .. depth / 2 stages; nothing where their count is free, or
+                                  no plan is known */
+    bool begun;                /* `before` is there, where it is wanted */
+    struct set *state;         /* [cuts][cuts + 1][depth][points + 1] */
+    struct list entries;       /* of all states */
+    struct list tail;          /* of one device interval: what follows it */
+    struct set *tail_of;       /* [depth + 1][points + 1] */
+    struct span *tail_span;    /* [depth + 1] points between which tail_of has any */
+    bool *begins;              /* [cuts][depth][points + 1] a state begins there */
+    struct stage *stage;       /* [points + 1] of the stages that begin at one point */
+    uint64_t asked;            /* the number of that point among all that were asked for */
+    struct list fresh;         /* candidates of one set, before the filter */
+    uint32_t *stair;           /* the filter's scratch */
     size_t stair_room;
 
     uint32_t done; /* steps */
     bool ended;    /* before its end: no memory, stopped, too many transitions */
     bool cut_short;
-    uint64_t transitions, looks;
+    uint64_t transitions, looks, before_looks;
     uint32_t set_most;
 };
 
@@ -65,6 +79,11 @@ static struct set *state_of(const struct pipe_exact *x, uint32_t a, uint32_t b, 
     size_t n = x->in->points + 1;
 
     return &x->state[(((size_t)a * (x->cuts + 1) + b) * x->depth + (k - 1)) * n + i];
+}
+
+static bool *begins_at(const struct pipe_exact *x, uint32_t a, uint32_t k, uint32_t i)
+{
+    return &x->begins[((size_t)a * x->depth + (k - 1)) * (x->in->points + 1) + i];
 }
 
 /* ---- bounds ---- */
@@ -96,8 +115,6 @@ static void fill_bounds(struct pipe_exact *x)
             both[i + 1] = both[i] + fb;
             work[i + 1] = work[i] + w;
         }
-        for (uint32_t i = 1; x->first && i <= in->points; i++)
-            x->first[c * n + i] = pipe_stage_node(in, 0, i, 0, x->position[c]);
     }
 }
 
@@ -118,31 +135,33 @@ static double stage_steady(const struct pipe_exact *x, const struct pipe_node *n
     return (x->in->options.micro_batches - 1) * (node->forward_ms + node->backward_ms);
 }
 
-/* With the one stage that is missing known, its L, but for a transfer that may lie between: that
- * makes X and Y longer, and Z, left out here, shorter. */
-static double bound_before_first(const struct pipe_exact *x, const struct entry *e, uint32_t c,
-                                 uint32_t i)
-{
-    const struct pipe_node *node = &x->first[(size_t)c * (x->in->points + 1) + i];
-    struct entry behind = {.x = e->x, .y = e->y};
-
-    return put_before(&behind, node, stage_steady(x, node)).x;
-}
-
 /* Whether so many stages can be the last ones when the first of them begins at cut c: where their
  * count is given, the ones before need devices, and all of them begin at the start. */
 static bool is_count(const struct pipe_exact *x, uint32_t k, uint32_t c)
 {
-    return !x->first || (c ? k < x->depth && x->depth - k <= c : k == x->depth);
+    return !x->options.stages || (c ? k < x->depth && x->depth - k <= c : k == x->depth);
+}
+
+/* Of the stages that stand before k others which begin with point i at cut c; NULL: not known. */
+static const struct pipe_prefix *before_state(const struct pipe_exact *x, uint32_t k, uint32_t c,
+                                              uint32_t i)
+{
+    uint32_t m = x->depth - k;
+
+    return x->before.least && m && m <= x->before.stages ? pipe_before_of(&x->before, m, c, i)
+                                                         : NULL;
 }
 
 /* No plan that ends in this entry of k stages, behind points 0 .. i-1 on the devices before cut c,
- * is shorter: one of the stages there has at least the mean work per device. */
-static double bound_of_entry(const struct pipe_exact *x, const struct entry *e, uint32_t k,
-                             uint32_t c, uint32_t i)
+ * is shorter: one of the stages there has at least the mean work per device. Of the entry's Z a
+ * transfer that is still to come leaves at least `z`. */
+static double bound_of_entry(const struct pipe_exact *x, const struct entry *e, double z,
+                             uint32_t k, uint32_t c, uint32_t i)
 {
-    if (x->first && k + 1 == x->depth)
-        return bound_before_first(x, e, c, i);
+    const struct pipe_prefix *p = before_state(x, k, c, i);
+
+    if (p)
+        return pipe_more(pipe_more(p->f0 + e->x, p->f1 + e->y), pipe_more(p->f2 + z, p->f3));
 
     size_t at = (size_t)c * (x->in->points + 1) + i;
     double mean = c ? x->least_work[at] / x->position[c] : 0;
@@ -272,11 +291,11 @@ static bool goes_on(struct pipe_exact *x)
     return !x->ended;
 }
 
-static void add_fresh(struct pipe_exact *x, const struct entry *e, uint32_t k, uint32_t c,
+static void add_fresh(struct pipe_exact *x, const struct entry *e, double z, uint32_t k, uint32_t c,
                       uint32_t i)
 {
     x->transitions++;
-    if (bound_of_entry(x, e, k, c, i) > x->known)
+    if (bound_of_entry(x, e, z, k, c, i) > x->known)
         return;
     if (grow_list(&x->fresh, 1))
         x->fresh.items[x->fresh.count++] = *e;
@@ -284,36 +303,57 @@ static void add_fresh(struct pipe_exact *x, const struct entry *e, uint32_t k, u
         x->ended = true;
 }
 
+/* Whether anything that keeps to the known plan's L can stand before a state. */
+static bool may_begin(const struct pipe_exact *x, uint32_t k, uint32_t c, uint32_t i)
+{
+    const struct pipe_prefix *p = before_state(x, k, c, i);
+
+    return !p || isfinite(p->f0);
+}
+
 /* ---- transitions ---- */
+/* Behind the transfer from a stage on cuts [a, b) to one on [b, c): the k stages that begin at
+ * point j. */
+static void add_tail(struct pipe_exact *x, uint32_t a, uint32_t b, uint32_t c, uint32_t k,
+                     uint32_t j)
+{
+    const struct pipe_instance *in = x->in;
+    struct set s = *state_of(x, b, c, k, j);
+
+    if (!s.count)
+        return;
+    struct pipe_node node = pipe_link_node(in, j, x->position[a], x->position[b], x->position[c]);
+    double one = in->options.half_duplex ? node.forward_ms + node.backward_ms
+                                         : pipe_more(node.forward_ms, node.backward_ms);
+    for (uint32_t m = s.first; m < s.first + s.count; m++) {
+        struct entry e =
+            put_before(&x->entries.items[m], &node, (in->options.micro_batches - 1) * one);
+        e.next = m;
+        add_fresh(x, &e, x->options.tolerance_ms > 0 ? 0 : e.z, k, b, j);
+    }
+}
+
 /* What follows a stage on cuts [a, b): every state that begins at b, behind its transfer. */
 static void fill_tail(struct pipe_exact *x, uint32_t a, uint32_t b)
 {
-    const struct pipe_instance *in = x->in;
-    size_t n = in->points + 1;
-    double waits = in->options.micro_batches - 1;
+    size_t n = x->in->points + 1;
 
     x->tail.count = 0;
     memset(x->tail_of, 0, (x->depth + 1) * n * sizeof *x->tail_of);
+    memset(x->tail_span, 0, (x->depth + 1) * sizeof *x->tail_span);
     for (uint32_t k = 1; k <= x->depth; k++) {
+        struct span *span = &x->tail_span[k];
         if (!is_count(x, k, b) || !is_count(x, k + !x->last_is_more, a))
             continue;
-        for (uint32_t j = 1; j < in->points; j++) {
-            for (uint32_t c = b + 1; c <= x->cuts && goes_on(x); c++) {
-                struct set s = *state_of(x, b, c, k, j);
-                if (!s.count)
-                    continue;
-                struct pipe_node node =
-                    pipe_link_node(in, j, x->position[a], x->position[b], x->position[c]);
-                double steady = waits * (in->options.half_duplex
-                                             ? node.forward_ms + node.backward_ms
-                                             : pipe_more(node.forward_ms, node.backward_ms));
-                for (uint32_t m = s.first; m < s.first + s.count; m++) {
-                    struct entry e = put_before(&x->entries.items[m], &node, steady);
-                    e.next = m;
-                    add_fresh(x, &e, k, b, j);
-                }
-            }
-            x->tail_of[k * n + j] = filter_front(x, &x->tail);
+        for (uint32_t j = 1; j < x->in->points; j++) {
+            if (!*begins_at(x, b, k, j) || !may_begin(x, k, b, j))
+                continue;
+            for (uint32_t c = b + 1; c <= x->cuts && goes_on(x); c++)
+                add_tail(x, a, b, c, k, j);
+            struct set s = filter_front(x, &x->tail);
+            x->tail_of[k * n + j] = s;
+            if (s.count)
+                *span = (struct span){span->end ? span->first : j, j + 1};
         }
     }
 }
@@ -321,9 +361,11 @@ static void fill_tail(struct pipe_exact *x, uint32_t a, uint32_t b)
 static const struct pipe_node *stage_node(struct pipe_exact *x, uint32_t a, uint32_t b, uint32_t i,
                                           uint32_t j)
 {
-    if (x->stage[j].forward_ms == UNKNOWN)
-        x->stage[j] = pipe_stage_node(x->in, i, j, x->position[a], x->position[b]);
-    return &x->stage[j];
+    struct stage *s = &x->stage[j];
+
+    if (s->asked != x->asked)
+        *s = (struct stage){pipe_stage_node(x->in, i, j, x->position[a], x->position[b]), x->asked};
+    return &s->node;
 }
 
 static bool is_wanted(const struct pipe_exact *x, uint32_t a, uint32_t b, uint32_t i, uint32_t j)
@@ -359,8 +401,15 @@ static void add_stage(struct pipe_exact *x, uint32_t a, uint32_t b, uint32_t k, 
         return;
     for (uint32_t t = tail.first; t < tail.first + tail.count; t++) {
         struct entry e = put_before(&x->tail.items[t], node, steady);
-        add_fresh(x, &e, k, a, i);
+        add_fresh(x, &e, 0, k, a, i);
     }
+}
+
+static struct span wider(struct span a, struct span b)
+{
+    if (!a.end || !b.end)
+        return a.end ? a : b;
+    return (struct span){a.first < b.first ? a.first : b.first, a.end > b.end ? a.end : b.end};
 }
 
 /* The stages [i, j) on cuts [a, b), b not the last, as k-th from the end: before k - 1 others, and
@@ -370,8 +419,11 @@ static void add_stages(struct pipe_exact *x, uint32_t a, uint32_t b, uint32_t k,
     size_t row = x->in->points + 1;
     const struct set *fewer = &x->tail_of[(k - 1) * row], *more = &x->tail_of[k * row];
     bool is_more = x->last_is_more && k == x->depth;
+    struct span span = x->tail_span[k - 1];
 
-    for (uint32_t j = i + 1; j < x->in->points && goes_on(x); j++) {
+    if (is_more)
+        span = wider(span, x->tail_span[k]);
+    for (uint32_t j = span.first > i ? span.first : i + 1; j < span.end && goes_on(x); j++) {
         if (!fewer[j].count && !(is_more && more[j].count))
             continue;
         if (!is_possible(x, a, b, k, i, j))
@@ -392,16 +444,15 @@ static void add_last(struct pipe_exact *x, uint32_t a, uint32_t i)
         return;
     const struct pipe_node *node = stage_node(x, a, x->cuts, i, n);
     struct entry e = put_before(&nothing, node, stage_steady(x, node));
-    add_fresh(x, &e, 1, a, i);
+    add_fresh(x, &e, 0, 1, a, i);
 }
 
 /* The states that begin with a stage from point i on cuts [a, b). */
 static void fill_states(struct pipe_exact *x, uint32_t a, uint32_t b, uint32_t i)
 {
-    for (uint32_t j = i + 1; j <= x->in->points; j++)
-        x->stage[j].forward_ms = UNKNOWN;
+    x->asked++;
     for (uint32_t k = 1; k <= x->depth; k++) {
-        if (!is_count(x, k, a))
+        if (!is_count(x, k, a) || !may_begin(x, k, a, i))
             continue;
         if (b < x->cuts)
             add_stages(x, a, b, k, i);
@@ -411,14 +462,43 @@ static void fill_states(struct pipe_exact *x, uint32_t a, uint32_t b, uint32_t i
             x->fresh.items[f].point = i;
             x->fresh.items[f].device = a;
         }
-        *state_of(x, a, b, k, i) = filter_front(x, &x->entries);
+        if (!x->fresh.count)
+            continue;
+        struct set s = filter_front(x, &x->entries);
+        *state_of(x, a, b, k, i) = s;
+        *begins_at(x, a, k, i) |= s.count > 0;
     }
+}
+
+/* What may stand before a state, where a plan and the count of stages are known: half of the stages
+ * from the front is where this meets the programme. Where entries are thinned, one stage: what more
+ * bounds drop changes which entries stand for others, and so what networks learn from. */
+static void begin(struct pipe_exact *x)
+{
+    const struct pipe_exact_options *o = &x->options;
+    struct pipe_before_ask ask = {.in = x->in,
+                                  .position = x->position,
+                                  .cuts = x->cuts,
+                                  .stages = o->tolerance_ms > 0 ? 1 : x->depth / 2,
+                                  .known_ms = x->known,
+                                  .work = x->least_work + (size_t)x->cuts * (x->in->points + 1),
+                                  .looks_most = o->transitions_most / 4,
+                                  .stop = o->stop};
+
+    x->begun = true;
+    if (!o->stages || x->depth < 2 || isinf(x->known))
+        return;
+    if (!pipe_before_new(&ask, &x->before))
+        x->ended = o->stop && atomic_load_explicit(o->stop, memory_order_relaxed);
+    x->before_looks = ask.looks;
 }
 
 bool pipe_exact_step(struct pipe_exact *x)
 {
     uint32_t a = x->cuts - 1 - x->done, n = x->in->points;
 
+    if (!x->begun)
+        begin(x);
     if (x->done == x->cuts || x->ended)
         return false;
     for (uint32_t b = a + 1; b <= x->cuts; b++) {
@@ -450,6 +530,7 @@ void pipe_exact_result(const struct pipe_exact *x, struct pipe_exact_result *out
     uint32_t best = NO_ENTRY;
 
     *out = (struct pipe_exact_result){.transitions = x->transitions,
+                                      .before = x->before_looks,
                                       .entries = x->entries.count,
                                       .set_most = x->set_most,
                                       .ended = x->ended,
@@ -496,13 +577,13 @@ static bool allocate_exact(struct pipe_exact *x)
     x->least_forward = mem_try(c * n, sizeof(double));
     x->least_both = mem_try(c * n, sizeof(double));
     x->least_work = mem_try(c * n, sizeof(double));
-    if (x->options.stages)
-        x->first = mem_try(c * n, sizeof *x->first);
     x->state = mem_try(x->cuts * c * x->depth * n, sizeof *x->state);
     x->tail_of = mem_try((x->depth + 1) * n, sizeof *x->tail_of);
+    x->tail_span = mem_try(x->depth + 1, sizeof *x->tail_span);
+    x->begins = mem_try(x->cuts * x->depth * n, sizeof *x->begins);
     x->stage = mem_try(n, sizeof *x->stage);
     return x->least_forward && x->least_both && x->least_work && x->state && x->tail_of &&
-           x->stage && (x->first || !x->options.stages);
+           x->tail_span && x->begins && x->stage;
 }
 
 int pipe_exact_new(const struct pipe_instance *in, const struct pipe_exact_options *o,
@@ -561,32 +642,17 @@ void pipe_exact_free(struct pipe_exact *x)
     free(x->least_forward);
     free(x->least_both);
     free(x->least_work);
-    free(x->first);
+    pipe_before_free(&x->before);
     free(x->state);
     free(x->entries.items);
     free(x->tail.items);
     free(x->tail_of);
+    free(x->tail_span);
+    free(x->begins);
     free(x->stage);
     free(x->fresh.items);
     free(x->stair);
     free(x);
-}
-
-struct pipe_prefix pipe_prefix_start(void)
-{
-    return (struct pipe_prefix){.f1 = -INFINITY, .f2 = -INFINITY};
-}
-
-void pipe_prefix_add(struct pipe_prefix *p, const struct pipe_node *n, double steady)
-{
-    struct pipe_prefix was = *p;
-    double g = pipe_more(was.f0 + n->reduce_ms, was.f1);
-
-    p->f0 = was.f0 + n->forward_ms;
-    p->f1 = g + n->forward_ms + n->backward_ms;
-    p->f2 = pipe_more(p->f0 + steady, was.f2 - n->backward_ms);
-    p->f3 = pipe_more(pipe_more(was.f3, g + n->forward_ms + steady + n->backward_ms),
-                      was.f2 + n->reduce_ms);
 }
 
 double pipe_exact_behind(const struct pipe_exact *x, const struct pipe_prefix *before, uint32_t a,

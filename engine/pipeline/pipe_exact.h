@@ -19,6 +19,7 @@
 #define AUTOMAP_ENGINE_PIPELINE_PIPE_EXACT_H
 
 #include "engine/pipeline/formula.h"
+#include "engine/pipeline/pipe_before.h"
 #include "engine/pipeline/pipe_instance.h"
 #include "hlo/support/err.h"
 
@@ -47,20 +48,9 @@ struct pipe_exact_result {
     struct pipe_plan plan;
     double length_ms;
     uint64_t transitions, entries;
+    uint64_t before;   /* stages looked at for what stands before (pipe_before.h) */
     uint32_t set_most; /* entries of the largest set */
 };
-
-/* What the nodes up to some place mean for all that may follow: with X, Y, Z of what follows,
- *     L = max(f0 + X, f1 + Y, f2 + Z, f3)
- * A node with F, B, R and steady time T behind them makes
- *     g = max(f0 + R, f1)   f0' = f0 + F   f1' = g + F + B   f2' = max(f0 + F + T, f2 - B)
- *     f3' = max(f3, g + F + T + B, f2 + R)
- * and f3 of all nodes is L. O(1) a node. */
-struct pipe_prefix {
-    double f0, f1, f2, f3;
-};
-struct pipe_prefix pipe_prefix_start(void);
-void pipe_prefix_add(struct pipe_prefix *p, const struct pipe_node *node, double steady_ms);
 
 /* In steps, one device cut each, from the last to the first, so that it can be watched and left.
  * The instance and the pins are borrowed; the options are copied. */

@@ -2,6 +2,7 @@
 
 #include "engine/pipeline/flat_net.h"
 #include "engine/pipeline/formula.h"
+#include "engine/pipeline/pipe_before.h"
 #include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/pipe_net.h"
 #include "hlo/support/err.h"
@@ -13,7 +14,8 @@
 #include <string.h>
 
 #define BOUND_SLACK 1.05 /* bounds take equal stages to be the fastest, which is nearly so */
-enum { CANDIDATES_MOST = 600 /* described; of the least bounds */ };
+/* Described, of the least bounds; and where a plan is known that only a few can beat. */
+enum { CANDIDATES_MOST = 600, CANDIDATES_KNOWN = 64 };
 enum { FEATURE_TIMES = 22 /* first of all features */ };
 #define SNAP 0.02        /* of all computation: how far equal shares look for a cheap cut, */
 #define SNAP_FAR 0.1     /*   and how far in a second rollout */
@@ -30,7 +32,8 @@ int pipe_infer_new(struct pipe_infer *f, struct pipe_goal *goal, uint32_t stages
 {
     const struct pipe_instance *in = goal->in;
 
-    *f = (struct pipe_infer){.goal = goal, .stages = stages, .found_ms = INFINITY};
+    *f = (struct pipe_infer){
+        .goal = goal, .stages = stages, .found_ms = INFINITY, .known_ms = INFINITY};
     f->work = mem_try((size_t)in->points + 1, sizeof *f->work);
     f->cuts = mem_try(in->devices, sizeof *f->cuts);
     f->speed = mem_try((size_t)in->devices + 1, sizeof *f->speed);
@@ -122,18 +125,35 @@ static uint32_t share_pivot(const struct pipe_infer *f, double share, double sna
     return best;
 }
 
+/* The first device cut behind a place; cut_count: none. */
+static uint32_t first_cut(const struct pipe_infer *f, double device)
+{
+    uint32_t low = 0, high = f->cut_count;
+
+    while (low < high) {
+        uint32_t mid = (low + high) / 2;
+        if (f->cuts[mid] > device)
+            high = mid;
+        else
+            low = mid + 1;
+    }
+    return low;
+}
+
 /* The device cut nearest to an equal part of what is left behind `device`, that leaves `more`. */
 static uint32_t share_device(const struct pipe_infer *f, uint32_t device, uint32_t left)
 {
-    uint32_t devices = f->goal->in->devices, best = devices, most = f->cut_count - left;
+    uint32_t devices = f->goal->in->devices;
     double wanted = device + (double)(devices - device) / (left + 1);
+    uint32_t low = first_cut(f, device), high = f->cut_count - left;
 
-    for (uint32_t c = 0; c <= most && c < f->cut_count; c++) {
-        if (f->cuts[c] > device &&
-            (best == devices || fabs(f->cuts[c] - wanted) < fabs(best - wanted)))
-            best = f->cuts[c];
-    }
-    return best;
+    high = high < f->cut_count ? high : f->cut_count - 1;
+    if (low > high)
+        return devices;
+    uint32_t at = first_cut(f, wanted);
+    at = at < low ? low : at > high ? high : at;
+    return at > low && wanted - f->cuts[at - 1] <= f->cuts[at] - wanted ? f->cuts[at - 1]
+                                                                        : f->cuts[at];
 }
 
 /* Where the stage that begins at `device` ends, by equal shares, with `left` stages to come. */
@@ -189,25 +209,18 @@ struct ahead {
     double after; /* ms: what is left, by all devices that are left in equal stages */
 };
 
-static struct ahead look_ahead(const struct pipe_infer *f, const struct pipe_infer_state *s,
-                               struct pipe_candidate c, uint32_t next)
+/* All points from `pivot` on, by the devices from `device` on in `left` equal stages. */
+static double rest_ms(const struct pipe_infer *f, uint32_t pivot, uint32_t device, uint32_t left)
 {
-    const struct pipe_instance *in = f->goal->in;
-    uint32_t i = s->plan.pivot[s->cut - 1], a = s->plan.device[s->cut - 1];
-    uint32_t left = f->stages - s->cut;
-    struct ahead out = {.prefix = s->before};
+    double devices = f->goal->in->devices;
 
-    if (s->cut > 1) {
-        struct pipe_node to = pipe_link_node(in, i, s->plan.device[s->cut - 2], a, c.device);
-        pipe_prefix_add(&out.prefix, &to, steady(f, &to, true));
-    }
-    out.stage = pipe_stage_node(in, i, c.pivot, a, c.device);
-    out.link = pipe_link_node(in, c.pivot, a, c.device, next);
-    out.after = (1 - f->work[c.pivot]) * f->ideal_ms * in->devices /
-                (left * speed(f, (in->devices - c.device) / (double)left));
-    pipe_prefix_add(&out.prefix, &out.stage, steady(f, &out.stage, false));
-    pipe_prefix_add(&out.prefix, &out.link, steady(f, &out.link, true));
-    return out;
+    return (1 - f->work[pivot]) * f->ideal_ms * devices /
+           (left * speed(f, (devices - device) / (double)left));
+}
+
+static double stage_busy(const struct pipe_infer *f, const struct pipe_node *stage)
+{
+    return steady(f, stage, false) + stage->forward_ms + stage->backward_ms;
 }
 
 static double bound_of(const struct ahead *w)
@@ -215,6 +228,32 @@ static double bound_of(const struct ahead *w)
     const struct pipe_prefix *p = &w->prefix;
 
     return pipe_more(pipe_more(p->f0, p->f1) + w->after, pipe_more(p->f2, p->f3));
+}
+
+/* The stage of a candidate. */
+static struct ahead look_at_stage(const struct pipe_infer *f, const struct pipe_infer_state *s,
+                                  struct pipe_candidate c)
+{
+    const struct pipe_instance *in = f->goal->in;
+    uint32_t i = s->plan.pivot[s->cut - 1], a = s->plan.device[s->cut - 1];
+    struct ahead out = {.prefix = s->before};
+
+    if (s->cut > 1) {
+        struct pipe_node to = pipe_link_node(in, i, s->plan.device[s->cut - 2], a, c.device);
+        pipe_prefix_add(&out.prefix, &to, steady(f, &to, true));
+    }
+    out.stage = pipe_stage_node(in, i, c.pivot, a, c.device);
+    out.after = rest_ms(f, c.pivot, c.device, f->stages - s->cut);
+    pipe_prefix_add(&out.prefix, &out.stage, steady(f, &out.stage, false));
+    return out;
+}
+
+/* And the transfer behind it. */
+static void look_at_link(const struct pipe_infer *f, const struct pipe_infer_state *s,
+                         struct pipe_candidate c, uint32_t next, struct ahead *w)
+{
+    w->link = pipe_link_node(f->goal->in, c.pivot, s->plan.device[s->cut - 1], c.device, next);
+    pipe_prefix_add(&w->prefix, &w->link, steady(f, &w->link, true));
 }
 
 /* The stages and transfers behind a candidate when equal shares go on: what they mean for all that
@@ -292,8 +331,8 @@ static uint32_t describe_times(const struct pipe_infer *f, const struct ahead *w
                                const struct pipe_node *rest, float *x)
 {
     const struct pipe_prefix *p = &w->prefix;
-    double busy = steady(f, &w->stage, false) + w->stage.forward_ms + w->stage.backward_ms;
-    double rest_busy = steady(f, rest, false) + rest->forward_ms + rest->backward_ms;
+    double busy = stage_busy(f, &w->stage);
+    double rest_busy = stage_busy(f, rest);
     const double ms[] = {
         busy,
         w->after,
@@ -333,8 +372,10 @@ static void describe_state(struct pipe_infer *f, const struct pipe_infer_state *
              left = f->stages - s->cut;
     double devices = in->devices, share = f->work[c.pivot] - f->work[i];
     double bytes = in->forward_bytes[c.pivot] + in->backward_bytes[c.pivot];
-    struct ahead w = look_ahead(f, s, c, next_device(f, c.device, left));
+    struct ahead w = look_at_stage(f, s, c);
     struct pipe_node rest = pipe_stage_node(in, c.pivot, in->points, c.device, in->devices);
+
+    look_at_link(f, s, c, next_device(f, c.device, left), &w);
     struct rollout near = roll_out(f, s, c, SNAP, &w.prefix);
     struct rollout far = left > 1 ? roll_out(f, s, c, SNAP_FAR, &w.prefix) : near;
     float *x = f->row + (size_t)n * PIPE_INFER_FEATURES;
@@ -385,20 +426,54 @@ static void compare_all(struct pipe_infer *f)
     }
 }
 
-/* Keeps those whose bound is no more than `most`, about, and of more than CANDIDATES_MOST those of
- * the least bounds. */
-static void drop_hopeless(struct pipe_infer *f, double most)
+static double least_bound(const struct pipe_infer *f)
 {
     double least = INFINITY;
-    uint32_t kept = 0;
 
     for (uint32_t n = 0; n < f->count; n++)
-        least = fmin(least, f->bound[n]);
-    most = BOUND_SLACK * fmax(most, least);
-    if (f->count > CANDIDATES_MOST) {
+        least = f->bound[n] < least ? f->bound[n] : least;
+    return least;
+}
+
+/* Of the candidates those whose bound is below `most`, and every so many of those that have it, so
+ * that `room` are left. Which of equals are kept is by their place: bounds are equal where what is
+ * decided already sets them. */
+static void keep_room(struct pipe_infer *f, double most, uint32_t room)
+{
+    uint32_t below = 0, equal = 0, seen = 0, kept = 0;
+
+    for (uint32_t n = 0; n < f->count; n++) {
+        below += f->bound[n] < most;
+        equal += f->bound[n] == most;
+    }
+    for (uint32_t n = 0; n < f->count; n++) {
+        bool is_equal = f->bound[n] == most;
+        uint64_t share = room - below, place = seen;
+        seen += is_equal;
+        if (f->bound[n] > most || (is_equal && place * share / equal == seen * share / equal))
+            continue;
+        f->candidate[kept] = f->candidate[n];
+        f->bound[kept++] = f->bound[n];
+    }
+    f->count = kept;
+}
+
+/* Keeps those whose bound is no more than `most`, about, and of more than there is room for those
+ * of the least bounds. */
+static void drop_hopeless(struct pipe_infer *f, double most)
+{
+    uint32_t kept = 0, room = isfinite(f->known_ms) ? CANDIDATES_KNOWN : CANDIDATES_MOST;
+    double last = INFINITY;
+
+    most = BOUND_SLACK * fmax(most, least_bound(f));
+    if (f->count > room) {
         memcpy(f->sorted, f->bound, f->count * sizeof *f->bound);
-        sort_doubles(f->sorted, f->count);
-        most = fmin(most, f->sorted[CANDIDATES_MOST - 1]);
+        last = select_double(f->sorted, f->count, room - 1);
+        most = fmin(most, last);
+    }
+    if (most == last && isfinite(f->known_ms)) {
+        keep_room(f, most, room);
+        return;
     }
     for (uint32_t n = 0; n < f->count; n++) {
         if (f->bound[n] > most)
@@ -461,51 +536,100 @@ static double length_by_share(const struct pipe_infer *f, const struct pipe_infe
     return complete_plan(f, &far, s->cut, SNAP_FAR) ? fmin(ms, pipe_length(f->goal->in, &far)) : ms;
 }
 
-/* Every rollout is a plan: the shortest is remembered. */
+/* The plan of equal shares behind a candidate is remembered if it is the shortest so far. */
+static void note_plan(struct pipe_infer *f, const struct pipe_infer_state *s,
+                      struct pipe_candidate c, double snap, double length_ms)
+{
+    struct pipe_plan p = s->plan;
+
+    if (!(length_ms < f->found_ms))
+        return;
+    p.pivot[s->cut] = c.pivot;
+    p.device[s->cut] = c.device;
+    if (!complete_plan(f, &p, s->cut + 1, snap) || pipe_goal_price(f->goal, &p) >= PIPE_UNFIT_MS)
+        return;
+    f->found = p;
+    f->found_ms = length_ms;
+}
+
+/* Every rollout is a plan. */
 static void note_rollout(struct pipe_infer *f, const struct pipe_infer_state *s)
 {
     uint32_t best = 0;
 
     for (uint32_t n = 1; n < f->count; n++)
         best = f->rollout[n] < f->rollout[best] ? n : best;
-    if (!(f->rollout[best] < f->found_ms))
-        return;
-    struct pipe_plan p = s->plan;
-    p.pivot[s->cut] = f->candidate[best].pivot;
-    p.device[s->cut] = f->candidate[best].device;
-    double snap = f->near[best] > f->rollout[best] ? SNAP_FAR : SNAP;
-    if (!complete_plan(f, &p, s->cut + 1, snap) || pipe_goal_price(f->goal, &p) >= PIPE_UNFIT_MS)
-        return;
-    f->found = p;
-    f->found_ms = f->rollout[best];
+    note_plan(f, s, f->candidate[best], f->near[best] > f->rollout[best] ? SNAP_FAR : SNAP,
+              f->rollout[best]);
 }
 
-/* All that is legal, by device cut, with its bound. False: no memory. */
-static bool list_candidates(struct pipe_infer *f, const struct pipe_infer_state *s)
+/* Of the stages of a device cut the first point whose rest fits into `most`. */
+static uint32_t first_pivot(const struct pipe_infer *f, const struct pipe_infer_state *s,
+                            uint32_t device, double most)
+{
+    uint32_t left = f->stages - s->cut, low = s->plan.pivot[s->cut - 1] + 1;
+    uint32_t high = f->goal->in->points - left + 1;
+
+    while (low < high) {
+        uint32_t mid = (low + high) / 2;
+        if (rest_ms(f, mid, device, left) > most)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/* The candidates of one device cut whose bound is not above `most`. False: no memory. */
+static bool list_cut(struct pipe_infer *f, const struct pipe_infer_state *s, uint32_t device,
+                     double most)
+{
+    uint32_t left = f->stages - s->cut;
+
+    for (uint32_t j = first_pivot(f, s, device, most); j <= f->goal->in->points - left; j++) {
+        struct pipe_candidate one = {j, device};
+        struct ahead w = look_at_stage(f, s, one);
+        if (stage_busy(f, &w.stage) > most)
+            break;
+        if (bound_of(&w) > most || !may_be_stage(f, s, one, left == 1))
+            continue;
+        look_at_link(f, s, one, f->goal->in->devices, &w);
+        double bound = bound_of(&w);
+        if (!(bound > most) && !add_candidate(f, one, bound))
+            return false;
+    }
+    return true;
+}
+
+/* All that is legal and whose bound is not above `most`, by device cut. False: no memory. */
+static bool list_candidates(struct pipe_infer *f, const struct pipe_infer_state *s, double most)
 {
     uint32_t left = f->stages - s->cut, a = s->plan.device[s->cut - 1];
 
     f->count = 0;
     for (uint32_t c = 0; c + left < f->cut_count; c++) {
-        for (uint32_t j = s->plan.pivot[s->cut - 1] + 1;
-             f->cuts[c] > a && j <= f->goal->in->points - left; j++) {
-            struct pipe_candidate one = {j, f->cuts[c]};
-            if (!may_be_stage(f, s, one, left == 1))
-                continue;
-            struct ahead w = look_ahead(f, s, one, f->goal->in->devices);
-            if (!add_candidate(f, one, bound_of(&w)))
-                return false;
-        }
+        if (f->cuts[c] > a && !list_cut(f, s, f->cuts[c], most))
+            return false;
     }
+    return true;
+}
+
+/* What is worth a look. Where no bound is as short as equal shares, what is near the least. */
+static bool list_hopeful(struct pipe_infer *f, const struct pipe_infer_state *s)
+{
+    double share = length_by_share(f, s), most = fmin(BOUND_SLACK * share, f->known_ms);
+
+    if (!list_candidates(f, s, most))
+        return false;
+    if (most < f->known_ms && least_bound(f) > share && !list_candidates(f, s, f->known_ms))
+        return false;
+    drop_hopeless(f, share);
     return true;
 }
 
 bool pipe_infer_look(struct pipe_infer *f, const struct pipe_infer_state *s)
 {
-    if (!list_candidates(f, s))
-        return false;
-    drop_hopeless(f, length_by_share(f, s));
-    if (!f->count || !take_room(f))
+    if (!list_hopeful(f, s) || !f->count || !take_room(f))
         return false;
     for (uint32_t n = 0; n < f->count; n++)
         describe_state(f, s, n);
@@ -548,7 +672,7 @@ static bool score_flat(struct pipe_infer *f, const struct flat_net *net,
     float seen[FLAT_OBSERVATION], q[FLAT_ACTIONS];
     uint32_t device = 0;
 
-    if (!flat_takes(f->goal->in) || !list_candidates(f, s) || !f->count || !take_room(f))
+    if (!flat_takes(f->goal->in) || !list_candidates(f, s, INFINITY) || !f->count || !take_room(f))
         return false;
     flat_observe_problem(f->goal->in, seen);
     for (uint32_t n = 0; n < f->count; n++) {
@@ -596,12 +720,35 @@ bool pipe_infer_decide(struct pipe_infer *f, const struct pipe_net *net,
     return true;
 }
 
+/* The last decision needs no network: each candidate is a whole plan. */
+static bool decide_last(struct pipe_infer *f, const struct pipe_infer_state *s,
+                        struct pipe_candidate *out)
+{
+    double least = INFINITY;
+
+    if (!list_hopeful(f, s))
+        return false;
+    for (uint32_t n = 0; n < f->count; n++) {
+        struct ahead w = look_at_stage(f, s, f->candidate[n]);
+        look_at_link(f, s, f->candidate[n], f->goal->in->devices, &w);
+        double ms = roll_out(f, s, f->candidate[n], SNAP, &w.prefix).length;
+        if (ms < least) {
+            least = ms;
+            *out = f->candidate[n];
+        }
+    }
+    note_plan(f, s, *out, SNAP, least);
+    return isfinite(least);
+}
+
 bool pipe_infer_finish(struct pipe_infer *f, const struct pipe_net *net, struct pipe_infer_state *s)
 {
+    bool is_flat = net && net->flat.parameters;
     struct pipe_candidate taken;
 
     while (s->cut < f->stages) {
-        if (!pipe_infer_decide(f, net, s, &taken))
+        bool is_last = s->cut + 1 == f->stages && !is_flat;
+        if (is_last ? !decide_last(f, s, &taken) : !pipe_infer_decide(f, net, s, &taken))
             return false;
         pipe_infer_play(f, s, taken);
     }

@@ -17,6 +17,7 @@
 #define AUTOMAP_ENGINE_PIPELINE_PIPE_INFER_H
 
 #include "engine/pipeline/descent.h"
+#include "engine/pipeline/pipe_before.h"
 #include "engine/pipeline/pipe_exact.h"
 #include "engine/pipeline/pipe_instance.h"
 #include "hlo/support/err.h"
@@ -53,6 +54,8 @@ struct pipe_infer {
     size_t candidate_room, bound_room, sorted_room, room;
     struct pipe_plan found; /* the shortest of all plans of equal shares since the start */
     double found_ms;        /* its L; INFINITY: none */
+    double known_ms;        /* set from outside: decisions whose bound is above are dropped, for a
+                               plan as short is known; INFINITY: none */
 };
 
 /* `stages` >= 1. The goal is borrowed. ERR_INFEASIBLE: more stages than cuts or points. */
@@ -61,7 +64,8 @@ int pipe_infer_new(struct pipe_infer *f, struct pipe_goal *goal, uint32_t stages
 void pipe_infer_free(struct pipe_infer *f);
 
 void pipe_infer_start(struct pipe_infer *f, struct pipe_infer_state *out);
-/* Fills candidate, row and count with what may be decided now; false: nothing may, or no memory. */
+/* Fills candidate, row and count with what may be decided now; false: nothing may, or nothing that
+ * could be shorter than known_ms, or no memory. */
 bool pipe_infer_look(struct pipe_infer *f, const struct pipe_infer_state *s);
 void pipe_infer_play(const struct pipe_infer *f, struct pipe_infer_state *s,
                      struct pipe_candidate c);
@@ -73,7 +77,8 @@ uint32_t pipe_infer_stages(const struct pipe_goal *g);
 bool pipe_infer_decide(struct pipe_infer *f, const struct pipe_net *net,
                        const struct pipe_infer_state *s, struct pipe_candidate *out);
 /* Decides all that is left by the network; the plan is then the shortest of its own and of those of
- * equal shares that it looked at on the way. False: it came to where nothing may be decided. */
+ * equal shares that it looked at on the way. False: it came to where nothing may be decided, or
+ * nothing that could be shorter than known_ms. */
 bool pipe_infer_finish(struct pipe_infer *f, const struct pipe_net *net,
                        struct pipe_infer_state *s);
 

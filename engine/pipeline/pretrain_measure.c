@@ -48,6 +48,7 @@ static void play_lesson(struct lesson *l, const struct pipe_net *net, double *pa
     *descent = INFINITY;
     for (uint32_t n = 0; n < count; n++) {
         pipe_infer_start(&l->infer, &s);
+        l->infer.known_ms = n ? *beams : INFINITY; /* as an answer does; the pass stands alone */
         pipe_infer_play(&l->infer, &s, first[n]);
         if (!pipe_infer_finish(&l->infer, net, &s))
             continue;
@@ -58,6 +59,7 @@ static void play_lesson(struct lesson *l, const struct pipe_net *net, double *pa
             best = s.plan;
         }
     }
+    l->infer.known_ms = INFINITY;
     if (!isfinite(*beams))
         return;
     if (pipe_infer_by_share(&l->infer, &share) && pipe_length(&l->v.in, &share) < *beams)

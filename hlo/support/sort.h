@@ -8,5 +8,8 @@
 
 void sort_u32(uint32_t *numbers, size_t count);
 void sort_doubles(double *numbers, size_t count); /* none of them NaN */
+/* What would stand at `nth` < count in order; moves the others about. O(n) where sorting is O(n log
+ * n), and at worst that. */
+double select_double(double *numbers, size_t count, size_t nth);
 
 #endif

@@ -2,6 +2,7 @@
  * sums; restrictions; the speed-up by a known plan. */
 #include "engine/pipeline/descent.h"
 #include "engine/pipeline/pipe_exact.h"
+#include "engine/pipeline/pipeline.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -184,6 +185,124 @@ static void test_pinned(void **state)
     assert_true(t.infeasible > 50 && t.several > 200);
 }
 
+/* The figures of a plan's first stages, transfers between them included. */
+static struct pipe_prefix prefix_of(const struct pipe_instance *in, const struct pipe_node *node,
+                                    uint32_t stages)
+{
+    struct pipe_prefix p = pipe_prefix_start();
+
+    for (uint32_t n = 0; n < 2 * stages - 1; n++) {
+        double forward = node[n].forward_ms, backward = node[n].backward_ms;
+        bool both_ways = n % 2 && !in->options.half_duplex;
+        double one = both_ways ? fmax(forward, backward) : forward + backward;
+        pipe_prefix_add(&p, &node[n], (in->options.micro_batches - 1) * one);
+    }
+    return p;
+}
+
+/* What is said to stand before a plan's last stages is no more than what stands there, in any plan
+ * that keeps to the known L; and is just that where it is the only one. */
+static uint32_t check_before(const struct random_pipe *p, const struct pipe_before *b,
+                             const struct pipe_plan *plan, uint32_t *met)
+{
+    struct pipe_node node[2 * RANDOM_DEVICES];
+
+    pipe_plan_nodes(&p->in, plan, node);
+    for (uint32_t m = 1; m <= b->stages; m++) {
+        struct pipe_prefix has = prefix_of(&p->in, node, m);
+        const struct pipe_prefix *least = pipe_before_of(b, m, plan->device[m], plan->pivot[m]);
+        assert_true(least->f0 <= has.f0 * (1 + 1e-9) && least->f1 <= has.f1 * (1 + 1e-9));
+        assert_true(least->f2 <= has.f2 * (1 + 1e-9) && least->f3 <= has.f3 * (1 + 1e-9));
+        *met += least->f3 >= has.f3 * (1 - 1e-9);
+    }
+    return b->stages;
+}
+
+static void draw_cuts(struct rl_rng *r, uint32_t count, uint32_t end, uint32_t *cut)
+{
+    for (uint32_t left = count, at = 1; at < end; at++)
+        if (rl_rng_below(r, end - at) < left)
+            cut[1 + count - left--] = at;
+}
+
+static void test_what_stands_before(void **state)
+{
+    uint32_t position[RANDOM_DEVICES + 1], checked = 0, met = 0;
+
+    (void)state;
+    for (uint32_t d = 0; d <= RANDOM_DEVICES; d++)
+        position[d] = d;
+    for (uint64_t seed = 30000; seed < 30200; seed++) {
+        struct random_pipe p;
+        struct pipe_exact_options o = {.stages = 4};
+        struct pipe_exact_result best;
+        struct rl_rng r;
+        struct err e;
+        rl_rng_seed(&r, seed, 1);
+        random_pipe_new(&p, seed, 12, 8);
+        p.in.options.memory_share = 0;
+        if (p.in.devices >= 4 && p.in.points >= 4) {
+            double none[RANDOM_POINTS + 1] = {0};
+            struct pipe_before b;
+            assert_int_equal(pipe_exact_solve(&p.in, &o, &best, &e), 0);
+            struct pipe_before_ask ask = {.in = &p.in,
+                                          .position = position,
+                                          .cuts = p.in.devices,
+                                          .stages = 3,
+                                          .known_ms = 1.3 * best.length_ms,
+                                          .work = none,
+                                          .looks_most = UINT64_MAX};
+            assert_true(pipe_before_new(&ask, &b));
+            checked += check_before(&p, &b, &best.plan, &met);
+            for (uint32_t n = 0; n < 300; n++) {
+                struct pipe_plan plan = best.plan;
+                draw_cuts(&r, 3, p.in.points, plan.pivot);
+                draw_cuts(&r, 3, p.in.devices, plan.device);
+                if (pipe_length(&p.in, &plan) <= ask.known_ms)
+                    checked += check_before(&p, &b, &plan, &met);
+            }
+            pipe_before_free(&b);
+            ask.looks_most = 1;
+            assert_true(!pipe_before_new(&ask, &b) && !b.least);
+        }
+        pipe_instance_free(&p.in);
+    }
+    print_message("%u beginnings, %u of them the shortest\n", checked, met);
+    assert_true(checked > 2000 && met * 10 > checked);
+}
+
+/* Between 128 even points on 32 H100 the programme meets what stands before it half-way: a third
+ * of the transitions that it takes by the mean work alone (1.8 million). */
+static void test_meets_half_way(void **state)
+{
+    (void)state;
+    struct pipeline_options o = {.batch = 256,
+                                 .micro_batches = 16,
+                                 .stages = 4,
+                                 .no_limit = true,
+                                 .points = PIPE_CUTS_EQUAL,
+                                 .point_count = 128};
+    struct problem *p = mem_alloc(sizeof *p);
+    struct pipe_exact_result r;
+    struct pipeline l;
+    struct err e;
+
+    load_shipped("t5-base12", "h100-4x8", p);
+    assert_int_equal(pipeline_new(p, &o, &l, &e), 0);
+    struct pipe_exact_options exact = {.stages = 4, .variables = true};
+    struct pipe_goal goal = {.in = &l.few, .stages = 4, .variables = true};
+    struct pipe_descent d;
+    assert_true(pipe_instant(&goal, 3, &d));
+    exact.known_ms = d.value;
+    assert_int_equal(pipe_exact_solve(&l.few, &exact, &r, &e), 0);
+    print_message("%llu transitions, %llu stages before them\n", (unsigned long long)r.transitions,
+                  (unsigned long long)r.before);
+    assert_true(r.found && r.certified && r.transitions + r.before < 600000);
+    pipeline_release(&l);
+    problem_release(p);
+    free(p);
+}
+
 static void test_cut_short(void **state)
 {
     (void)state;
@@ -310,7 +429,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_unequal_servers), cmocka_unit_test(test_all_plans),
         cmocka_unit_test(test_restricted),      cmocka_unit_test(test_pinned),
-        cmocka_unit_test(test_cut_short),
+        cmocka_unit_test(test_cut_short),       cmocka_unit_test(test_what_stands_before),
+        cmocka_unit_test(test_meets_half_way),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -142,6 +142,67 @@ static void test_features(void **state)
     }
 }
 
+/* L of the plan that has this last decision. */
+static double with_last(const struct environment *v, struct pipe_plan p, uint32_t point,
+                        uint32_t device)
+{
+    p.pivot[p.stages - 1] = point;
+    p.device[p.stages - 1] = device;
+    return pipe_plan_is_valid(&v->in, &p) ? pipe_length(&v->in, &p) : INFINITY;
+}
+
+/* The last decision is the best there is, without a network; and with a plan known that is as short
+ * as the best nothing of the best is dropped: what is dropped is longer. */
+static void test_last_and_known(void **state)
+{
+    uint32_t last = 0, lost = 0, without_room = 0, played = 0;
+
+    (void)state;
+    for (uint64_t n = 0; n < 150; n++) {
+        struct environment v;
+        struct pipe_infer f;
+        struct pipe_infer_state s, first;
+        struct pipe_exact_result best;
+        struct err e;
+        begin(&v, n);
+        struct pipe_goal goal = goal_of(&v);
+        struct pipe_exact_options o = {.device_cut = v.device_cut, .stages = v.stages};
+        assert_int_equal(pipe_infer_new(&f, &goal, v.stages, &e), 0);
+        pipe_infer_start(&f, &s);
+        assert_true(pipe_infer_finish(&f, NULL, &s));
+        double ms = pipe_length(&v.in, &s.plan);
+        for (uint32_t d = 1; d < v.in.devices; d++)
+            for (uint32_t j = 1; v.device_cut[d] && j < v.in.points; j++)
+                if (with_last(&v, s.plan, j, d) < ms * (1 - 1e-9)) {
+                    last++;
+                    d = v.in.devices;
+                    break;
+                }
+        o.known_ms = ms;
+        assert_int_equal(pipe_exact_solve(&v.in, &o, &best, &e), 0);
+        assert_true(best.certified && best.found);
+        pipe_infer_start(&f, &first);
+        f.known_ms = best.length_ms * (1 + 1e-9);
+        for (uint32_t k = 1; k < v.stages; k++) {
+            bool kept = false;
+            struct pipe_candidate c = {best.plan.pivot[k], best.plan.device[k]};
+            bool some = pipe_infer_look(&f, &first);
+            for (uint32_t i = 0; some && i < f.count; i++)
+                kept |= f.candidate[i].pivot == c.pivot && f.candidate[i].device == c.device;
+            played++;
+            lost += !kept;
+            without_room += !kept && f.count >= 64;
+            pipe_infer_play(&f, &first, c);
+        }
+        pipe_infer_free(&f);
+        environment_free(&v);
+    }
+    print_message("%u of 150 last decisions could be better; of %u decisions of optima %u are "
+                  "dropped when their L is known, %u for want of room\n",
+                  last, played, lost, without_room);
+    assert_true(last == 0 && (lost - without_room) * 50 <= played && lost * 10 <= played);
+}
+
 static void train(uint32_t processes, struct pipe_net *out)
 {
     struct ranks alone = {.count = 1};
@@ -357,6 +418,7 @@ int main(void)
         cmocka_unit_test(test_prefix_is_the_length),
         cmocka_unit_test(test_values_by_trying_all),
         cmocka_unit_test(test_features),
+        cmocka_unit_test(test_last_and_known),
         cmocka_unit_test(test_any_number_of_processes),
         cmocka_unit_test(test_stopped_and_resumed),
         cmocka_unit_test(test_learns),

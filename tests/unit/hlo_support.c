@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 #include <stdlib.h>
+#include <string.h>
 
 static uint64_t seed = 1;
 
@@ -67,18 +68,23 @@ static void test_slots(void **unused)
 static void test_sort(void **unused)
 {
     uint32_t whole[257];
-    double part[257];
+    double part[257], moved[257], picked[257];
     uint64_t sum = 0;
 
     (void)unused;
     for (size_t count = 0; count < 257; count += 16) {
         for (size_t n = 0; n < count; n++) {
             whole[n] = (uint32_t)(draw() % 50) + (n % 7 ? 0 : UINT32_MAX - 60);
-            part[n] = (double)draw() - 1e9;
+            part[n] = (double)(count % 32 ? draw() : draw() % 9) - 1e9;
             sum += whole[n];
         }
         sort_u32(whole, count);
+        for (uint32_t n = 0; n < count; n++) {
+            memcpy(moved, part, sizeof moved);
+            picked[n] = select_double(moved, count, n);
+        }
         sort_doubles(part, count);
+        assert_memory_equal(picked, part, count * sizeof *part);
         for (size_t n = 0; n < count; n++) {
             sum -= whole[n];
             assert_true(!n || (whole[n - 1] <= whole[n] && part[n - 1] <= part[n]));
