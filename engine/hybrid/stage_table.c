@@ -110,24 +110,38 @@ static int add_shape(struct maker *k, const struct cluster *c, uint32_t slot, ui
     return rc;
 }
 
+/* Axes of d devices inside one server. */
+static int add_inside(struct maker *k, const struct cluster *c, uint32_t slot, uint32_t d)
+{
+    int rc = add_shape(k, c, slot, d, 0);
+    if (!rc && d >= 4 && d % 2 == 0)
+        rc = add_shape(k, c, slot, d / 2, 2);
+    return rc;
+}
+
+/* Axes of n servers of d devices: a server, half of one or a pair of devices inside the second. */
+static int add_across(struct maker *k, const struct cluster *c, uint32_t slot, uint32_t n,
+                      uint32_t d)
+{
+    int rc = add_shape(k, c, slot, n, d);
+    if (!rc && d >= 4 && d % 2 == 0)
+        rc = add_shape(k, c, slot, n * 2, d / 2);
+    if (!rc && d >= 6 && d % 2 == 0)
+        rc = add_shape(k, c, slot, n * (d / 2), 2);
+    return rc;
+}
+
 static int add_shapes(struct maker *k, const struct cluster *c)
 {
     int rc = 0;
 
-    for (uint32_t n = 0; n < k->in->slots; n++) {
+    for (uint32_t n = 0; n < k->in->slots && !rc; n++) {
         const struct hybrid_slot *slot = &k->in->slot[n];
-        if (rc)
-            return rc;
-        uint32_t d = slot->devices, own = c->group[slot->group].devices;
+        uint32_t own = c->group[slot->group].devices;
         if (k->t->options.slots && !(k->t->options.slots >> n & 1))
             continue;
-        if (slot->servers > 1 && own > 1) {
-            rc = add_shape(k, c, n, slot->servers, own);
-            continue;
-        }
-        rc = add_shape(k, c, n, d, 0);
-        if (!rc && d >= 4 && d % 2 == 0)
-            rc = add_shape(k, c, n, d / 2, 2);
+        rc = slot->servers > 1 && own > 1 ? add_across(k, c, n, slot->servers, own)
+                                          : add_inside(k, c, n, slot->devices);
     }
     return rc;
 }
@@ -342,10 +356,10 @@ static int add_front(struct maker *k, uint32_t slot, uint32_t i, uint32_t j, uin
 
 /* Rows of all shapes of one slot. */
 struct slot_rows {
-    struct rows rows[2];
-    struct sums sums[2];
-    uint32_t first[2]; /* number of the first row among all */
-    uint32_t shape[2]; /* into t->shape */
+    struct rows rows[STAGE_SHAPES_MOST];
+    struct sums sums[STAGE_SHAPES_MOST];
+    uint32_t first[STAGE_SHAPES_MOST]; /* number of the first row among all */
+    uint32_t shape[STAGE_SHAPES_MOST]; /* into t->shape */
     uint32_t shapes;
 };
 

@@ -1,9 +1,9 @@
 /* engine/hybrid/stage_table.h - what every stage costs on every sub-mesh, from sums over sections.
  *
- * A slot is cut into axes: [d] and, for d >= 4, [d/2, 2]; over several servers [n, D], the first
- * axis across. On such a shape a row is one way to split all sections: labels sigma of the shared
- * classes (per axis an independent set of them, all axes together), and for each kind of section
- * the labels of its local classes that are best at a price of memory,
+ * A slot is cut into axes: [d] and, for d >= 4, [d/2, 2]; over n servers of D [n, D], [2n, D/2] and
+ * [n D/2, 2], the first axis across. On such a shape a row is one way to split all sections: labels
+ * sigma of the shared classes (per axis an independent set of them, all axes together), and for
+ * each kind of section the labels of its local classes that are best at a price of memory,
  *     M (F + B) + R + price (fixed + 4 kept)        price in ms a GB: 0, 0.1, 1, 10, 10^4
  *                                                   (and 0 with R as if nothing more were hidden)
  * local classes that no operation and no clash joins are chosen apart. With sigma given, sections
@@ -45,7 +45,7 @@
 
 enum {
     STAGE_AXES_MOST = 2,
-    STAGE_SHAPES_MOST = 2 * HYBRID_SLOTS_MOST,
+    STAGE_SHAPES_MOST = 3,    /* of one slot */
     STAGE_SIGMAS_MOST = 4096, /* of one shape, as many for each label of the batch */
     STAGE_CHOICES_MOST = 4096 /* labellings of local classes that hang together */
 };

@@ -218,6 +218,12 @@ done
     fail "no plan with pins of splits"
 "$automap" search "$t5" "$c" --kind hybrid --tp-most 1 --plan "$dir/most.json" > "$dir/most" || fail "no plan with --tp-most"
 "$automap" search "$t5" "$c" --kind hybrid --tp 1 --plan "$dir/tp.json" > "$dir/tp" || fail "no plan with --tp"
+# Tensor parallel in half a server, replicas over several: as published layouts have it.
+"$automap" search "$t5" "$clusters/a-2x8-v100.yaml" --kind hybrid --stages 1 --tp 4 --dp 4 --plan "$dir/half.json" > "$dir/half" || fail "no plan with half a server"
+grep -q '^  0  *0-15  *4x4  *dp 4 tp 4 ' "$dir/half" || fail "not 4 replicas of half a server"
+"$automap" plan "$t5" "$clusters/a-2x8-v100.yaml" --plan "$dir/half.json" > "$dir/read" || fail "half a server is not read back"
+step_of() { sed -n 's/^  step  *\([0-9.]* ms\) .*/\1/p' "$1" | head -1; }
+[ "$(step_of "$dir/half")" = "$(step_of "$dir/read")" ] || fail "half a server is read back as another step"
 "$python" - "$dir" << 'P' || fail "pins of splits"
 import json, re, sys
 dir = sys.argv[1]

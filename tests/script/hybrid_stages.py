@@ -27,7 +27,8 @@ import numpy as np  # noqa: E402
 PLANS = {
     "mlp": [("slow", "--stages 2 --micro-batches 4 --tp 2"), ("slow", "--stages 3 --micro-batches 2"),
             ("v100-1x4", "--stages 2 --micro-batches 8 --schedule gpipe --recompute"),
-            ("v100-1x4", "--stages 2 --micro-batches 2 --dp 2 --zero 2"), ("a100-1x8", "--stages 2 --micro-batches 4 --dp 2 --tp 2 --zero 3")],
+            ("v100-1x4", "--stages 2 --micro-batches 2 --dp 2 --zero 2"), ("a100-1x8", "--stages 2 --micro-batches 4 --dp 2 --tp 2 --zero 3"),
+            ("a-2x8-v100", "--stages 1 --tp 4 --dp 4 --micro-batches 2")],
     "t5-tiny": [("slow", "--stages 2 --micro-batches 4 --tp 2"), ("a100-1x8", "--stages 3 --micro-batches 2 --dp 2"),
                 ("slow", "--stages 2 --micro-batches 2 --tp 4 --recompute --schedule 1f1b"),
                 ("a100-1x8", "--stages 2 --micro-batches 2 --dp 4 --zero 2"), ("a100-1x8", "--stages 2 --micro-batches 2 --dp 2 --tp 2 --zero 3")],

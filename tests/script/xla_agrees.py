@@ -19,7 +19,7 @@ import time
 from math import prod
 
 os.environ["JAX_PLATFORMS"] = "cpu"
-os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=16"
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 try:
     import jax

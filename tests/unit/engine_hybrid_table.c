@@ -272,6 +272,7 @@ static void test_labellings(void **unused)
     check_labellings("mlp", "v100-1x4", 4);
     check_labellings("t5-tiny", "rtx3090-1x2", 2);
     check_labellings("t5-tiny", "v100-1x4", 1);
+    check_labellings("mlp", "a-2x8-v100", 2); /* tensor parallel in half a server */
 }
 
 static void test_labellings_with_overlap(void **unused)
