@@ -12,8 +12,7 @@
 /* Bounds and lengths are sums taken in different orders. */
 #define SLACK (1 + 1e-9)
 
-/* One plan for the points from `point` on; the first of its stages begins at device cut `device`.
- */
+/* One plan for the points from `point` on; its first stage begins at device cut `device`. */
 struct entry {
     double x, y, z;
     uint32_t next; /* the entry of the stages behind the first; NO_ENTRY: there are none */
@@ -412,8 +411,8 @@ static struct span wider(struct span a, struct span b)
     return (struct span){a.first < b.first ? a.first : b.first, a.end > b.end ? a.end : b.end};
 }
 
-/* The stages [i, j) on cuts [a, b), b not the last, as k-th from the end: before k - 1 others, and
- * before k of them where that stands for more. */
+/* The stages [i, j) on cuts [a, b), b not the last, before k - 1 others, and before k where that
+ * stands for more. */
 static void add_stages(struct pipe_exact *x, uint32_t a, uint32_t b, uint32_t k, uint32_t i)
 {
     size_t row = x->in->points + 1;
@@ -553,7 +552,7 @@ void pipe_exact_result(const struct pipe_exact *x, struct pipe_exact_result *out
     out->length_ms = pipe_length(x->in, &out->plan);
 }
 
-/* How many counts of stages must be told apart. In-flight counts stop growing at M. */
+/* The counts of stages to tell apart. In-flight counts stop growing at M. */
 static void choose_depth(struct pipe_exact *x)
 {
     const struct pipe_options *o = &x->in->options;
@@ -698,15 +697,4 @@ int pipe_exact_solve(const struct pipe_instance *in, const struct pipe_exact_opt
     pipe_exact_result(x, out);
     pipe_exact_free(x);
     return 0;
-}
-
-void pipe_device_cuts(const struct pipe_instance *in, uint32_t radius, uint8_t *out)
-{
-    memset(out, 0, in->devices + 1);
-    out[0] = out[in->devices] = 1;
-    for (uint32_t s = 1; s < in->servers; s++) {
-        uint32_t at = in->boundary[s];
-        for (uint32_t d = at > radius ? at - radius : 1; d <= at + radius && d < in->devices; d++)
-            out[d] = 1;
-    }
 }

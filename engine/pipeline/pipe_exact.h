@@ -75,8 +75,4 @@ double pipe_exact_behind(const struct pipe_exact *x, const struct pipe_prefix *b
 int pipe_exact_solve(const struct pipe_instance *in, const struct pipe_exact_options *o,
                      struct pipe_exact_result *out, struct err *e) MUST_CHECK;
 
-/* A mask of device cuts: server boundaries and what is within `radius` devices of one. The ends are
- * always in. out[devices + 1]. */
-void pipe_device_cuts(const struct pipe_instance *in, uint32_t radius, uint8_t *out);
-
 #endif

@@ -5,6 +5,7 @@
 #include "engine/pipeline/pipe_before.h"
 #include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/pipe_net.h"
+#include "engine/pipeline/pipe_shares.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 #include "hlo/support/sort.h"
@@ -98,103 +99,12 @@ static double steady(const struct pipe_infer *f, const struct pipe_node *n, bool
     return (o->micro_batches - 1) * one;
 }
 
-/* ---- equal shares ---- */
-
-/* Of the cuts from `least` to `most` the one of fewest bytes within `snap` of the share, the
- * nearest on ties; the share's own where none is that near. */
-static uint32_t share_pivot(const struct pipe_infer *f, double share, double snap, uint32_t least,
-                            uint32_t most)
-{
-    const struct pipe_instance *in = f->goal->in;
-    uint32_t low = least, high = most;
-
-    while (low < high) {
-        uint32_t mid = (low + high) / 2;
-        if (f->work[mid] < share)
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    if (low > least && share - f->work[low - 1] < f->work[low] - share)
-        low--;
-    uint32_t best = low;
-    for (uint32_t i = low; i-- > least && share - f->work[i] <= snap;)
-        best = in->forward_bytes[i] < in->forward_bytes[best] ? i : best;
-    for (uint32_t i = low + 1; i <= most && f->work[i] - share <= snap; i++)
-        best = in->forward_bytes[i] < in->forward_bytes[best] ? i : best;
-    return best;
-}
-
-/* The first device cut behind a place; cut_count: none. */
-static uint32_t first_cut(const struct pipe_infer *f, double device)
-{
-    uint32_t low = 0, high = f->cut_count;
-
-    while (low < high) {
-        uint32_t mid = (low + high) / 2;
-        if (f->cuts[mid] > device)
-            high = mid;
-        else
-            low = mid + 1;
-    }
-    return low;
-}
-
-/* The device cut nearest to an equal part of what is left behind `device`, that leaves `more`. */
-static uint32_t share_device(const struct pipe_infer *f, uint32_t device, uint32_t left)
-{
-    uint32_t devices = f->goal->in->devices;
-    double wanted = device + (double)(devices - device) / (left + 1);
-    uint32_t low = first_cut(f, device), high = f->cut_count - left;
-
-    high = high < f->cut_count ? high : f->cut_count - 1;
-    if (low > high)
-        return devices;
-    uint32_t at = first_cut(f, wanted);
-    at = at < low ? low : at > high ? high : at;
-    return at > low && wanted - f->cuts[at - 1] <= f->cuts[at] - wanted ? f->cuts[at - 1]
-                                                                        : f->cuts[at];
-}
-
-/* Where the stage that begins at `device` ends, by equal shares, with `left` stages to come. */
-static uint32_t next_device(const struct pipe_infer *f, uint32_t device, uint32_t left)
-{
-    return left > 1 ? share_device(f, device, left - 1) : f->goal->in->devices;
-}
-
-/* What so many devices do in the time of one, also where there is no whole number of them. */
-static double speed(const struct pipe_infer *f, double devices)
-{
-    uint32_t n = (uint32_t)devices;
-    double low = f->speed[n ? n : 1];
-
-    return n && n < f->goal->in->devices ? low + (devices - n) * (f->speed[n + 1] - low) : low;
-}
-
-/* Decides cuts `cut` .. by equal shares of what is left. False where they do not ascend. */
-static bool complete_plan(const struct pipe_infer *f, struct pipe_plan *p, uint32_t cut,
-                          double snap)
-{
-    for (; cut < p->stages; cut++) {
-        uint32_t left = p->stages - cut, from = p->pivot[cut - 1], device = p->device[cut - 1];
-        uint32_t to = share_device(f, device, left);
-        if (from + 1 > f->goal->in->points - left || to >= f->goal->in->devices)
-            return false;
-        double own = speed(f, to - device);
-        double share = own / (own + left * speed(f, (double)(f->goal->in->devices - to) / left));
-        p->device[cut] = to;
-        p->pivot[cut] = share_pivot(f, f->work[from] + (1 - f->work[from]) * share, snap, from + 1,
-                                    f->goal->in->points - left);
-    }
-    return true;
-}
-
 bool pipe_infer_by_share(struct pipe_infer *f, struct pipe_plan *out)
 {
     struct pipe_infer_state s;
 
     pipe_infer_start(f, &s);
-    bool ok = complete_plan(f, &s.plan, 1, SNAP);
+    bool ok = pipe_share_complete(f, &s.plan, 1, SNAP);
     *out = s.plan;
     return ok;
 }
@@ -215,7 +125,7 @@ static double rest_ms(const struct pipe_infer *f, uint32_t pivot, uint32_t devic
     double devices = f->goal->in->devices;
 
     return (1 - f->work[pivot]) * f->ideal_ms * devices /
-           (left * speed(f, (devices - device) / (double)left));
+           (left * pipe_share_speed(f, (devices - device) / (double)left));
 }
 
 static double stage_busy(const struct pipe_infer *f, const struct pipe_node *stage)
@@ -283,7 +193,7 @@ static struct rollout roll_out(const struct pipe_infer *f, const struct pipe_inf
 
     p.pivot[s->cut] = c.pivot;
     p.device[s->cut] = c.device;
-    r.found = complete_plan(f, &p, s->cut + 1, snap);
+    r.found = pipe_share_complete(f, &p, s->cut + 1, snap);
     for (uint32_t k = p.stages; r.found && k-- > s->cut;) {
         if (k + 1 < p.stages) {
             struct pipe_node link =
@@ -375,7 +285,7 @@ static void describe_state(struct pipe_infer *f, const struct pipe_infer_state *
     struct ahead w = look_at_stage(f, s, c);
     struct pipe_node rest = pipe_stage_node(in, c.pivot, in->points, c.device, in->devices);
 
-    look_at_link(f, s, c, next_device(f, c.device, left), &w);
+    look_at_link(f, s, c, pipe_share_next(f, c.device, left), &w);
     struct rollout near = roll_out(f, s, c, SNAP, &w.prefix);
     struct rollout far = left > 1 ? roll_out(f, s, c, SNAP_FAR, &w.prefix) : near;
     float *x = f->row + (size_t)n * PIPE_INFER_FEATURES;
@@ -531,9 +441,11 @@ static bool may_be_stage(const struct pipe_infer *f, const struct pipe_infer_sta
 static double length_by_share(const struct pipe_infer *f, const struct pipe_infer_state *s)
 {
     struct pipe_plan near = s->plan, far = s->plan;
-    double ms = complete_plan(f, &near, s->cut, SNAP) ? pipe_length(f->goal->in, &near) : INFINITY;
+    double ms =
+        pipe_share_complete(f, &near, s->cut, SNAP) ? pipe_length(f->goal->in, &near) : INFINITY;
 
-    return complete_plan(f, &far, s->cut, SNAP_FAR) ? fmin(ms, pipe_length(f->goal->in, &far)) : ms;
+    return pipe_share_complete(f, &far, s->cut, SNAP_FAR) ? fmin(ms, pipe_length(f->goal->in, &far))
+                                                          : ms;
 }
 
 /* The plan of equal shares behind a candidate is remembered if it is the shortest so far. */
@@ -546,7 +458,8 @@ static void note_plan(struct pipe_infer *f, const struct pipe_infer_state *s,
         return;
     p.pivot[s->cut] = c.pivot;
     p.device[s->cut] = c.device;
-    if (!complete_plan(f, &p, s->cut + 1, snap) || pipe_goal_price(f->goal, &p) >= PIPE_UNFIT_MS)
+    if (!pipe_share_complete(f, &p, s->cut + 1, snap) ||
+        pipe_goal_price(f->goal, &p) >= PIPE_UNFIT_MS)
         return;
     f->found = p;
     f->found_ms = length_ms;

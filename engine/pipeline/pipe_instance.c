@@ -588,3 +588,14 @@ bool pipe_pins_are_valid(const struct pipe_instance *in, const struct pipe_pins 
     }
     return true;
 }
+
+void pipe_device_cuts(const struct pipe_instance *in, uint32_t radius, uint8_t *out)
+{
+    memset(out, 0, in->devices + 1);
+    out[0] = out[in->devices] = 1;
+    for (uint32_t s = 1; s < in->servers; s++) {
+        uint32_t at = in->boundary[s];
+        for (uint32_t d = at > radius ? at - radius : 1; d <= at + radius && d < in->devices; d++)
+            out[d] = 1;
+    }
+}

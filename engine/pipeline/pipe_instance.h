@@ -168,6 +168,10 @@ int pipe_instance_coarsen(const struct pipe_instance *from, const uint32_t *cut,
  * points. */
 uint32_t pipe_instance_cheapest(const struct pipe_instance *in, uint32_t buckets, uint32_t *cut);
 
+/* A mask of device cuts: server boundaries and what is within `radius` devices of one. The ends are
+ * always in. out[devices + 1]. */
+void pipe_device_cuts(const struct pipe_instance *in, uint32_t radius, uint8_t *out);
+
 /* ---- a plan ---- */
 struct pipe_plan {
     uint32_t stages;
