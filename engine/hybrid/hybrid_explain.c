@@ -4,11 +4,15 @@
 
 #include "engine/decide/classes.h"
 #include "engine/decide/names.h"
+#include "engine/hybrid/hybrid_instance.h"
 #include "engine/hybrid/hybrid_others.h"
 #include "engine/hybrid/hybrid_picture.h"
 #include "engine/hybrid/hybrid_pins.h"
 #include "engine/hybrid/sections.h"
+#include "engine/hybrid/stage_table.h"
+#include "engine/pipeline/unroll.h"
 #include "engine/text/units.h"
+#include "hlo/meaning/roles.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 #include "hlo/support/stop.h"
@@ -191,6 +195,52 @@ static int write_stage(const struct hybrid *h, uint32_t n, struct str *out, stru
     return rc;
 }
 
+static bool uses_variable(const struct hybrid *h, const struct section_spread *x, uint32_t stage)
+{
+    const uint32_t *use = h->sections.spread_pool + x->sections;
+    const struct hybrid_stage *s = &h->stage[stage];
+
+    for (uint32_t u = 0; u < x->section_count; u++)
+        if (use[u] >= s->section && use[u] < s->end_section)
+            return true;
+    return false;
+}
+
+/* "It shares shared/embedding, 99 MB, with stages 2, 8: adding up its gradient takes 31.6 ms, once
+ * a step.": variables that other stages use too. */
+static int write_ties(const struct hybrid *h, uint32_t n, struct str *out, struct err *e)
+{
+    const struct sections *s = &h->sections;
+    struct hybrid_instance in;
+    char bytes[UNITS_ROOM], ms[UNITS_ROOM];
+    int rc = hybrid_plan_instance(h, &in, e);
+
+    for (uint32_t v = 0; v < s->spread_count && !rc; v++) {
+        const struct section_spread *x = &s->spread[v];
+        const struct unroll_value *value = &h->order.steps.values[x->value];
+        uint32_t count = 0;
+        if (x->use != SECTION_VARIABLE ||
+            h->problem->roles.params[value->param].role != HLO_ROLE_VARIABLE ||
+            !uses_variable(h, x, n))
+            continue;
+        const char *name = h->problem->roles.params[value->param].name;
+        for (uint32_t m = 0; m < h->stages; m++) {
+            if (m == n || !uses_variable(h, x, m))
+                continue;
+            if (!count)
+                str_format(out, "It shares %s, %s, with", name ? name : "a variable",
+                           units_bytes(bytes, value->bytes));
+            str_format(out, "%s %u", count++ ? "," : " stages", m);
+        }
+        if (count)
+            str_format(out, ": adding up its gradient takes %s, once a step.\n",
+                       units_ms(ms, stage_tables_tie_ms(&in, value->bytes)));
+    }
+    if (!rc)
+        hybrid_instance_release(&in);
+    return rc;
+}
+
 /* "4x2 (data 4, tensor 2)" */
 static void write_mesh(struct str *out, uint32_t axes, const uint32_t *size, uint32_t dp,
                        uint32_t devices)
@@ -292,6 +342,7 @@ int hybrid_explain(struct hybrid *h, struct str *out, struct err *e)
         if (n)
             rc = write_cut(h, n, out, e);
         rc = rc ? rc : write_stage(h, n, out, e);
+        rc = rc ? rc : write_ties(h, n, out, e);
         rc = rc ? rc : write_others(h, n, out, e);
     }
     write_heaviest(h, out);

@@ -148,6 +148,18 @@ static void let_go(struct hybrid_options *o, enum limit l)
     o->is_uniform &= l != LIMIT_UNIFORM;
 }
 
+uint32_t hybrid_limit_names(const struct hybrid_options *o,
+                            struct hybrid_limit_price out[static HYBRID_LIMITS_MOST])
+{
+    uint32_t count = 0;
+
+    for (int l = 0; l < LIMITS; l++) {
+        if (name_limit(o, (enum limit)l, out[count].text, sizeof out[count].text))
+            out[count++].ms = NAN;
+    }
+    return count;
+}
+
 int hybrid_limit_prices(const struct hybrid *h,
                         struct hybrid_limit_price out[static HYBRID_LIMITS_MOST], uint32_t *count,
                         struct err *e)

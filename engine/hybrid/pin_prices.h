@@ -18,8 +18,11 @@ int hybrid_pin_prices(const struct hybrid *h, double ms[static HYBRID_PINS_MOST]
 enum { HYBRID_LIMITS_MOST = 9 };
 struct hybrid_limit_price {
     char text[48]; /* "stages 4" */
-    double ms;     /* INFINITY: stopped before */
+    double ms;     /* INFINITY: stopped before; NAN: not priced */
 };
+/* Their words, without prices. Returns how many. */
+uint32_t hybrid_limit_names(const struct hybrid_options *o,
+                            struct hybrid_limit_price out[static HYBRID_LIMITS_MOST]);
 int hybrid_limit_prices(const struct hybrid *h,
                         struct hybrid_limit_price out[static HYBRID_LIMITS_MOST], uint32_t *count,
                         struct err *e) MUST_CHECK;

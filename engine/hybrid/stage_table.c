@@ -515,6 +515,14 @@ static void find_tie_rate(struct maker *k)
             }
 }
 
+double stage_tables_tie_ms(const struct hybrid_instance *in, double bytes)
+{
+    struct maker k = {.in = (struct hybrid_instance *)in}; /* only read */
+
+    find_tie_rate(&k);
+    return pipe_link_ms(&k.tie, bytes);
+}
+
 void stage_tables_cuts(const struct sections *s, const struct stage_options *o,
                        struct hybrid_instance *in)
 {

@@ -112,6 +112,9 @@ int stage_tables_price(const struct sections *s, const struct stage_options *o,
                        struct hybrid_instance *in, uint32_t slot, const uint32_t *size,
                        const label *on, uint32_t i, uint32_t j, struct hybrid_point out[static 2],
                        double collective_ms[static 2], struct err *e) MUST_CHECK;
+/* What each stage that holds it takes to add up the gradient of a variable that other stages use
+ * too, whole, once a step. ms. */
+double stage_tables_tie_ms(const struct hybrid_instance *in, double bytes);
 /* What shows of reductions of gradients and of ties: a fixed part, or of the reductions what the
  * last backward pass leaves, whose balance (overlap.h) is given; ties wait for other stages. ms. */
 double stage_tables_reduce_ms(const struct overlap *o, double sums, double ties, double balance);

@@ -56,9 +56,9 @@ static int clash_of_pins(const struct place_nets *n, uint32_t v, struct err *e)
            g->fixed[u] == g->fixed[v])
         u++;
     return err_set(e, ERR_INFEASIBLE,
-                   "%" PRId64 " on %s clashes with %" PRId64
+                   "%s on %s clashes with %s"
                    " on %s: a path would leave a device and come back to it",
-                   g->id[v], place_device_name(g, g->fixed[v], x), g->id[u],
+                   place_who(g, v).text, place_device_name(g, g->fixed[v], x), place_who(g, u).text,
                    place_device_name(g, g->fixed[u], y));
 }
 
@@ -70,9 +70,9 @@ static int check_positions(struct place_nets *n, struct err *e)
         uint32_t p = n->position_of[v];
         if (!n->allowed[p])
             return err_set(e, ERR_INFEASIBLE,
-                           "node %" PRId64 " must share a device with nodes that may not be where "
+                           "node %s must share a device with nodes that may not be where "
                            "it may be",
-                           g->id[v]);
+                           place_who(g, v).text);
         if (g->fixed[v] == PLACE_NONE)
             continue;
         if (n->fixed[p] != PLACE_NONE && n->fixed[p] != g->fixed[v])
@@ -83,9 +83,10 @@ static int check_positions(struct place_nets *n, struct err *e)
         uint32_t a = n->position_of[g->apart[2 * i]], b = n->position_of[g->apart[2 * i + 1]];
         if (a == b)
             return err_set(e, ERR_INFEASIBLE,
-                           "nodes %" PRId64 " and %" PRId64 " are pinned apart and must share a "
+                           "nodes %s and %s are pinned apart and must share a "
                            "device",
-                           g->id[g->apart[2 * i]], g->id[g->apart[2 * i + 1]]);
+                           place_who(g, g->apart[2 * i]).text,
+                           place_who(g, g->apart[2 * i + 1]).text);
         n->apart[2 * i] = a;
         n->apart[2 * i + 1] = b;
     }

@@ -208,6 +208,17 @@ int place_graph_connect(struct place_graph *g, const uint32_t *from, const uint3
 
 /* ---- names ---- */
 
+struct place_who place_who(const struct place_graph *g, uint32_t node)
+{
+    struct place_who who;
+
+    if (g->name && g->name[node] && g->name[node][0])
+        snprintf(who.text, sizeof who.text, "%s", g->name[node]);
+    else
+        snprintf(who.text, sizeof who.text, "%" PRId64, g->id[node]);
+    return who;
+}
+
 char *place_device_name(const struct place_graph *g, uint32_t device, char out[static 16])
 {
     const struct place_type *t = &g->type[place_type_of(g, device)];

@@ -126,6 +126,11 @@ static inline double place_time(const struct place_graph *g, uint32_t type, uint
 }
 /* A, B .. Z, AA ..; the host's cores are h, h2 .. Writes at most 16 bytes, returns out. */
 char *place_device_name(const struct place_graph *g, uint32_t device, char out[static 16]);
+/* A node for messages: its name, cut at its end where it is long, or its number. */
+struct place_who {
+    char text[56];
+};
+struct place_who place_who(const struct place_graph *g, uint32_t node);
 
 /* Over all figures and edges, not names: the same graph, the same 64 bits. */
 uint64_t place_fingerprint(const struct place_graph *g);

@@ -57,9 +57,9 @@ static uint32_t kept_off(const struct place_graph *g, uint32_t a, uint32_t b, ui
 static int clash_of_kinds(const struct place_graph *g, uint32_t node, struct err *e)
 {
     return err_set(e, ERR_INFEASIBLE,
-                   "node %" PRId64 " would be left without a kind of device that may hold it and "
+                   "node %s would be left without a kind of device that may hold it and "
                    "all that shares its device",
-                   g->id[node]);
+                   place_who(g, node).text);
 }
 
 /* ---- pins by numbers ---- */
@@ -75,25 +75,26 @@ int place_pin_together(struct place_graph *g, uint32_t a, uint32_t b, struct err
     uint32_t da = device_of(g, &ba), db = device_of(g, &bb), pair = pair_of(g, keep, gone);
     if (da != PLACE_NONE && db != PLACE_NONE && da != db)
         return err_set(e, ERR_INFEASIBLE,
-                       "%" PRId64 " with %" PRId64 " clashes with %" PRId64 " on %s and %" PRId64
+                       "%s with %s clashes with %s on %s and %s"
                        " on %s",
-                       g->id[a], g->id[b], g->id[ba.fixed_by], place_device_name(g, da, x),
-                       g->id[bb.fixed_by], place_device_name(g, db, y));
+                       place_who(g, a).text, place_who(g, b).text, place_who(g, ba.fixed_by).text,
+                       place_device_name(g, da, x), place_who(g, bb.fixed_by).text,
+                       place_device_name(g, db, y));
     if (pair != PLACE_NONE)
-        return err_set(e, ERR_INFEASIBLE,
-                       "%" PRId64 " with %" PRId64 " clashes with %" PRId64 " apart from %" PRId64,
-                       g->id[a], g->id[b], g->id[g->apart[2 * pair]],
-                       g->id[g->apart[2 * pair + 1]]);
+        return err_set(e, ERR_INFEASIBLE, "%s with %s clashes with %s apart from %s",
+                       place_who(g, a).text, place_who(g, b).text,
+                       place_who(g, g->apart[2 * pair]).text,
+                       place_who(g, g->apart[2 * pair + 1]).text);
     if (!(ba.allowed & bb.allowed))
         return clash_of_kinds(g, a, e);
     uint32_t fixed_by = da != PLACE_NONE ? ba.fixed_by : bb.fixed_by;
     uint32_t fixed = da != PLACE_NONE ? da : db, off = kept_off(g, keep, gone, fixed);
     if (off != PLACE_NONE)
         return err_set(e, ERR_INFEASIBLE,
-                       "%" PRId64 " with %" PRId64 " clashes with %" PRId64 " on %s, where %" PRId64
+                       "%s with %s clashes with %s on %s, where %s"
                        " may not be",
-                       g->id[a], g->id[b], g->id[fixed_by], place_device_name(g, fixed, x),
-                       g->id[off]);
+                       place_who(g, a).text, place_who(g, b).text, place_who(g, fixed_by).text,
+                       place_device_name(g, fixed, x), place_who(g, off).text);
     uint32_t last = --g->colors, moved = gone == last ? keep : gone;
     for (uint32_t v = 0; v < g->nodes; v++) {
         uint32_t c = g->color[v] == gone ? keep : g->color[v];
@@ -126,10 +127,9 @@ int place_pin_on(struct place_graph *g, uint32_t node, uint32_t device, struct e
     char x[16], y[16];
 
     if (there != PLACE_NONE && there != device)
-        return err_set(e, ERR_INFEASIBLE,
-                       "%" PRId64 " on %s clashes with %" PRId64 " on %s, which shares its device",
-                       g->id[node], place_device_name(g, device, x), g->id[b.fixed_by],
-                       place_device_name(g, there, y));
+        return err_set(e, ERR_INFEASIBLE, "%s on %s clashes with %s on %s, which shares its device",
+                       place_who(g, node).text, place_device_name(g, device, x),
+                       place_who(g, b.fixed_by).text, place_device_name(g, there, y));
     if (!(b.allowed >> place_type_of(g, device) & 1))
         return clash_of_kinds(g, node, e);
     if (other == PLACE_NONE && devices == PLACE_PINS_MAX)
@@ -143,9 +143,8 @@ int place_pin_on(struct place_graph *g, uint32_t node, uint32_t device, struct e
 int place_pin_apart(struct place_graph *g, uint32_t a, uint32_t b, struct err *e)
 {
     if (g->color[a] == g->color[b])
-        return err_set(e, ERR_INFEASIBLE,
-                       "%" PRId64 " apart from %" PRId64 " clashes with what holds them together",
-                       g->id[a], g->id[b]);
+        return err_set(e, ERR_INFEASIBLE, "%s apart from %s clashes with what holds them together",
+                       place_who(g, a).text, place_who(g, b).text);
     if (g->aparts == PLACE_PINS_MAX)
         return err_set(e, ERR_LIMIT, "more than %d pairs apart", PLACE_PINS_MAX);
     g->apart[2 * g->aparts] = a;
@@ -161,8 +160,9 @@ int place_pin_off_host(struct place_graph *g, uint32_t node, struct err *e)
     char x[16];
 
     if (device_of(g, &b) != PLACE_NONE && !(left >> place_type_of(g, device_of(g, &b)) & 1))
-        return err_set(e, ERR_INFEASIBLE, "%" PRId64 " off host clashes with %" PRId64 " on %s",
-                       g->id[node], g->id[b.fixed_by], place_device_name(g, device_of(g, &b), x));
+        return err_set(e, ERR_INFEASIBLE, "%s off host clashes with %s on %s",
+                       place_who(g, node).text, place_who(g, b.fixed_by).text,
+                       place_device_name(g, device_of(g, &b), x));
     if (!(left & (host - 1)))
         return clash_of_kinds(g, node, e);
     g->allowed[node] &= (uint8_t)~host;

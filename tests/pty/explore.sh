@@ -51,6 +51,13 @@ run "ASAN_OPTIONS=detect_leaks=0 TERM=nosuch $automap; echo code \$?"; see 'term
 run "ASAN_OPTIONS=detect_leaks=0 TERM=dumb $automap; echo code \$?"; see 'terminal "dumb" cannot place its cursor'
 run clear
 
+# An operator graph stands alone: behind it is the start screen, and V l leads back.
+run "clear"; gone "code"
+run "$automap $source_dir/tests/ref/placement/throughput-inputs/operatorgraphs/bert_l-3_inference.json.gz; echo code \$?"
+see "Operators"; see "235 operators"; type Escape; see "V l goes back to bert_l-3_inference"; see "Examples"
+type V l; see "Operators"; type x; matches "clashes with|searching again"; type Escape; see "Examples"
+type q; see "code 0"
+
 # A terminal that is gone ends the program.
 run "exec $automap"; see "Enter opens"
 pid=$(pid_of)

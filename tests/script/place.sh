@@ -132,7 +132,7 @@ expect 0 '[0-9.]+ ms for one sample' place "$small" --objective latency --memory
 expect 0 '924.1 ms for one sample +proven' place "$small" --objective latency --memory-limit '1 MB' --moves 10000
 expect 4 'accelerators of [0-9.]+ MB would do' place "$small" --objective latency --memory-limit '50 MB' --moves 10000 --pin 'node3 off host'
 expect 0 '41\.[0-9]* ms per sample +proven|4[0-9.]+ ms per sample' place "$bert" --pin '6 apart from 7' --pin '9 off host'
-expect 4 'clashes with 6 on A' place "$bert" --pin '6 on A' --pin '6 on B'
+expect 4 'clashes with node6 on A' place "$bert" --pin '6 on A' --pin '6 on B'
 expect 2 'no device "Z"' place "$bert" --pin '6 on Z'
 expect 0 'as it is' place "$bert" --why node9
 expect 2 'nodes are called .node999.' place "$bert" --why node999

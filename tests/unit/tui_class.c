@@ -183,7 +183,7 @@ static void test_parts(void **state)
     const char *text = screen(app, ",", &out);
     if (!app_watch(app)->shot->lesson->rl.updates) {
         assert_null(strstr(text, "draw 0."));
-        assert_non_null(strstr(text, "none was due"));
+        assert_non_null(strstr(text, "none due"));
         assert_non_null(strstr(text, "the one before, update ")); /* stays, and its sums */
         assert_non_null(strstr(text, "the sample before, update "));
         assert_true(expect_sums(text) > 0);

@@ -221,6 +221,7 @@ static void test_pins(void **state)
     assert_null(hybrid_job_shot(j));
     assert_true(s.trouble[0]);
     assert_int_equal(s.clashes, 2);
+    assert_true(s.limits == 2 && isnan(s.limit[0].ms)); /* what is asked of all stands beside */
     assert_int_equal(s.clash[0] + s.clash[1], 1 + 2);
     hybrid_job_free(j);
 }
@@ -335,6 +336,20 @@ static void test_words_are_of_the_last_question(void **state)
         assert_non_null(strstr(words, "\nStage 0 ("));
         free(words);
     }
+    hybrid_job_explain(j, CLASS_NONE);
+    char *words = NULL;
+    for (int n = 0; n < 600000 && !words; n++) {
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+        words = hybrid_job_words(j);
+    }
+    /* what is once a step is mostly the embedding, which encoder, decoder and head share */
+    struct hybrid_shot *s = hybrid_job_shot(j);
+    const char *shares = words ? strstr(words, "It shares embedding, 99 MB, with stage") : NULL;
+    const char *takes = shares ? strstr(shares, "takes ") : NULL;
+    double ms = takes ? strtod(takes + 6, NULL) : 0, once = s->picture.stage[0].once_ms;
+    assert_true(ms > 0.8 * once && ms < once);
+    hybrid_shot_release(s);
+    free(words);
     hybrid_job_free(j);
 }
 

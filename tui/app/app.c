@@ -166,10 +166,16 @@ void app_close_top(struct app *a)
 {
     if (a->depth == 0)
         return;
+    bool was_start = a->stack[a->depth - 1]->ops == &view_start;
     app_drop_top(a);
     bool empty = a->depth == 0;
     for (int i = 0; i < PANEL_COUNT; i++)
         empty = empty && !a->placed[i];
+    struct err e;
+    if (empty && a->graph && !was_start && !app_open(a, &view_start, NULL, &e)) {
+        app_say(a, "V l goes back to %s", a->scene.model_name);
+        empty = false; /* a graph stands alone: behind it is where others are opened */
+    }
     if (empty)
         a->done = true;
 }

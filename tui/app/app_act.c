@@ -13,6 +13,7 @@
 #include "tui/views/actions.h"
 #include "tui/views/panel.h"
 #include "tui/views/views.h"
+#include "tui/watch/placing.h"
 #include "tui/watch/watch.h"
 
 #include <stdio.h>
@@ -208,17 +209,27 @@ static void save_screen(struct app *a)
     (void)app_command(a, "save-screen");
 }
 
-/* An operator graph has its placement and nothing else to go to: back to it from what is above. */
+/* An operator graph has its placement and nothing else to go to: back to it from what is above, or
+ * opened again from the start screen, which came when it was closed. */
 static void show_placement(struct app *a)
 {
+    bool is_open = a->depth > 0 && a->stack[0]->ops == &view_place;
     struct err e = {0};
 
-    if (!a->graph && app_open(a, &view_place, NULL, &e))
-        app_say_err(a, &e);
-    else if (a->graph && a->depth == 1)
+    if (a->graph && is_open && a->depth == 1)
         app_say(a, "this is the placement of the graph; :open opens a model");
-    while (a->graph && a->depth > 1)
+    while (a->graph && is_open && a->depth > 1)
         app_drop_top(a);
+    if (is_open && a->graph)
+        return;
+    struct place_opening o = {a->graph ? placing_graph_share(a->graph) : NULL, NULL};
+    while (a->graph && a->depth > 0)
+        app_drop_top(a);
+    if (app_open(a, &view_place, a->graph ? &o : NULL, &e)) {
+        if (o.graph)
+            placing_graph_release(o.graph);
+        app_say_err(a, &e);
+    }
 }
 
 /* A dump is partitioned already; the program that is open is not. */

@@ -37,6 +37,12 @@ static int sum_decimals(double a, double b, double sum)
     return 8;
 }
 
+/* As it is printed with `d` decimals, and never as -0.000. */
+static double plain(double value, int d)
+{
+    return fabs(value) < 0.5 * pow(10, -d) ? 0 : value;
+}
+
 static const char *action_name(const struct class_shown *s, uint32_t action, char out[static 24])
 {
     snprintf(out, 24, "%u%s%s", action, s->actions ? " " : "",
@@ -297,10 +303,11 @@ static int draw_target(const struct rl_lesson_row *r, const struct pane *p, int 
     put_word(p, y, "target");
     pane_text(p, 9, y++, ROLE_TEXT, "reward + discount × value of the next state");
     if (r->discount == 0)
-        pane_format(p, 9, y++, ROLE_TEXT, "%.*f, the episode ends in this window", d, r->reward);
+        pane_format(p, 9, y++, ROLE_TEXT, "%.*f, the episode ends in this window", d,
+                    plain(r->reward, d));
     else
-        pane_format(p, 9, y++, ROLE_TEXT, "%.*f + %.4g × %.*f = %.*f", d, r->reward, r->discount, d,
-                    r->next_value, d, r->reward + value);
+        pane_format(p, 9, y++, ROLE_TEXT, "%.*f + %.4g × %.*f = %.*f", d, plain(r->reward, d),
+                    r->discount, d, plain(r->next_value, d), d, plain(r->reward + value, d));
     if (r->is_bounded)
         pane_format(p, 9, y++, ROLE_TEXT, "raised to %.*f: so much its episode did earn", d,
                     r->target);
@@ -344,8 +351,8 @@ static int draw_error(const struct class_shown *s, const struct rl_lesson_row *r
     pane_format(p, 9, y++, ROLE_TEXT, "Q(state, %s) = %.*f", action_name(s, r->action, name), d,
                 r->q);
     put_word(p, y, "error");
-    int x =
-        pane_format(p, 9, y, ROLE_TEXT, "%.*f - %.*f = %+.*f", d, r->target, d, r->q, d, r->error);
+    int x = pane_format(p, 9, y, ROLE_TEXT, "%.*f - %.*f = %+.*f", d, plain(r->target, d), d,
+                        plain(r->q, d), d, plain(r->error, d));
     if (p->width - x > 22)
         pane_format(p, x, y, ROLE_DIM, "   %s",
                     !t->huber                          ? "squared"
@@ -455,13 +462,12 @@ void class_draw_update(const struct class_shown *s, const struct pane *p)
                              is_learned(s, CLASS_TARGET) ? "j k row" : NULL, false});
     if (s->lesson && !s->lesson->updates) {
         if (s->lesson->decision < s->settings->learn_start)
-            snprintf(every, sizeof every, "the first is");
+            snprintf(every, sizeof every, "the first");
         else if (s->settings->train_every == 1)
-            snprintf(every, sizeof every, "one a decision, the next");
+            snprintf(every, sizeof every, "one a decision, next");
         else
-            snprintf(every, sizeof every, "one in %u decisions, the next",
-                     s->settings->train_every);
-        pane_format(p, 0, y, ROLE_TEXT, "none was due: %s at decision %s", every,
+            snprintf(every, sizeof every, "one in %u decisions, next", s->settings->train_every);
+        pane_format(p, 0, y, ROLE_TEXT, "none due: %s at decision %s", every,
                     units_count(next, (int64_t)next_update(s)));
         if (s->before && s->row < s->before->rows)
             draw_before(s, p, y + 1, false);

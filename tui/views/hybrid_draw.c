@@ -199,19 +199,26 @@ static bool is_pinned(const struct hybrid_asked *a, const char *layer, enum hybr
     return false;
 }
 
-/* The devices as squares, replica by replica: "■■■■ ■■■■" is 2 × 4. */
+/* The devices as squares, replica by replica: "■■■■ ■■■■" is 2 × 4; else "2 × ■■■■", "64 dev.". */
 static void draw_squares(const struct hybrid_picture_stage *t, const struct pane *p, int end, int y,
                          int room, unsigned style)
 {
     uint32_t devices = t->dp * t->tp;
     int wide = (int)(devices + t->dp) - 1, x;
 
+    uint32_t replicas = t->dp;
+    char times[16];
     if (wide > room) {
-        pane_right_format(p, end, y, style, "%u devices", devices);
-        return;
+        replicas = 1;
+        wide = snprintf(times, sizeof times, "%u x ", t->dp) + (int)t->tp;
+        if (wide > room) {
+            pane_right_format(p, end, y, style, "%u dev.", devices);
+            return;
+        }
+        pane_format(p, end - wide, y, style, "%u × ", t->dp);
     }
-    x = end - wide;
-    for (uint32_t n = 0; n < t->dp; n++, x++)
+    x = end - (replicas == t->dp ? wide : (int)t->tp);
+    for (uint32_t n = 0; n < replicas; n++, x++)
         for (uint32_t k = 0; k < t->tp; k++)
             x = pane_put(p, x, y, style, U'■');
 }
@@ -310,7 +317,7 @@ void hybrid_draw_stages(const struct hybrid_shown *s, const struct pane *p)
     for (int y = 0; y < HYBRID_STAGE_ROWS - 1; y++)
         pane_cut(p, 0, y + 1, c.label - 1, ROLE_DIM, labels[y]);
     for (int y = 2; y < p->height && y < HYBRID_STAGE_ROWS + (int)h->roles; y++)
-        pane_repeat(p, end_of(&c, s->stage) - c.width + 2, y, c.width - 2,
+        pane_repeat(p, end_of(&c, s->stage) - c.width + 1, y, c.width - 1,
                     (struct cell){' ', ROLE_TEXT | BACK(ROLE_SELECT_DIM)});
     for (uint32_t n = c.first; n < c.first + c.count; n++) {
         draw_stage_head(s, p, &c, n);

@@ -336,6 +336,8 @@ void hybrid_draw_pins(const struct hybrid_shown *s, const struct pane *p)
         pane_cut(p, 2, y, p->width - 16, ROLE_TEXT, l->text);
         if (isfinite(l->ms))
             pane_right(p, p->width, y, ROLE_TEXT, units_change(ms, l->ms, 1));
+        else
+            pane_right(p, p->width, y, ROLE_DIM, isnan(l->ms) ? ".." : "not priced");
     }
 }
 

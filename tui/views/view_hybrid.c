@@ -381,8 +381,11 @@ static void draw_nothing(const struct hybrid_view *v, const struct pane *p)
         pane_put(p, 0, y + 2 + (int)n, ROLE_PIN | BOLD, U'P');
         pane_cut(p, 2, y + 2 + (int)n, p->width - 2, ROLE_TEXT, text);
     }
+    y += 3 + (int)seen->clashes;
     if (v->asked.held_count)
-        pane_text(p, 0, y + 3 + (int)seen->clashes, ROLE_DIM, "u lets the last pin go");
+        pane_text(p, 0, y++, ROLE_DIM, "u lets the last pin go");
+    for (uint32_t n = 0; n < seen->limits; n++)
+        pane_format(p, 0, y++, ROLE_DIM, "asked for: %s", seen->limit[n].text);
 }
 
 static void draw_hybrid(struct panel *p, const struct pane *pane)

@@ -236,7 +236,7 @@ static bool headline_past(const struct panel *p, const struct pane *row)
     const struct watch *w = p->scene->watch;
     const struct live_plan *exact = v->a.shot ? v->a.shot->exact : NULL;
     double limit = watch_memory_limit(w), peak = v->a.figures.memory.peak;
-    char ms[UNITS_ROOM], memory[2 * UNITS_ROOM + 16], of[UNITS_ROOM];
+    char ms[UNITS_ROOM], memory[UNITS_ROOM + 40];
     int x = 0;
 
     if (!v->a.shot)
@@ -262,7 +262,7 @@ static bool headline_past(const struct panel *p, const struct pane *row)
         x = pane_text(row, x, 0, ROLE_DIM, "   now ");
         x = pane_text(row, x, 0, ROLE_TEXT, units_ms(ms, w->best->cost.step_ms));
     }
-    snprintf(memory, sizeof memory, "%s of %s%s", units_bytes(ms, peak), units_bytes(of, limit),
+    snprintf(memory, sizeof memory, "%s of %.4g GB%s", units_number(ms, peak / 1e9, 1), limit / 1e9,
              peak > limit ? ", over" : "");
     if (v->a.has_plan && x + 3 + (int)strlen(memory) <= row->width)
         pane_right(row, row->width, 0, peak > limit ? ROLE_ERR : ROLE_TEXT, memory);

@@ -239,7 +239,9 @@ static void move_node(struct panel *p)
     v->fresh = false;
     host_say(p->scene, "moved to %s%s; 0 is the found plan again",
              place_device_name(s->graph, s->target, name),
-             s->look->sample || place_look_is_chain(s->look, NULL) ? "" : ", no longer contiguous");
+             s->any_sets || s->look->sample || place_look_is_chain(s->look, NULL)
+                 ? ""
+                 : ", no longer contiguous");
 }
 
 static void add_pin(struct panel *p, enum placing_pin_kind kind, uint32_t other)

@@ -461,6 +461,7 @@ int hybrid_job_new(const struct problem *p, const struct hybrid_asked *asked, bo
     j->asked = *asked;
     for (uint32_t n = 0; n < asked->held_count; n++)
         j->wish[n] = (struct hybrid_wish){asked->held[n].kind, j->asked.held[n].text};
+    j->seen.limits = hybrid_limit_names(&asked->options, j->seen.limit);
     int rc = hybrid_job_start(j, in_thread, e);
     if (rc)
         hybrid_job_free(j);

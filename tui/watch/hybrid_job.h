@@ -57,7 +57,8 @@ struct hybrid_seen {
     struct hybrid_rival rival[HYBRID_RIVALS];
     bool has_rivals, has_prices;
     double price_ms[HYBRID_PINS_MOST], all_ms;           /* as hybrid_pin_prices has them */
-    struct hybrid_limit_price limit[HYBRID_LIMITS_MOST]; /* as hybrid_limit_prices has them */
+    struct hybrid_limit_price limit[HYBRID_LIMITS_MOST]; /* as hybrid_limit_prices has them;
+                                                            ms NAN: not yet */
     uint32_t limits;
     struct hybrid_stage_answer stage;
     char said[160];          /* about the last change */
