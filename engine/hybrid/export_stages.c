@@ -6,6 +6,7 @@
 #include "engine/decide/labels.h"
 #include "engine/hybrid/hybrid_export.h"
 #include "engine/hybrid/stage_modules.h"
+#include "engine/hybrid/written_out.h"
 #include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/simulation.h"
 #include "engine/problem/problem.h"
@@ -187,7 +188,8 @@ static cJSON *stages_json(struct writer *w, const struct pipe_schedule *s)
 
 static int write_stages(const struct hybrid *h, struct str *out, struct err *e)
 {
-    struct writer w = {.h = h, .m = h->problem->m};
+    struct written_out written;
+    struct writer w = {0};
     struct pipe_schedule s;
     cJSON *o = NULL;
     char *text = NULL;
@@ -195,7 +197,12 @@ static int write_stages(const struct hybrid *h, struct str *out, struct err *e)
 
     if (rc)
         return rc;
-    rc = stage_modules_new(h, &w.modules, e);
+    rc = written_out_new(h, &written, e);
+    if (rc)
+        goto out_schedule;
+    w.h = written.plan;
+    w.m = w.h->problem->m;
+    rc = stage_modules_new(w.h, &w.modules, e);
     if (rc)
         goto out;
     o = stages_json(&w, &s);
@@ -205,10 +212,12 @@ static int write_stages(const struct hybrid *h, struct str *out, struct err *e)
         rc = err_no_memory(e, "for the modules of stages");
     stage_modules_release(&w.modules);
 out:
-    pipe_schedule_free(&s);
+    written_out_release(&written);
     str_release(&w.name);
     cJSON_free(text);
     cJSON_Delete(o);
+out_schedule:
+    pipe_schedule_free(&s);
     return rc;
 }
 

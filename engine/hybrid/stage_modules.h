@@ -108,8 +108,8 @@ enum stage_place { STAGE_READ, STAGE_MADE, STAGE_HANDED_ON };
 label stage_modules_split(const struct stage_modules *m, uint32_t stage, hlo_value v, uint32_t dim,
                           enum stage_place place);
 
-/* `h` must outlive it. ERR_INFEASIBLE names the obstacle: loops, statistics of a batch, sizes that
- * a split does not divide. O(stages x instructions). */
+/* `h` must outlive it. ERR_INFEASIBLE names the obstacle: a loop or a branch that stages cut,
+ * statistics of a batch, sizes that a split does not divide. O(stages x instructions). */
 int stage_modules_new(const struct hybrid *h, struct stage_modules *out, struct err *e) MUST_CHECK;
 void stage_modules_release(struct stage_modules *m);
 

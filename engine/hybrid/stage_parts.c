@@ -35,6 +35,7 @@ struct maker {
     const struct unrolled *u;
     struct err *e;
     uint32_t *section_stage; /* [sections] */
+    bool *is_cut;            /* [instructions] NULL: what is cut is refused */
 };
 
 /* ---- operations ---- */
@@ -97,6 +98,23 @@ static enum stage_pass pass_of_both(enum stage_pass a, enum stage_pass b)
     return back ? (often ? STAGE_BACKWARD : STAGE_FINISH) : often ? STAGE_FORWARD : STAGE_PREPARE;
 }
 
+static int refuse_cut(const struct maker *k, uint32_t op, hlo_id owner, uint32_t stage)
+{
+    const struct hlo_instruction *i = hlo_at(k->m, owner);
+    uint32_t other = k->p->low[owner];
+    const char *why = i->opcode != HLO_OP_WHILE ? "which cannot be cut"
+                      : hlo_trip_count(k->m, owner) < 0
+                          ? "whose trips are not known, so it cannot be written out"
+                          : "inside another one that was written out";
+
+    return err_set(k->e, ERR_INFEASIBLE,
+                   "%.120s, a %s, has operations of stages %u and %u (%.120s is one), %s: pins can "
+                   "keep it in one stage (--keep)",
+                   hlo_name(k->m, owner), hlo_op_info[i->opcode].name,
+                   other < stage ? other : stage, other < stage ? stage : other,
+                   hlo_name(k->m, k->u->ops[op].id), why);
+}
+
 static int place_inside(struct maker *k, uint32_t op, hlo_id owner, uint32_t stage)
 {
     struct stage_parts *p = k->p;
@@ -105,14 +123,12 @@ static int place_inside(struct maker *k, uint32_t op, hlo_id owner, uint32_t sta
         p->pass[owner] = (uint8_t)pass_of(k, op);
     } else if (p->low[owner] == stage) {
         p->pass[owner] = (uint8_t)pass_of_both((enum stage_pass)p->pass[owner], pass_of(k, op));
+    } else if (k->is_cut) {
+        k->is_cut[owner] =
+            hlo_at(k->m, owner)->opcode == HLO_OP_WHILE && hlo_trip_count(k->m, owner) > 0;
+        return 0;
     } else {
-        uint32_t other = p->low[owner];
-        return err_set(k->e, ERR_INFEASIBLE,
-                       "%.120s, a %s, has operations of stages %u and %u (%.120s is one): modules "
-                       "of stages are made of programs that write it out, or with it in one stage",
-                       hlo_name(k->m, owner), hlo_op_info[hlo_at(k->m, owner)->opcode].name,
-                       other < stage ? other : stage, other < stage ? stage : other,
-                       hlo_name(k->m, k->u->ops[op].id));
+        return refuse_cut(k, op, owner, stage);
     }
     p->kind[owner] = KIND_OPERATION;
     p->low[owner] = p->high[owner] = stage;
@@ -444,11 +460,11 @@ static int check_batch(const struct maker *k)
     return 0;
 }
 
-int stage_parts_new(const struct hybrid *h, struct stage_parts *out, struct err *e)
+static int open_parts(struct maker *k)
 {
-    const struct hlo_module *m = h->problem->m;
-    struct stage_parts *p = out;
-    struct maker k = {.p = p, .h = h, .m = m, .u = &h->order.steps, .e = e};
+    const struct hybrid *h = k->h;
+    const struct hlo_module *m = k->m;
+    struct stage_parts *p = k->p;
 
     *p = (struct stage_parts){.h = h, .m = m, .classes = &h->problem->classes};
     p->kind = mem_try(m->count, 1);
@@ -461,11 +477,19 @@ int stage_parts_new(const struct hybrid *h, struct stage_parts *out, struct err 
     p->is_data = mem_try(m->count, 1);
     p->is_kept_input = mem_try(m->value_count, 1);
     p->use = mem_try(m->value_count, 1);
-    k.section_stage = mem_try(h->sections.count, sizeof *k.section_stage);
-    int rc = p->kind && p->pass && p->low && p->high && p->op_of && p->owner && p->is_part &&
-                     p->is_data && p->is_kept_input && p->use && k.section_stage
-                 ? check_batch(&k)
-                 : err_no_memory(e, MEMORY_FOR);
+    k->section_stage = mem_try(h->sections.count, sizeof *k->section_stage);
+    return p->kind && p->pass && p->low && p->high && p->op_of && p->owner && p->is_part &&
+                   p->is_data && p->is_kept_input && p->use && k->section_stage
+               ? 0
+               : err_no_memory(k->e, MEMORY_FOR);
+}
+
+int stage_parts_new(const struct hybrid *h, struct stage_parts *out, struct err *e)
+{
+    struct maker k = {.p = out, .h = h, .m = h->problem->m, .u = &h->order.steps, .e = e};
+    int rc = open_parts(&k);
+
+    rc = rc ? rc : check_batch(&k);
     rc = rc ? rc : place_operations(&k);
     if (!rc) {
         place_update(&k);
@@ -477,7 +501,23 @@ int stage_parts_new(const struct hybrid *h, struct stage_parts *out, struct err 
     }
     free(k.section_stage);
     if (rc)
-        stage_parts_release(p);
+        stage_parts_release(out);
+    return rc;
+}
+
+int stage_parts_cut_loops(const struct hybrid *h, bool *is_cut, uint32_t *count, struct err *e)
+{
+    struct stage_parts parts;
+    struct maker k = {
+        .p = &parts, .h = h, .m = h->problem->m, .u = &h->order.steps, .e = e, .is_cut = is_cut};
+    int rc = open_parts(&k);
+
+    rc = rc ? rc : place_operations(&k);
+    *count = 0;
+    for (hlo_id id = 0; id < k.m->count && !rc; id++)
+        *count += is_cut[id];
+    free(k.section_stage);
+    stage_parts_release(&parts);
     return rc;
 }
 

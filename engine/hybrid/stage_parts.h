@@ -34,6 +34,10 @@ struct stage_parts {
     uint8_t *use;           /* [values] STAGE_READ_..: who reads it from outside of its module */
 };
 
+/* Marks the loops of the entry of known trips that have operations in several stages (`is_cut`
+ * [instructions], all false before). ERR_MEMORY. */
+int stage_parts_cut_loops(const struct hybrid *h, bool *is_cut, uint32_t *count,
+                          struct err *e) MUST_CHECK;
 /* ERR_INFEASIBLE, see stage_modules_new. */
 int stage_parts_new(const struct hybrid *h, struct stage_parts *out, struct err *e) MUST_CHECK;
 void stage_parts_release(struct stage_parts *p);

@@ -8,6 +8,7 @@
 #include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
 #include "hlo/module/shape.h"
+#include "hlo/module/whole_number.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 
@@ -190,95 +191,23 @@ static bool number_of(const struct unroller *w, hlo_id id, int64_t *out)
     return w->memo[value].kind == KNOWN_NUMBER;
 }
 
-static bool fold_two(uint16_t opcode, int64_t a, int64_t b, int64_t *out)
-{
-    switch (opcode) {
-    case HLO_OP_ADD:
-        return !__builtin_add_overflow(a, b, out);
-    case HLO_OP_SUBTRACT:
-        return !__builtin_sub_overflow(a, b, out);
-    case HLO_OP_MULTIPLY:
-        return !__builtin_mul_overflow(a, b, out);
-    case HLO_OP_MINIMUM:
-    case HLO_OP_MAXIMUM:
-        *out = (a < b) == (opcode == HLO_OP_MINIMUM) ? a : b;
-        return true;
-    default:
-        return false;
-    }
-}
-
-static bool fold_compare(const struct unroller *w, hlo_id id, int64_t a, int64_t b, int64_t *out)
-{
-    static const struct {
-        const char *name;
-        bool less, equal, more;
-    } directions[] = {{"LT", true, false, false}, {"LE", true, true, false},
-                      {"GT", false, false, true}, {"GE", false, true, true},
-                      {"EQ", false, true, false}, {"NE", true, false, true}};
-
-    for (size_t k = 0; k < sizeof directions / sizeof *directions; k++) {
-        if (!hlo_attr_is(w->m, id, HLO_ATTR_DIRECTION, directions[k].name))
-            continue;
-        *out = a < b ? directions[k].less : a > b ? directions[k].more : directions[k].equal;
-        return true;
-    }
-    return false;
-}
-
 /* The value of an instruction on known whole numbers: the arithmetic of loop counters. */
 static bool fold_integer(const struct unroller *w, hlo_id id, int64_t *out)
 {
-    const struct hlo_instruction *i = hlo_at(w->m, id);
-    const struct hlo_shape *s = hlo_shape(w->m, id);
-    int64_t a[3];
-    double constant;
+    int64_t a[HLO_FOLD_OPERANDS_MOST];
 
-    if (s->type == HLO_TUPLE || s->rank || strchr("FC", hlo_type_info[s->type].class) ||
-        i->operand_count > 3)
+    if (!hlo_can_fold(w->m, id))
         return false;
-    if (hlo_constant_number(w->m, id, &constant)) {
-        *out = (int64_t)constant;
-        return fabs(constant) < 1e15;
-    }
-    for (uint32_t n = 0; n < i->operand_count; n++) {
+    for (uint32_t n = 0; n < hlo_at(w->m, id)->operand_count; n++) {
         if (w->m->leaf_base[hlo_operand(w->m, id, n)] ==
                 w->m->leaf_base[hlo_operand(w->m, id, n) + 1] ||
             !number_of(w, hlo_operand(w->m, id, n), &a[n]))
             return false;
     }
-    if (i->operand_count == 1 && (i->opcode == HLO_OP_CONVERT || i->opcode == HLO_OP_NEGATE)) {
-        *out = i->opcode == HLO_OP_NEGATE ? -a[0] : a[0];
-        return a[0] != INT64_MIN;
-    }
-    if (i->opcode == HLO_OP_SELECT && i->operand_count == 3) {
-        *out = a[0] ? a[1] : a[2];
-        return true;
-    }
-    if (i->opcode == HLO_OP_COMPARE)
-        return fold_compare(w, id, a[0], a[1], out);
-    return i->operand_count == 2 && fold_two(i->opcode, a[0], a[1], out);
+    return hlo_fold(w->m, id, a, out);
 }
 
 /* ---- slices ---- */
-
-/* The one dim along which `part`, an array of 1 in it, is a slice of `whole`. */
-static bool slice_dim(const struct hlo_shape *whole, const struct hlo_shape *part, uint32_t *dim)
-{
-    uint32_t found = 0;
-
-    if (whole->rank != part->rank)
-        return false;
-    for (uint32_t d = 0; d < whole->rank; d++) {
-        if (part->dims[d] == whole->dims[d])
-            continue;
-        if (part->dims[d] != 1)
-            return false;
-        *dim = d;
-        found++;
-    }
-    return found == 1;
-}
 
 /* The index of a dynamic slice of `id` along `dim`; its indices begin at operand `first`. */
 static bool slice_index(const struct unroller *w, hlo_id id, uint32_t first, uint32_t dim,
@@ -333,7 +262,7 @@ static int read_slice(struct unroller *w, hlo_id id, bool *found)
     uint32_t from = w->source[w->m->leaf_base[o]], dim = 0;
     int64_t index;
 
-    if (!slice_dim(whole, hlo_shape(w->m, id), &dim) ||
+    if (!hlo_slice_dim(whole, hlo_shape(w->m, id), &dim) ||
         !slice_index(w, id, 1, dim, whole->dims[dim], &index))
         return 0;
     for (; w->memo[from].kind == KNOWN_STACK && w->memo[from].dim == dim;
@@ -363,7 +292,7 @@ static int write_slice(struct unroller *w, hlo_id id, bool *found)
     uint32_t dim = 0;
     int64_t index;
 
-    if (!slice_dim(whole, hlo_shape(w->m, what), &dim) ||
+    if (!hlo_slice_dim(whole, hlo_shape(w->m, what), &dim) ||
         !slice_index(w, id, 2, dim, whole->dims[dim], &index))
         return 0;
     struct memo memo = {.kind = KNOWN_STACK,

@@ -152,6 +152,12 @@ void hlo_free(struct hlo_module *m); /* NULL ok */
  * outlive the copy. Refuses growth past 64 times the module and 2^26 instructions. */
 int hlo_inline(const struct hlo_module *m, struct hlo_module **out, struct err *e) MUST_CHECK;
 
+/* The same, and every loop of `is_written_out` [m->count] whose trip count is known stands there
+ * trip after trip. A slice of an array that trips fill slice by slice is what that trip made. Names
+ * of the entry stay, those of bodies are new but for the number behind them. */
+int hlo_write_out(const struct hlo_module *m, const bool *is_written_out, struct hlo_module **out,
+                  struct err *e) MUST_CHECK;
+
 static inline const struct hlo_instruction *hlo_at(const struct hlo_module *m, hlo_id id)
 {
     return &m->instructions[id];

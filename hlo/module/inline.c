@@ -2,6 +2,7 @@
 
 #include "hlo/module/build.h"
 #include "hlo/module/build_internal.h"
+#include "hlo/module/inline_known.h"
 #include "hlo/module/ops.h"
 #include "hlo/module/shape.h"
 #include "hlo/support/err.h"
@@ -15,13 +16,15 @@ enum { GROWTH_MAX = 64, OP_NAME_MAX = 4096 };
 enum use {
     USE_APPLIED, /* reducers, comparators: kept shared */
     USE_COPIED,  /* bodies: one copy per caller */
-    USE_INLINED, /* call */
+    USE_INLINED, /* call, a loop that is written out */
 };
 
-static enum use use_of(const struct hlo_module *m, hlo_id id)
+static enum use use_of(const struct hlo_module *m, const bool *is_written_out, hlo_id id)
 {
     const struct hlo_instruction *i = hlo_at(m, id);
 
+    if (is_written_out && is_written_out[id])
+        return USE_INLINED;
     switch (i->opcode) {
     case HLO_OP_CALL:
         if (i->called_count == 1 &&
@@ -47,13 +50,15 @@ struct instance {
     uint32_t prefix; /* into `prefixes` */
 };
 
-/* A computation being walked: the instance itself, or a callee inside it. */
+/* A computation being walked: the instance itself, a callee or a trip of a loop inside it. */
 struct frame {
     hlo_comp from;
     uint32_t at;     /* next instruction, relative to the computation's first */
     uint32_t map;    /* where the frame's ids start in `maps` */
     uint32_t prefix; /* into `prefixes` */
     hlo_id call;     /* HLO_NONE for the instance itself */
+    hlo_id carried;  /* a loop's: what this trip begins with */
+    int64_t trips;   /* with this one; 0: it is no loop's */
 };
 
 /* The copy made last of a meta, and under which prefix. */
@@ -87,6 +92,8 @@ struct inliner {
     size_t ids_room;
     hlo_comp *comps;
     size_t comps_room;
+    const bool *is_written_out; /* [m->count] loops; NULL: none */
+    struct inline_known known;  /* if there are some */
 };
 
 static const char MEMORY_FOR[] = "while inlining the calls";
@@ -273,7 +280,7 @@ static int enqueue_computation(struct inliner *in, hlo_comp from, uint32_t prefi
 static int copy_called(struct inliner *in, hlo_id id, uint32_t prefix, struct err *e)
 {
     const struct hlo_instruction *i = hlo_at(in->m, id);
-    bool is_copied = use_of(in->m, id) == USE_COPIED;
+    bool is_copied = use_of(in->m, in->is_written_out, id) == USE_COPIED;
     uint32_t inner = prefix;
 
     if (!mem_grow(&in->comps, &in->comps_room, 0, (size_t)i->called_count + 1))
@@ -306,13 +313,20 @@ static int copy_instruction(struct inliner *in, const struct frame *f, hlo_comp 
     hlo_id first = in->m->computations[f->from].first;
     uint32_t meta, count = i->operand_count;
 
-    if (copy_called(in, id, f->prefix, e) || meta_of(in, i->meta, f->prefix, &meta, e))
-        return e->code;
-    if (!mem_grow(&in->ids, &in->ids_room, 0, (size_t)count + i->control_count + 1) ||
-        !mem_grow(&in->origin, &in->origin_room, in->origin_count, 1))
+    if (!mem_grow(&in->ids, &in->ids_room, 0, (size_t)count + i->control_count + 1))
         return err_no_memory(e, MEMORY_FOR);
     for (uint32_t n = 0; n < count; n++)
         in->ids[n] = map[hlo_operand(in->m, id, n) - first];
+    if (in->is_written_out) {
+        inline_known_look(&in->known, in->m, id, in->ids, out);
+        if (*out != HLO_NONE)
+            return 0;
+    }
+    if (copy_called(in, id, f->prefix, e) || meta_of(in, i->meta, f->prefix, &meta, e))
+        return e->code;
+    if (!mem_grow(&in->origin, &in->origin_room, in->origin_count, 1) ||
+        (in->is_written_out && !inline_known_add(&in->known, in->m, id, in->ids)))
+        return err_no_memory(e, MEMORY_FOR);
     for (uint32_t n = 0; n < i->control_count; n++)
         in->ids[count + n] = map[in->m->operand_pool[i->controls + n] - first];
     bool is_kept = !in->fresh_names || (f->from == in->m->entry && f->call == HLO_NONE);
@@ -356,6 +370,26 @@ static void define(struct inliner *in, const struct frame *f, hlo_id id, hlo_id 
         in->first[id] = value;
 }
 
+/* A loop is as many calls of its body, one after the other. */
+static int begin_loop(struct inliner *in, hlo_id id, uint32_t prefix, struct err *e)
+{
+    const struct frame *f = &in->frames[in->frame_count - 1];
+    hlo_id init = hlo_operand(in->m, id, 0);
+    hlo_id carried = in->maps[f->map + (init - in->m->computations[f->from].first)];
+    int64_t trips = hlo_trip_count(in->m, id);
+
+    if (trips <= 0) {
+        define(in, f, id, carried);
+        return 0;
+    }
+    int code = push_frame(in, hlo_called(in->m, id, 0), id, prefix, e);
+    if (!code) {
+        in->frames[in->frame_count - 1].carried = carried;
+        in->frames[in->frame_count - 1].trips = trips;
+    }
+    return code;
+}
+
 /* One instruction of the top frame. A call pushes a frame and is defined when that one ends. */
 static int inline_next(struct inliner *in, hlo_comp to, struct err *e)
 {
@@ -365,13 +399,16 @@ static int inline_next(struct inliner *in, hlo_comp to, struct err *e)
     const struct hlo_instruction *i = hlo_at(in->m, id);
     hlo_id value;
 
-    if (use_of(in->m, id) == USE_INLINED) {
+    if (use_of(in->m, in->is_written_out, id) == USE_INLINED) {
         uint32_t inner;
         if (!prefix_of(in, id, f->prefix, &inner))
             return err_no_memory(e, MEMORY_FOR);
-        return push_frame(in, hlo_called(in->m, id, 0), id, inner, e);
+        return i->opcode == HLO_OP_WHILE ? begin_loop(in, id, inner, e)
+                                         : push_frame(in, hlo_called(in->m, id, 0), id, inner, e);
     }
-    if (i->opcode == HLO_OP_PARAMETER && f->call != HLO_NONE) {
+    if (i->opcode == HLO_OP_PARAMETER && f->trips) {
+        value = f->carried;
+    } else if (i->opcode == HLO_OP_PARAMETER && f->call != HLO_NONE) {
         const struct frame *outer = f - 1;
         hlo_id argument = hlo_operand(in->m, f->call, i->number);
         value = in->maps[outer->map + (argument - in->m->computations[outer->from].first)];
@@ -397,6 +434,12 @@ static int run_instance(struct inliner *in, struct instance it, struct err *e)
             continue;
         }
         root = in->maps[f->map + (c->root - c->first)];
+        if (f->trips > 1) {
+            f->trips--;
+            f->carried = root;
+            f->at = 0;
+            continue;
+        }
         in->map_count = f->map;
         in->frame_count--;
         if (f->call != HLO_NONE)
@@ -409,9 +452,17 @@ static int run_instance(struct inliner *in, struct instance it, struct err *e)
 
 /* ---- the whole ---- */
 
+/* None is above `most`, nor is the size of a computation: their product is a number. */
+static uint64_t trips_of(const struct hlo_module *m, hlo_id loop, uint64_t most)
+{
+    int64_t trips = hlo_trip_count(m, loop);
+
+    return trips < 0 ? 0 : (uint64_t)trips < most ? (uint64_t)trips : most;
+}
+
 /* Instructions that a copy of each computation takes, callees and bodies included; called
  * computations come before their callers. */
-static int check_growth(const struct hlo_module *m, struct err *e)
+static int check_growth(const struct hlo_module *m, const bool *is_written_out, struct err *e)
 {
     uint64_t *size = mem_try(m->computation_count, sizeof *size);
     const uint64_t most = HLO_INSTRUCTIONS_MAX;
@@ -422,10 +473,12 @@ static int check_growth(const struct hlo_module *m, struct err *e)
         const struct hlo_computation *comp = &m->computations[c];
         for (hlo_id id = comp->first; id < comp->first + comp->count; id++) {
             size[c]++;
-            if (use_of(m, id) == USE_APPLIED)
+            if (use_of(m, is_written_out, id) == USE_APPLIED)
                 continue;
             for (uint32_t n = 0; n < hlo_at(m, id)->called_count; n++)
                 size[c] += size[hlo_called(m, id, n)];
+            if (is_written_out && is_written_out[id])
+                size[c] += trips_of(m, id, most) * size[hlo_called(m, id, 0)];
             if (size[c] > most)
                 size[c] = most + 1;
         }
@@ -502,6 +555,7 @@ static void release_inliner(struct inliner *in)
     str_release(&in->prefixes);
     str_release(&in->name);
     free(in->taken);
+    inline_known_release(&in->known);
     free(in->ids);
     free(in->comps);
 }
@@ -533,13 +587,13 @@ static int set_origin(struct inliner *in, struct hlo_module *to, hlo_id *image, 
     return 0;
 }
 
-int hlo_inline_mapped(const struct hlo_module *m, bool fresh_names, struct hlo_module **out,
-                      hlo_id *image, struct err *e)
+static int inline_all(const struct hlo_module *m, const bool *is_written_out, bool fresh_names,
+                      struct hlo_module **out, hlo_id *image, struct err *e)
 {
-    struct inliner in = {.m = m, .fresh_names = fresh_names};
+    struct inliner in = {.m = m, .fresh_names = fresh_names, .is_written_out = is_written_out};
     struct hlo_module *to = NULL;
     hlo_comp entry;
-    int code = check_growth(m, e);
+    int code = check_growth(m, is_written_out, e);
 
     if (!code)
         code = prepare_inliner(&in, e);
@@ -567,6 +621,18 @@ int hlo_inline_mapped(const struct hlo_module *m, bool fresh_names, struct hlo_m
     return code;
 }
 
+int hlo_inline_mapped(const struct hlo_module *m, bool fresh_names, struct hlo_module **out,
+                      hlo_id *image, struct err *e)
+{
+    return inline_all(m, NULL, fresh_names, out, image, e);
+}
+
+int hlo_write_out(const struct hlo_module *m, const bool *is_written_out, struct hlo_module **out,
+                  struct err *e)
+{
+    return inline_all(m, is_written_out, true, out, NULL, e);
+}
+
 int hlo_inline(const struct hlo_module *m, struct hlo_module **out, struct err *e)
 {
     return hlo_inline_mapped(m, true, out, NULL, e);
@@ -578,7 +644,7 @@ bool hlo_inline_needed(const struct hlo_module *m)
         const struct hlo_computation *comp = &m->computations[c];
         uint32_t copies = 0;
         for (uint32_t n = 0; n < comp->caller_count; n++) {
-            enum use use = use_of(m, comp->callers[n]);
+            enum use use = use_of(m, NULL, comp->callers[n]);
             if (use == USE_INLINED)
                 return true;
             copies += use == USE_COPIED;

@@ -431,11 +431,32 @@ P
 "$automap" export "$models/resnet20.hlo.txt.gz" "$four" --plan "$dir/r.json" --format stages > /dev/null 2> "$dir/err"
 [ $? = 4 ] || fail "cuts the batch of a batch norm"
 grep -q 'statistic of the whole batch' "$dir/err" || fail "does not name the statistic"
-"$automap" search "$models/decoder-scan.hlo.txt.gz" "$four" --kind hybrid --stages 2 --micro-batches 2 --plan "$dir/l.json" > /dev/null ||
+# Layers in a loop that stages cut are written out: stacks go whole, every value that is read is made.
+"$automap" search "$models/decoder-scan.hlo.txt.gz" "$four" --kind hybrid --divisibility exact --stages 2 --micro-batches 2 --plan "$dir/l.json" > /dev/null ||
     fail "no plan for decoder-scan"
-"$automap" export "$models/decoder-scan.hlo.txt.gz" "$four" --plan "$dir/l.json" --format jax > /dev/null 2> "$dir/err"
-[ $? = 4 ] || fail "writes modules of a loop that two stages have"
-grep -q 'a while, has operations of stages 0 and 1' "$dir/err" || fail "does not name the loop"
+"$automap" export "$models/decoder-scan.hlo.txt.gz" "$four" --divisibility exact --plan "$dir/l.json" --format stages -o "$dir/scan.json" ||
+    fail "no modules of layers in a loop"
+"$python" - "$dir" "$automap" << 'P' || fail "layers in a loop"
+import json, subprocess, sys
+dir, automap = sys.argv[1:]
+plan = json.load(open(f"{dir}/scan.json"))
+made = [v["value"] for m in plan["modules"] for v in m["outputs"]]
+read = {v["value"] for m in plan["modules"] for v in m["inputs"] if "argument" not in v}
+assert len(made) == len(set(made)) and read <= set(made), read - set(made)
+dots = {}
+for m in plan["modules"]:
+    open(f"{dir}/m.hlo", "w").write(m["hlo"])
+    assert subprocess.run([automap, "inspect", f"{dir}/m.hlo"], capture_output=True).returncode == 0, m["pass"]
+    assert " while(" not in m["hlo"], (m["pass"], m["stage"])
+    dots[m["pass"]] = dots.get(m["pass"], 0) + m["hlo"].count(" dot(")
+assert len(plan["stages"]) >= 2 and dots["forward"] > 12, dots  # every layer's own
+P
+# A branch cannot be.
+"$automap" search "$src/tests/ref/stages/choice.hlo.gz" "$four" --kind hybrid --divisibility exact --stages 2 --micro-batches 1 --plan "$dir/l.json" > /dev/null ||
+    fail "no plan for a choice"
+"$automap" export "$src/tests/ref/stages/choice.hlo.gz" "$four" --divisibility exact --plan "$dir/l.json" --format jax > /dev/null 2> "$dir/err"
+[ $? = 4 ] || fail "writes modules of a branch that two stages have"
+grep -q 'a conditional, has operations of stages 0 and 1 .*, which cannot be cut' "$dir/err" || fail "does not name the branch"
 # Loops within a stage go with it: a recurrence and a branch; random bits wherever they are read.
 for name in dropout recurrent; do
     loops=$src/tests/ref/stages/$name.hlo.gz

@@ -171,6 +171,80 @@ static void test_loops(void **state)
     hlo_free(m);
 }
 
+/* Three trips that read slices of a parameter and fill an array with what they make of them; three
+ * that read it backwards. */
+static const char slices[] =
+    "HloModule slices\n"
+    "fill { t = (s32[], f32[3,4], f32[3,4]) parameter(0)\n"
+    "  i = s32[] get-tuple-element(t), index=0\n one = s32[] constant(1)\n"
+    "  n = s32[] add(i, one)\n none = s32[] constant(0)\n"
+    "  p = f32[3,4] get-tuple-element(t), index=1\n"
+    "  s = f32[1,4] dynamic-slice(p, i, none), dynamic_slice_sizes={1,4}\n"
+    "  made = f32[1,4] negate(s)\n q = f32[3,4] get-tuple-element(t), index=2\n"
+    "  u = f32[3,4] dynamic-update-slice(q, made, i, none)\n"
+    "  ROOT r = (s32[], f32[3,4], f32[3,4]) tuple(n, p, u) }\n"
+    "read { t = (s32[], f32[3,4], f32[1,4]) parameter(0)\n"
+    "  i = s32[] get-tuple-element(t), index=0\n one = s32[] constant(1)\n"
+    "  n = s32[] add(i, one)\n none = s32[] constant(0)\n two = s32[] constant(2)\n"
+    "  back = s32[] subtract(two, i)\n p = f32[3,4] get-tuple-element(t), index=1\n"
+    "  s = f32[1,4] dynamic-slice(p, back, none), dynamic_slice_sizes={1,4}\n"
+    "  q = f32[1,4] get-tuple-element(t), index=2\n sum = f32[1,4] add(q, s)\n"
+    "  ROOT r = (s32[], f32[3,4], f32[1,4]) tuple(n, p, sum) }\n"
+    "until { t = (s32[], f32[3,4], f32[3,4]) parameter(0)\n"
+    "  i = s32[] get-tuple-element(t), index=0\n three = s32[] constant(3)\n"
+    "  ROOT lt = pred[] compare(i, three), direction=LT }\n"
+    "end { t = (s32[], f32[3,4], f32[1,4]) parameter(0)\n"
+    "  i = s32[] get-tuple-element(t), index=0\n three = s32[] constant(3)\n"
+    "  ROOT lt = pred[] compare(i, three), direction=LT }\n"
+    "ENTRY main { x = f32[3,4] parameter(0)\n y = f32[1,4] parameter(1)\n"
+    "  z = s32[] constant(0)\n f = f32[] constant(0)\n"
+    "  zero = f32[3,4] broadcast(f), dimensions={}\n"
+    "  a = (s32[], f32[3,4], f32[3,4]) tuple(z, x, zero)\n"
+    "  first = (s32[], f32[3,4], f32[3,4]) while(a), condition=until, body=fill\n"
+    "  all = f32[3,4] get-tuple-element(first), index=2\n"
+    "  b = (s32[], f32[3,4], f32[1,4]) tuple(z, all, y)\n"
+    "  second = (s32[], f32[3,4], f32[1,4]) while(b), condition=end, body=read\n"
+    "  ROOT got = f32[1,4] get-tuple-element(second), index=2 }\n";
+
+static void test_written_out(void **state)
+{
+    struct hlo_module *m = read_text(slices), *c = NULL;
+    bool *is_out = mem_alloc(m->count * sizeof *is_out);
+    struct err e = {0};
+
+    (void)state;
+    memset(is_out, 0, m->count * sizeof *is_out);
+    is_out[hlo_find(m, "first")] = true;
+    assert_int_equal(hlo_write_out(m, is_out, &c, &e), 0);
+    assert_int_equal(count_of(c, HLO_OP_WHILE), 1);
+    assert_int_equal(count_of(c, HLO_OP_NEGATE), 3);
+    assert_int_equal(hlo_trip_count(c, hlo_find(c, "second")), 3);
+    hlo_free(c);
+
+    is_out[hlo_find(m, "second")] = true;
+    assert_int_equal(hlo_write_out(m, is_out, &c, &e), 0);
+    assert_int_equal(count_of(c, HLO_OP_WHILE), 0);
+    assert_int_equal(count_of(c, HLO_OP_DYNAMIC_SLICE), 3); /* of the parameter alone */
+    /* ((y + made of trip 2) + made of trip 1) + made of trip 0 */
+    hlo_id sum = c->computations[c->entry].root;
+    for (uint32_t trip = 0; trip < 3; trip++) {
+        hlo_id made = hlo_operand(c, sum, 1), slice = hlo_operand(c, made, 0);
+        double index;
+        assert_int_equal(hlo_at(c, sum)->opcode, HLO_OP_ADD);
+        assert_int_equal(hlo_at(c, made)->opcode, HLO_OP_NEGATE);
+        assert_string_equal(hlo_name(c, hlo_operand(c, slice, 0)), "x");
+        hlo_id at = hlo_operand(c, slice, 1), steps = 0;
+        for (; !hlo_constant_number(c, at, &index); at = hlo_operand(c, at, 0))
+            steps++;
+        assert_int_equal(steps, trip);
+        sum = hlo_operand(c, sum, 0);
+    }
+    assert_string_equal(hlo_name(c, sum), "y");
+    hlo_free(c);
+    free(is_out);
+    hlo_free(m);
+}
+
 /* Without fresh names only the names differ: each is its original's. */
 static void test_names_kept(void **state)
 {
@@ -273,10 +347,10 @@ static void test_examples(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_calls),    cmocka_unit_test(test_scopes),
-        cmocka_unit_test(test_image),    cmocka_unit_test(test_names_kept),
-        cmocka_unit_test(test_loops),    cmocka_unit_test(test_growth),
-        cmocka_unit_test(test_examples),
+        cmocka_unit_test(test_calls),  cmocka_unit_test(test_scopes),
+        cmocka_unit_test(test_image),  cmocka_unit_test(test_names_kept),
+        cmocka_unit_test(test_loops),  cmocka_unit_test(test_written_out),
+        cmocka_unit_test(test_growth), cmocka_unit_test(test_examples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

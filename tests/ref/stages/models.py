@@ -1,7 +1,7 @@
-"""Small training steps with loops, for modules of stages: models.py FOLDER writes dropout.hlo, recurrent.hlo and stack.hlo.
+"""Small training steps with loops, for modules of stages: models.py FOLDER writes dropout.hlo, recurrent.hlo, stack.hlo, choice.hlo.
 
 dropout: random bits (threefry, a loop in JAX) in every layer. recurrent: a loop over time inside of one layer, and a branch.
-stack: the layers themselves in a loop. Needs jax 0.10."""
+stack: the layers themselves in a loop. choice: all layers in one branch. Needs jax 0.10."""
 import os
 import sys
 
@@ -68,10 +68,19 @@ def stack(params, x, y):
     return jnp.mean((x - y) ** 2)
 
 
+def choice(params, x, y):
+    def many(x):
+        for n in range(LAYERS):
+            x = jnp.tanh(dense(params[f"layer_{n}"], x))
+        return x
+    return jnp.mean((jax.lax.cond(params["layer_0"]["bias"][0] > 0, many, jnp.sin, x) - y) ** 2)
+
+
 def main(folder):
     apart = {f"layer_{n}": weights() for n in range(LAYERS)}
     data = [array(BATCH, WIDTH), array(BATCH, WIDTH)]
-    for loss, params, inputs in ((dropout, apart, [*data, KEY]), (recurrent, apart, data), (stack, weights(LAYERS), data)):
+    for loss, params, inputs in ((dropout, apart, [*data, KEY]), (recurrent, apart, data), (stack, weights(LAYERS), data),
+                                 (choice, apart, data)):
         state = None if loss is recurrent else params
         step = jax.jit(trained(loss), keep_unused=True).lower(params, state, *inputs)
         with open(os.path.join(folder, loss.__name__ + ".hlo"), "w") as f:
