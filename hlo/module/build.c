@@ -99,13 +99,17 @@ static bool reserve(struct hlo_builder *b, size_t guess)
     return mem_grow(&b->instructions, &b->instruction_room, 0, guess) &&
            mem_grow(&b->operands, &b->operand_room, 0, guess * 2) &&
            mem_grow(&b->attrs, &b->attr_room, 0, guess * 2) &&
-           mem_grow(&b->names, &b->name_room, 0, guess * BYTES_PER_NAME + 1);
+           mem_grow(&b->names, &b->name_room, 0, guess * BYTES_PER_NAME + 1 + HLO_NAME_SLACK);
 }
 
 struct hlo_builder *hlo_builder_new(char *input, size_t input_size, size_t memory_limit)
 {
-    return hlo_builder_new_text(input, input_size, input_size / BYTES_PER_INSTRUCTION, false,
-                                memory_limit);
+    struct hlo_builder *b = hlo_builder_new_text(
+        input, input_size, input_size / BYTES_PER_INSTRUCTION, false, memory_limit);
+
+    if (b)
+        b->is_text = false;
+    return b;
 }
 
 struct hlo_builder *hlo_builder_new_text(char *input, size_t input_size, size_t lines, bool is_lent,
@@ -121,6 +125,7 @@ struct hlo_builder *hlo_builder_new_text(char *input, size_t input_size, size_t 
         return NULL;
     }
     b->m = m;
+    b->is_text = true;
     b->is_lent = is_lent;
     b->lines = lines;
     b->input = input;
@@ -215,6 +220,11 @@ struct hlo_module *hlo_builder_module(struct hlo_builder *b)
 uint32_t hlo_builder_count(const struct hlo_builder *b)
 {
     return (uint32_t)b->instruction_count;
+}
+
+const char *hlo_builder_names(const struct hlo_builder *b)
+{
+    return b->names;
 }
 
 size_t hlo_builder_lines(const struct hlo_builder *b)
@@ -333,7 +343,7 @@ static int add_name(struct hlo_builder *b, const struct hlo_draft *d, uint32_t *
     if (!k.size || k.size > HLO_NAME_MAX)
         return err_set(e, ERR_LIMIT, "name of %zu bytes, expected 1 to %d", k.size, HLO_NAME_MAX);
     if (b->name_count > UINT32_MAX - HLO_NAME_MAX - 1 ||
-        !mem_grow(&b->names, &b->name_room, b->name_count, k.size + 1))
+        !mem_grow(&b->names, &b->name_room, b->name_count, k.size + 1 + HLO_NAME_SLACK))
         return hlo_build_memory(e);
     char *copy = b->names + b->name_count;
     memcpy(copy, k.name, k.size);
@@ -369,6 +379,9 @@ static int add_attrs(struct hlo_builder *b, const struct hlo_draft *d, struct er
         if (at && list[at - 1].key == a.key && a.key != HLO_ATTR_UNKNOWN)
             return err_set(e, ERR_INPUT, "attribute %s stands twice, expected once",
                            hlo_attr_info[a.key].name);
+        a.text = hlo_build_keep(b, a.text, a.size);
+        if (!a.text)
+            return hlo_build_memory(e);
         list[at] = a;
     }
     b->attr_count += d->attr_count;
@@ -436,8 +449,11 @@ static int add_literal(struct hlo_builder *b, const struct hlo_draft *d, uint32_
         return 0;
     if (!mem_grow(&b->literals, &b->literal_room, b->literal_count, 1))
         return hlo_build_memory(e);
+    const char *text = hlo_build_keep(b, d->literal, d->literal_size);
+    if (!text)
+        return hlo_build_memory(e);
     *out = (uint32_t)b->literal_count;
-    b->literals[b->literal_count++] = (struct hlo_text){d->literal, d->literal_size};
+    b->literals[b->literal_count++] = (struct hlo_text){text, d->literal_size};
     return 0;
 }
 

@@ -19,16 +19,20 @@ enum {
     HLO_INSTRUCTIONS_MAX = 1 << 26,
     HLO_COMPUTATIONS_MAX = 1 << 22,
     HLO_NAME_MAX = 1 << 16, /* bytes of a name; longer is refused */
+    HLO_NAME_SLACK = 8,
 };
 
 /* `input` (may be NULL) is taken over: spans of drafts may point into it, and error positions are
  * offsets into it. `memory_limit` bounds the arena. NULL when out of memory. */
 struct hlo_builder *hlo_builder_new(char *input, size_t input_size, size_t memory_limit);
-/* The same for text, of about as many instructions as lines. Lent: it stays the caller's; of what
- * spans point at finish makes copies. */
+/* The same for text, of about as many instructions as lines. Of what spans point at the builder
+ * makes copies, so that the module does without the input. Lent: it stays the caller's. */
 struct hlo_builder *hlo_builder_new_text(char *input, size_t input_size, size_t lines, bool is_lent,
                                          size_t memory_limit);
 void hlo_builder_free(struct hlo_builder *b); /* not after finish */
+/* `text` where it is, or the copy that stands for it when it is of an input of text, followed by a
+ * NUL; NULL: out of memory. What goes into a draft or a copy of it is kept without this. */
+const char *hlo_build_keep(struct hlo_builder *b, const char *text, size_t size);
 /* For copies of instructions of `source`, which outlives them: its names, shapes, attributes and
  * literals are used where they are. Instructions come by hlo_build_copy alone, shapes keep their
  * ids, and finish checks nothing that `source` was checked for. NULL when out of memory. */
@@ -124,6 +128,9 @@ int hlo_build_copy(struct hlo_builder *b, const struct hlo_copy *c, hlo_id *out,
 /* For operands named before they are defined: replaces operand n. */
 void hlo_build_set_operand(struct hlo_builder *b, hlo_id id, uint32_t n, hlo_id operand);
 uint32_t hlo_builder_count(const struct hlo_builder *b);
+/* What the names of instructions are offsets into, followed by HLO_NAME_SLACK readable bytes; until
+ * the next add. */
+const char *hlo_builder_names(const struct hlo_builder *b);
 size_t hlo_builder_lines(const struct hlo_builder *b); /* as given to hlo_builder_new_text */
 struct hlo_instruction *hlo_builder_at(struct hlo_builder *b, hlo_id id); /* until the next add */
 

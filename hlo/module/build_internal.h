@@ -24,8 +24,11 @@ struct hlo_builder {
     const struct hlo_module *source;
     char *input;
     size_t input_size;
-    bool is_lent; /* the input is another's */
-    size_t lines; /* about how many instructions it has */
+    bool is_text;     /* the input is text: of what spans point at there are copies */
+    bool is_lent;     /* the input is another's */
+    char *keep_at;    /* where the next of these copies goes, */
+    size_t keep_left; /* and room there */
+    size_t lines;     /* about how many instructions it has */
     struct hlo_instruction *instructions;
     struct hlo_computation *computations;
     hlo_id *operands;
@@ -94,11 +97,6 @@ int hlo_build_order(struct hlo_builder *b, hlo_comp *entry, struct err *e) MUST_
 /* hlo/module/find.c: what hlo_find looks in, empty; NULL: out of memory. */
 struct hlo_finder *hlo_finder_new(struct arena *a);
 void hlo_finder_release(struct hlo_finder *f); /* NULL ok */
-
-/* hlo/module/drop_input.c: of HLO text little is kept. Where that is less than half, the finished
- * module gets copies, and the input is freed. Without memory for it all stays as it is. A lent
- * input is always done without; false: no memory for that. */
-bool hlo_build_drop_input(struct hlo_builder *b);
 
 /* Error about instruction `id`, at its place in the input. */
 int hlo_build_error_at(const struct hlo_builder *b, hlo_id id, struct err *e);

@@ -172,7 +172,7 @@ static int join_arrays(struct hlo_builder *b, struct hlo_builder *rest, const hl
         !mem_grow(&b->operands, &b->operand_room, b->operand_count, rest->operand_count) ||
         !mem_grow(&b->called, &b->called_room, b->called_count, rest->called_count) ||
         !mem_grow(&b->attrs, &b->attr_room, b->attr_count, rest->attr_count) ||
-        !mem_grow(&b->names, &b->name_room, b->name_count, rest->name_count) ||
+        !mem_grow(&b->names, &b->name_room, b->name_count, rest->name_count + HLO_NAME_SLACK) ||
         !mem_grow(&b->literals, &b->literal_room, b->literal_count, rest->literal_count))
         return hlo_build_memory(e);
     join_instructions(b, rest, comps, ids);

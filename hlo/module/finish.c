@@ -320,14 +320,12 @@ int hlo_builder_finish(struct hlo_builder *b, hlo_comp entry, struct hlo_module 
     }
     if (rc)
         goto out;
-    if (!hlo_build_drop_input(b)) {
-        rc = hlo_build_memory(e);
-        goto out;
-    }
     *out = b->m;
-    b->m->input = b->input;
+    if (!b->is_text) {
+        b->m->input = b->input;
+        b->input = NULL;
+    }
     b->m = NULL;
-    b->input = NULL;
 out:
     hlo_builder_free(b);
     return rc;

@@ -141,7 +141,7 @@ struct hlo_module {
 
     struct hlo_finder *finder; /* of hlo_find; in the arena */
     struct arena arena;
-    char *input; /* text that spans point into; owned. NULL: they were copied to the arena */
+    char *input; /* text that spans point into; owned. NULL: they are in the arena */
 };
 
 void hlo_free(struct hlo_module *m); /* NULL ok */

@@ -4,8 +4,8 @@
  * these. All five keep this contract:
  * - `input` comes from malloc and holds `size` bytes followed by HLO_INPUT_PAD zero bytes, so a
  * scanner may look ahead without a check. The reader takes it over, even on failure, and usually
- * passes it on to hlo_builder_new. Where it is lent, it stays the caller's, and nothing of the
- * module points at it.
+ * passes it on to hlo_builder_new. Where it is lent, from leased_begin, it stays the caller's, and
+ * nothing of the module points at it.
  * - `o` is never NULL; only o->module matters here (-1: the largest of a file with several).
  * - The reader fills name, format, header fields, aliases, tables of the module; hlo_load fills
  *   file, is_gzipped and input_bytes afterwards.
@@ -21,7 +21,7 @@ struct hlo_load_options {
     int64_t max_bytes; /* after decompression; 0: HLO_BYTES_MAX */
     int32_t module;    /* of a file with several: 0-based; -1: the largest */
     size_t apart;      /* HLO text of so many bytes is read by two threads; 0: as many as pay */
-    bool is_lent;      /* set by hlo_load, for HLO text: see below */
+    bool is_lent;      /* set by hlo_load, for HLO text: it is the caller's, see below */
 };
 #define HLO_BYTES_MAX ((int64_t)1 << 30)
 

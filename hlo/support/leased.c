@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdint.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -58,6 +59,16 @@ void leased_end(struct leased *l)
     fcntl(l->file, F_SETLEASE, F_UNLCK);
     *l = (struct leased){0};
 }
+
+void leased_behind(const char *begin, const char *end)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t first = ((uintptr_t)begin + page - 1) / page * page,
+              last = (uintptr_t)end / page * page;
+
+    if (first < last)
+        madvise((char *)first, last - first, MADV_DONTNEED);
+}
 #else
 bool leased_begin(struct leased *l, int file, size_t size, size_t pad)
 {
@@ -69,5 +80,10 @@ bool leased_begin(struct leased *l, int file, size_t size, size_t pad)
 void leased_end(struct leased *l)
 {
     (void)l;
+}
+
+void leased_behind(const char *begin, const char *end)
+{
+    (void)begin, (void)end;
 }
 #endif

@@ -22,5 +22,9 @@ struct leased {
  * and open until leased_end. */
 bool leased_begin(struct leased *l, int file, size_t size, size_t pad);
 void leased_end(struct leased *l);
+/* Who has read [begin, end) and may not need it again frees the memory that its pages take; they
+ * come back when they are read. Nothing in these pages, but for those of `begin` and `end`, was
+ * written to. Any thread. */
+void leased_behind(const char *begin, const char *end);
 
 #endif

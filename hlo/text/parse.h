@@ -78,10 +78,11 @@ struct parse_elements {
 };
 
 /* Instructions of the computation being read, by name: open addressing. An entry counts only when
- * its instruction is of this computation (id >= first), so that nothing is cleared in between. */
+ * its instruction is of this computation (id >= first), so that nothing is cleared in between. The
+ * name is the builder's copy: names stand close together there, and far apart in the text. */
 struct parse_names {
     struct parse_name {
-        const char *text;
+        uint32_t name;          /* into hlo_builder_names */
         uint32_t hash, next_id; /* id + 1; 0: never used */
     } * slots;
     size_t room, count;
@@ -113,6 +114,8 @@ struct parser {
     const char *at;
     const char *input;
     size_t size;
+    bool is_leased;     /* and what was read of it can go: see leased_behind */
+    const char *behind; /* that is gone up to here; NULL: nothing yet */
     struct hlo_builder *b;
     struct hlo_module *m;
     struct err *e;
@@ -205,8 +208,9 @@ bool hlo_parse_at_shape(const char *at);
 /* `text` is followed by PARSE_SLACK readable bytes, of the input's padding or otherwise. */
 enum { PARSE_SLACK = 8 };
 void hlo_parse_names_begin(struct parser *p); /* a new computation */
-bool hlo_parse_names_meet(const struct parser *p,
-                          const struct parse_names *other);                   /* one of both */
+/* A name of both; `names`: what those of `other` are offsets into. */
+bool hlo_parse_names_meet(const struct parser *p, const struct parse_names *other,
+                          const char *names);
 hlo_id hlo_parse_find(const struct parser *p, const char *text, size_t size); /* HLO_NONE: none */
 /* A name soon to be made: hashes it once, brings its slot near, which in a large module is far. */
 void hlo_parse_names_expect(struct parser *p, const char *text, size_t size);

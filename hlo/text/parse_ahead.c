@@ -98,6 +98,7 @@ static bool start(struct parser *p, struct parse_ahead *a)
         .at = at,
         .input = p->input,
         .size = p->size,
+        .is_leased = p->is_leased,
         .e = &a->e,
         .entry = HLO_NONE,
         .last = HLO_NONE,
@@ -150,7 +151,8 @@ static bool is_as_thought(struct parser *p, const struct parse_ahead *a)
 
     if (!a->is_good || p->is_single || p->inline_depth || p->body_count || p->waiting_count ||
         q->fresh || (p->entry != HLO_NONE && q->entry != HLO_NONE) ||
-        !hlo_builder_can_join(p->b, q->b) || hlo_parse_names_meet(p, &a->names))
+        !hlo_builder_can_join(p->b, q->b) ||
+        hlo_parse_names_meet(p, &a->names, hlo_builder_names(q->b)))
         return false;
     for (size_t n = 0; n < a->waiting_count; n++) {
         if (hlo_parse_find(p, a->waiting[n].name, a->waiting[n].size) == HLO_NONE)

@@ -5,6 +5,7 @@
 #include "hlo/module/read.h"
 #include "hlo/module/shape.h"
 #include "hlo/support/err.h"
+#include "hlo/support/leased.h"
 #include "hlo/support/lex.h"
 #include "hlo/support/mem.h"
 #include "hlo/support/text.h"
@@ -138,11 +139,16 @@ static const struct {
 
 static int keep_header(struct parser *p, const char *text, const char *end)
 {
+    uint32_t size = (uint32_t)(end - text);
+
     if (end - text >= UINT32_MAX)
         return hlo_parse_place(p, text, err_set(p->e, ERR_LIMIT, "an attribute of more than 4 GB"));
     if (!mem_grow(&p->header, &p->header_room, p->header_count, 1))
         return hlo_parse_memory(p);
-    p->header[p->header_count++] = (struct hlo_text){text, (uint32_t)(end - text)};
+    text = hlo_build_keep(p->b, text, (size_t)(end - text));
+    if (!text)
+        return hlo_parse_memory(p);
+    p->header[p->header_count++] = (struct hlo_text){text, size};
     return 0;
 }
 
@@ -298,6 +304,20 @@ static int skip_signature(struct parser *p)
     return hlo_parse_shape(p, &result);
 }
 
+enum { BEHIND_STEP = 2 << 20 }; /* bytes of text */
+
+/* Gives back the pages of the text that was read: what is kept of it was copied. A first line with
+ * the mark of a byte order was written over. */
+static void leave_behind(struct parser *p)
+{
+    if (!p->behind)
+        p->behind = p->at;
+    if (p->at - p->behind < BEHIND_STEP)
+        return;
+    leased_behind(p->behind, p->at);
+    p->behind = p->at;
+}
+
 int hlo_parse_instructions(struct parser *p, bool *has_root)
 {
     for (parse_skip(p); *p->at != '}'; parse_skip(p)) {
@@ -311,6 +331,8 @@ int hlo_parse_instructions(struct parser *p, bool *has_root)
             return hlo_parse_fail(p, p->at, "end of the file inside a computation, expected }");
         if (hlo_parse_instruction(p))
             return p->e->code;
+        if (p->is_leased)
+            leave_behind(p);
         *has_root |= hlo_builder_at(p->b, hlo_builder_count(p->b) - 1)->is_root;
     }
     p->at++;

@@ -1,4 +1,4 @@
-/* Names of the computation being read: one hash per name, no copy. */
+/* Names of the computation being read: one hash per name. */
 #include "hlo/module/build.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/lex.h"
@@ -25,40 +25,46 @@ static inline bool same_name(const char *a, const char *b, size_t size)
 }
 
 /* The entry of this name, or the free slot where it would go. */
-static inline struct parse_name *slot_of(const struct parse_names *n, const char *text, size_t size,
+static inline struct parse_name *slot_of(const struct parser *p, const char *text, size_t size,
                                          uint32_t hash)
 {
+    const struct parse_names *n = &p->names;
+    const char *names = hlo_builder_names(p->b);
     size_t mask = n->room - 1;
 
     for (size_t i = hash & mask;; i = (i + 1) & mask) {
         struct parse_name *slot = &n->slots[i];
-        if (slot->next_id <= n->first || (slot->hash == hash && same_name(slot->text, text, size)))
+        if (slot->next_id <= n->first ||
+            (slot->hash == hash && same_name(names + slot->name, text, size)))
             return slot;
     }
 }
 
+/* Both tables are in the order of their hashes, so that the first is walked nearly in order. */
 /* Is a name with this hash, at `text`, in the table? The text, which is far away, is looked at for
  * an entry of the same hash alone. */
-static bool has_name(const struct parse_names *n, const char *text, uint32_t hash)
+static bool has_name(const struct parser *p, const char *text, uint32_t hash)
 {
+    const struct parse_names *n = &p->names;
+    const char *names = hlo_builder_names(p->b);
     size_t mask = n->room - 1;
 
     for (size_t i = hash & mask; n->slots[i].next_id > n->first; i = (i + 1) & mask) {
         if (n->slots[i].hash == hash &&
-            same_name(n->slots[i].text, text, (size_t)(lex_name_end(text) - text)))
+            same_name(names + n->slots[i].name, text, (size_t)(lex_name_end(text) - text)))
             return true;
     }
     return false;
 }
 
-/* Both tables are in the order of their hashes, so that the first is walked nearly in order. */
-bool hlo_parse_names_meet(const struct parser *p, const struct parse_names *other)
+bool hlo_parse_names_meet(const struct parser *p, const struct parse_names *other,
+                          const char *names)
 {
     const struct parse_names *n = &p->names;
 
     for (size_t i = 0; n->count && i < other->room; i++) {
         const struct parse_name *name = &other->slots[i];
-        if (name->next_id > other->first && has_name(n, name->text, name->hash))
+        if (name->next_id > other->first && has_name(p, names + name->name, name->hash))
             return true;
     }
     return false;
@@ -86,7 +92,7 @@ hlo_id hlo_parse_find(const struct parser *p, const char *text, size_t size)
 
     if (!n->count)
         return HLO_NONE;
-    const struct parse_name *slot = slot_of(n, text, size, lex_hash(text, size));
+    const struct parse_name *slot = slot_of(p, text, size, lex_hash(text, size));
     return slot->next_id <= n->first ? HLO_NONE : slot->next_id - 1;
 }
 
@@ -147,7 +153,7 @@ int hlo_parse_build(struct parser *p, struct hlo_draft *d, bool is_fresh, hlo_id
     if (is_fresh && fresh_name(p, d))
         return p->e->code;
     uint32_t hash = d->name == n->expected ? n->expected_hash : lex_hash(d->name, d->name_size);
-    struct parse_name *slot = slot_of(n, d->name, d->name_size, hash);
+    struct parse_name *slot = slot_of(p, d->name, d->name_size, hash);
     if (slot->next_id > n->first)
         return hlo_parse_fail(p, p->input + d->at,
                               "a second instruction named \"%.*s\" (the first is on "
@@ -157,7 +163,7 @@ int hlo_parse_build(struct parser *p, struct hlo_draft *d, bool is_fresh, hlo_id
     d->is_unique = true;
     if (hlo_build_instruction(p->b, d, out, p->e))
         return hlo_parse_place(p, p->input + d->at, p->e->code);
-    *slot = (struct parse_name){d->name, hash, *out + 1};
+    *slot = (struct parse_name){hlo_builder_at(p->b, *out)->name, hash, *out + 1};
     n->count++;
     return 0;
 }

@@ -119,8 +119,12 @@ int hlo_parse_tables(struct parser *p)
         end--;
     if (end - begin >= UINT32_MAX)
         return hlo_parse_fail(p, begin, "tables of more than 4 GB");
-    if (end > begin)
-        p->m->tables = (struct hlo_text){begin, (uint32_t)(end - begin)};
+    if (end > begin) {
+        const char *kept = hlo_build_keep(p->b, begin, (size_t)(end - begin));
+        if (!kept)
+            return hlo_parse_memory(p);
+        p->m->tables = (struct hlo_text){kept, (uint32_t)(end - begin)};
+    }
     return 0;
 }
 
@@ -271,7 +275,10 @@ int hlo_parse_metadata(struct parser *p, const char **text, const char *end, uin
     if (!slot->text) {
         if (read_metadata(p, *text, end, out))
             return p->e->code;
-        *slot = (struct parse_meta){*text, (uint32_t)size, hash, *out};
+        const char *kept = hlo_build_keep(p->b, *text, size);
+        if (!kept)
+            return hlo_parse_memory(p);
+        *slot = (struct parse_meta){kept, (uint32_t)size, hash, *out};
         m->count++;
     }
     *text = slot->text;

@@ -46,6 +46,7 @@ struct segments {
     bool is_open;    /* the last of the list goes on */
     bool has_header; /* it has its HloModule line */
     bool has_graphs; /* ## BEGIN_GRAPH was seen: what stands outside does not count */
+    bool is_log;     /* some line has a prefix, which was written over */
     size_t lines;    /* before the one at hand */
     char *middle;    /* about that of the work: the first instruction behind this, */
     char *ahead;     /* and its line; NULL: none */
@@ -100,9 +101,9 @@ static bool add_line(struct segments *s, char *line, char *next)
     return true;
 }
 
-/* Blanks log prefixes and finds the modules in [from, to), which begins with a line. `is_log`: some
- * line has a prefix. *zero: a zero byte, which does not belong there. */
-static bool scan_lines(struct segments *s, char *from, char *to, bool *is_log, const char **zero)
+/* Blanks log prefixes and finds the modules in [from, to), which begins with a line. *zero: a zero
+ * byte, which does not belong there. */
+static bool scan_lines(struct segments *s, char *from, char *to, const char **zero)
 {
     for (char *line = from; line < to; s->lines++) {
         char *newline = strchrnul(line, '\n'); /* zero bytes follow the input */
@@ -113,10 +114,10 @@ static bool scan_lines(struct segments *s, char *from, char *to, bool *is_log, c
         }
         char *text = *line >= 'E' && *line <= 'W' ? log_prefix_end(line) : line;
         if (text > line) {
-            *is_log = true;
+            s->is_log = true;
             memset(line, ' ', (size_t)(text - line));
         }
-        if (*is_log)
+        if (s->is_log)
             text += strspn(text, " ");
         if (!add_line(s, text < next ? text : line, next))
             return false;
@@ -170,23 +171,22 @@ static bool find_segments(char *input, size_t size, size_t apart, struct segment
     bool is_long = size >= (apart ? apart : LATER_LEAST);
     char *newline = is_long ? memchr(s->middle, '\n', size - (size_t)(s->middle - input)) : NULL;
     struct beside beside = {0};
-    bool is_log = false;
 
     if (newline) {
         later.begin = newline + 1;
         beside_begin(&beside, true, look_later, &later);
     }
-    bool ok = scan_lines(s, input, later.begin, &is_log, zero);
+    bool ok = scan_lines(s, input, later.begin, zero);
     beside_end(&beside);
-    if (ok && !*zero && later.is_plain && s->is_open && !is_log) {
+    if (ok && !*zero && later.is_plain && s->is_open && !s->is_log) {
         s->list[s->count - 1].end = later.end;
         if (!s->ahead && later.indented)
             s->ahead = later.indented, s->ahead_line = s->lines + later.indented_line + 1;
         s->lines += later.lines;
     } else if (ok && !*zero) {
-        ok = scan_lines(s, later.begin, later.end, &is_log, zero);
+        ok = scan_lines(s, later.begin, later.end, zero);
     }
-    if (is_log)
+    if (s->is_log)
         s->ahead = NULL;
     return ok;
 }
@@ -304,6 +304,7 @@ int hlo_read_text(char *input, size_t size, const struct hlo_load_options *o,
     } else {
         *p = (struct parser){
             .at = input, .input = input, .size = size, .e = e, .entry = HLO_NONE, .last = HLO_NONE};
+        p->is_leased = o->is_lent && !segments.is_log;
         set_ahead(p, &segments, o->apart);
         p->b =
             hlo_builder_new_text(input, size, segments.lines, o->is_lent, hlo_memory_limit(size));

@@ -21,13 +21,16 @@
 #include <unistd.h>
 
 static char path[] = "/tmp/automap_leased_XXXXXX";
-static int leases; /* that were had */
+static int leases;   /* that were had */
+static int releases; /* of what was read, while the rest is */
 
 /* Stand before the real ones (tests/CMakeLists.txt). */
 bool __real_leased_begin(struct leased *l, int file, size_t size, size_t pad);
 bool __wrap_leased_begin(struct leased *l, int file, size_t size, size_t pad);
 void __real_leased_end(struct leased *l);
 void __wrap_leased_end(struct leased *l);
+void __real_leased_behind(const char *begin, const char *end);
+void __wrap_leased_behind(const char *begin, const char *end);
 
 bool __wrap_leased_begin(struct leased *l, int file, size_t size, size_t pad)
 {
@@ -44,6 +47,12 @@ void __wrap_leased_end(struct leased *l)
     assert_true(open(path, O_WRONLY | O_NONBLOCK) < 0); /* a writer would have to wait */
     assert_int_equal(errno, EWOULDBLOCK);
     __real_leased_end(l);
+}
+
+void __wrap_leased_behind(const char *begin, const char *end)
+{
+    __atomic_fetch_add(&releases, 1, __ATOMIC_RELAXED); /* two threads read */
+    __real_leased_behind(begin, end);
 }
 
 /* A module of `bytes` bytes and a line of blanks to fill up; each line begins with `prefix`. */
@@ -129,17 +138,35 @@ static void test_module(void **state)
     }
 }
 
-/* Blanked before it is read: the file itself keeps it. */
+/* What was read is given back on the way; a name of the begin and the line of an error at the end
+ * are still found. */
+static void test_given_back(void **state)
+{
+    static const char *const lasts[] = {"negate(v.7)", "negate(nobody)"};
+
+    (void)state;
+    for (size_t n = 0; n < sizeof lasts / sizeof *lasts; n++) {
+        struct str text = module_of(12 << 20, "", lasts[n]);
+        releases = 0;
+        same_as_in_memory(&text);
+        assert_true(releases >= 4); /* of 2 MB each */
+        str_release(&text);
+    }
+}
+
+/* Blanked before it is read: the file itself keeps it, so that nothing is given back. */
 static void test_log_prefix(void **state)
 {
     struct str text =
-        module_of(1 << 20, "I0521 12:04:45.883123    1509 hlo.cc:186] ", "negate(v.7)");
+        module_of(5 << 20, "I0521 12:04:45.883123    1509 hlo.cc:186] ", "negate(v.7)");
     struct str kept = {0};
     char chunk[4096];
     size_t size;
 
     (void)state;
+    releases = 0;
     same_as_in_memory(&text);
+    assert_int_equal(releases, 0);
     FILE *f = fopen(path, "rb");
     assert_non_null(f);
     while ((size = fread(chunk, 1, sizeof chunk, f)) > 0)
@@ -197,9 +224,8 @@ static bool has_leases(void)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_module),
-        cmocka_unit_test(test_log_prefix),
-        cmocka_unit_test(test_error),
+        cmocka_unit_test(test_module),     cmocka_unit_test(test_given_back),
+        cmocka_unit_test(test_log_prefix), cmocka_unit_test(test_error),
         cmocka_unit_test(test_writer),
     };
     int file = mkstemp(path);
