@@ -519,12 +519,14 @@ struct needs {
  * UINT32_MAX: either may be taken. Compilers fold such selects. */
 static uint32_t never_taken(const struct hlo_module *m, hlo_id id)
 {
-    hlo_id from = hlo_at(m, id)->opcode == HLO_OP_SELECT ? hlo_operand(m, id, 0) : id;
     double predicate;
 
+    if (hlo_at(m, id)->opcode != HLO_OP_SELECT)
+        return UINT32_MAX;
+    hlo_id from = hlo_operand(m, id, 0);
     while (hlo_at(m, from)->opcode == HLO_OP_BROADCAST)
         from = hlo_operand(m, from, 0);
-    if (from == id || !hlo_constant_number(m, from, &predicate))
+    if (!hlo_constant_number(m, from, &predicate))
         return UINT32_MAX;
     return predicate != 0 ? 2 : 1;
 }

@@ -233,7 +233,7 @@ static bool is_sliced(const struct hlo_roles_work *w, hlo_value v, int hops)
 {
     for (uint32_t k = w->g.succ_first[v]; k < w->g.succ_first[v + 1]; k++) {
         hlo_value s = w->g.succs[k];
-        uint16_t op = hlo_at(w->m, w->m->value_instruction[s])->opcode;
+        uint16_t op = w->g.opcode[s];
         if (op == HLO_OP_DYNAMIC_SLICE || op == HLO_OP_GATHER)
             return true;
         if ((w->g.is_flow[s] || op == HLO_OP_RESHAPE || op == HLO_OP_CONVERT) &&
@@ -249,7 +249,7 @@ static uint32_t stacked_variable(const struct layering *l, hlo_id loop, hlo_id p
     hlo_value v = hlo_graph_source(&w->g, hlo_value_of(w->m, hlo_operand(w->m, loop, 0), leaf));
 
     for (int hops = 0; hops < 4 && w->param_of[v] == HLO_NONE; hops++) {
-        uint16_t op = hlo_at(w->m, w->m->value_instruction[v])->opcode;
+        uint16_t op = w->g.opcode[v];
         if (op != HLO_OP_CONVERT && op != HLO_OP_COPY && op != HLO_OP_TRANSPOSE)
             break;
         v = hlo_graph_source(&w->g, w->g.preds[w->g.pred_first[v]]);

@@ -271,7 +271,7 @@ static const char *kind_of_use(struct layering *l, uint32_t p)
     for (uint32_t n = 0; n < r->count && n < 64; n++) {
         for (uint32_t k = w->g.succ_first[r->queue[n]]; k < w->g.succ_first[r->queue[n] + 1]; k++) {
             hlo_value u = w->g.succs[k];
-            uint16_t op = hlo_at(w->m, w->m->value_instruction[u])->opcode;
+            uint16_t op = w->g.opcode[u];
             if (!is_forward(l, w->m->value_instruction[u]))
                 continue;
             if (!l->data.has[u])

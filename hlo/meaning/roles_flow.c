@@ -73,11 +73,6 @@ static bool is_elementwise(uint16_t opcode)
     return table[opcode];
 }
 
-static uint16_t opcode_of(const struct hlo_roles_work *w, hlo_value v)
-{
-    return hlo_at(w->m, w->m->value_instruction[v])->opcode;
-}
-
 /* ---- elementwise functions of one value ---- */
 
 /* Scalars spread over an array: learning rates, bias corrections, clipping factors. */
@@ -89,7 +84,7 @@ static bool is_spread_scalar(const struct hlo_roles_work *w, hlo_value v)
     for (int hops = 0; hops < 4; hops++) {
         if (w->is_spread[v])
             return true;
-        uint16_t op = opcode_of(w, v);
+        uint16_t op = w->g.opcode[v];
         if (op != HLO_OP_BROADCAST && op != HLO_OP_RESHAPE && op != HLO_OP_CONVERT)
             return false;
         v = hlo_graph_source(&w->g, w->g.preds[w->g.pred_first[v]]);
@@ -109,7 +104,7 @@ static bool counts_operand(const struct hlo_roles_work *w, hlo_value of, hlo_val
  * results in reshapes that change nothing. */
 static bool is_pointwise(const struct hlo_roles_work *w, hlo_value v)
 {
-    uint16_t op = opcode_of(w, v);
+    uint16_t op = w->g.opcode[v];
 
     if (op == HLO_OP_RESHAPE || op == HLO_OP_BITCAST)
         return hlo_work_same_dims(w, v, w->g.preds[w->g.pred_first[v]]);
@@ -207,7 +202,7 @@ static uint32_t viewed_param(const struct hlo_roles_work *w, hlo_value v)
         v = hlo_graph_source(&w->g, v);
         if (w->param_of[v] != HLO_NONE || w->g.is_flow[v])
             break;
-        switch (opcode_of(w, v)) {
+        switch (w->g.opcode[v]) {
         case HLO_OP_RESHAPE:
         case HLO_OP_TRANSPOSE:
         case HLO_OP_CONVERT:
@@ -410,7 +405,7 @@ static hlo_value summed(const struct hlo_roles_work *w, hlo_value v)
     for (int hops = 0; hops < 16; hops++) {
         hlo_value next = HLO_NONE;
         uint32_t arrays = 0;
-        uint16_t op = opcode_of(w, v);
+        uint16_t op = w->g.opcode[v];
         if (w->forward.has[v] ||
             (!w->g.is_flow[v] && op != HLO_OP_REDUCE && op != HLO_OP_CONVERT &&
              op != HLO_OP_RESHAPE && op != HLO_OP_MULTIPLY && op != HLO_OP_DIVIDE))

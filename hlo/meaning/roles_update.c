@@ -136,7 +136,7 @@ static uint32_t partner(const struct hlo_roles_work *w, const struct hlo_claim *
 static uint32_t added_to(const struct hlo_roles_work *w, const struct hlo_claim *c,
                          const bool *is_taken, bool has_aliases)
 {
-    uint16_t op = hlo_at(w->m, w->m->value_instruction[c->value])->opcode;
+    uint16_t op = w->g.opcode[c->value];
     uint32_t one = HLO_NONE;
 
     if (hlo_value_shape(w->m, c->value)->rank || !hlo_work_is_float(w, c->value) ||
@@ -282,7 +282,7 @@ static bool is_new_number(struct hlo_roles_work *w, hlo_value v)
         hlo_value u = r->queue[n];
         if (w->param_of[u] != HLO_NONE)
             return hlo_work_is_float(w, u);
-        uint16_t op = hlo_at(w->m, w->m->value_instruction[u])->opcode;
+        uint16_t op = w->g.opcode[u];
         uint32_t first = w->g.pred_first[u], end = w->g.pred_first[u + 1], open = 0;
         bool is_scaled = op == HLO_OP_MULTIPLY || op == HLO_OP_DIVIDE;
         if (!is_scaled && !w->g.is_flow[u] && op != HLO_OP_ADD && op != HLO_OP_SUBTRACT &&
@@ -321,7 +321,7 @@ static void measure_loss(struct loss_search *s, uint32_t n)
         uint32_t p = w->param_of[v];
         if (p != HLO_NONE && !s->is_carried[p] && !hlo_work_is_scalar(w, v))
             c->worth |= WORTH_DATA;
-        if (hlo_work_is_heavy(hlo_at(w->m, w->m->value_instruction[v])->opcode))
+        if (hlo_work_is_heavy(w->g.opcode[v]))
             c->worth |= WORTH_HEAVY;
         uint32_t u =
             w->claim_of[v] && s->made.has[v] ? update_of(w->claims, w->claim_of[v] - 1) : HLO_NONE;
@@ -374,7 +374,7 @@ static bool is_trained_value(struct loss_search *s, const struct hlo_claim *c)
     hlo_reach_add(r, c->value);
     for (uint32_t n = 0; n < r->count && n < NEAR_MOST; n++) {
         hlo_value v = r->queue[n];
-        if (hlo_work_is_heavy(hlo_at(w->m, w->m->value_instruction[v])->opcode)) {
+        if (hlo_work_is_heavy(w->g.opcode[v])) {
             if (s->needed_by[v] < read_by)
                 return true;
             continue;
@@ -402,7 +402,7 @@ static bool count_needs(struct loss_search *s)
             hlo_value v = terms[at] = hlo_graph_source(&w->g, terms[at]);
             uint32_t from = w->g.pred_first[v];
             if (w->g.is_flow[v] || count == TERMS_MOST || !hlo_work_is_scalar(w, v) ||
-                hlo_at(w->m, w->m->value_instruction[v])->opcode != HLO_OP_ADD) {
+                w->g.opcode[v] != HLO_OP_ADD) {
                 at++;
                 continue;
             }
@@ -450,7 +450,7 @@ static bool collect_candidates(struct loss_search *s)
  * exponential (perplexity), a root are no sums with it. */
 static bool is_linear(const struct hlo_roles_work *w, hlo_value v)
 {
-    switch (hlo_at(w->m, w->m->value_instruction[v])->opcode) {
+    switch (w->g.opcode[v]) {
     case HLO_OP_ADD:
     case HLO_OP_SUBTRACT:
     case HLO_OP_MULTIPLY:
@@ -477,7 +477,7 @@ static bool is_sum_with(struct hlo_roles_work *w, hlo_value sum, hlo_value term)
     hlo_reach_add(r, sum);
     for (uint32_t n = 0; n < r->count; n++) {
         hlo_value v = r->queue[n];
-        uint16_t op = hlo_at(w->m, w->m->value_instruction[v])->opcode;
+        uint16_t op = w->g.opcode[v];
         if (v == term || !is_linear(w, v))
             continue;
         is_added |= op == HLO_OP_ADD || op == HLO_OP_SUBTRACT || op == HLO_OP_REDUCE;

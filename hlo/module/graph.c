@@ -57,6 +57,8 @@ static int collect_edges(const struct hlo_module *m, struct hlo_graph *g, struct
     if (!mem_grow(&list->items, &list->room, 0, (size_t)m->value_count * EDGES_OF_VALUE))
         return err_no_memory(e, MEMORY_FOR);
     for (hlo_id id = 0; id < m->count && !code; id++) {
+        for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++)
+            g->opcode[v] = hlo_at(m, id)->opcode;
         code = hlo_flows_of(m, id, &flows, e);
         if (code)
             break;
@@ -164,9 +166,12 @@ int hlo_graph_new(const struct hlo_module *m, struct hlo_graph *out, struct err 
 
     *out = (struct hlo_graph){.m = m};
     out->is_flow = mem_try(m->value_count, 1);
+    out->opcode = mem_try(m->value_count, sizeof *out->opcode);
     out->order = mem_try(m->count, sizeof *out->order);
     out->position = mem_try(m->count, sizeof *out->position);
-    code = out->is_flow && out->order && out->position ? 0 : err_no_memory(e, MEMORY_FOR);
+    code = out->is_flow && out->opcode && out->order && out->position
+               ? 0
+               : err_no_memory(e, MEMORY_FOR);
     if (!code)
         code = set_order(out, e);
     if (!code)
@@ -189,6 +194,7 @@ void hlo_graph_release(struct hlo_graph *g)
     free(g->preds);
     free(g->succs);
     free(g->is_flow);
+    free(g->opcode);
     free(g->order);
     free(g->position);
     *g = (struct hlo_graph){0};

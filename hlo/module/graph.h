@@ -15,7 +15,8 @@ struct hlo_graph {
     const struct hlo_module *m;
     uint32_t *pred_first, *succ_first; /* [value_count + 1] */
     hlo_value *preds, *succs;
-    bool *is_flow; /* [value_count] the value is passed on unchanged */
+    bool *is_flow;    /* [value_count] the value is passed on unchanged */
+    uint16_t *opcode; /* [value_count] what makes it: instructions are far apart */
     hlo_id
         *order; /* [order_count] instructions in order of execution, bodies where they are called */
     uint32_t order_count;
