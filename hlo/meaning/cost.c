@@ -430,32 +430,34 @@ static struct hlo_shape_bytes *shape_bytes(const struct hlo_module *m)
     return all;
 }
 
-/* `k` holds all but the instruction. */
-static struct hlo_cost cost_of(struct hlo_coster k, hlo_id id)
+/* `k` holds all but the instruction and gets its cost. */
+static void find_cost(struct hlo_coster *k, hlo_id id)
 {
-    const struct hlo_instruction *i = hlo_at(k.m, id);
-    const hlo_id *operand = k.m->operand_pool + i->operands, *end = operand + i->operand_count;
+    const struct hlo_instruction *i = hlo_at(k->m, id);
+    const hlo_id *operand = k->m->operand_pool + i->operands, *end = operand + i->operand_count;
+    double sum = k->bytes[i->shape].leaves;
 
-    k.id = id;
-    k.cost = (struct hlo_cost){.bytes = k.bytes[i->shape].leaves};
     for (; operand < end; operand++)
-        k.cost.bytes += k.bytes[hlo_at(k.m, *operand)->shape].read;
-    rules[hlo_op_info[i->opcode].cost](&k);
-    return k.cost;
+        sum += k->bytes[hlo_at(k->m, *operand)->shape].read;
+    k->id = id;
+    k->cost = (struct hlo_cost){.bytes = sum};
+    rules[hlo_op_info[i->opcode].cost](k);
 }
 
 /* Bodies as often as they run; a condition runs once more. `once`: with each body run once. */
-static struct hlo_cost with_trips(struct hlo_coster often, hlo_id id, struct hlo_cost once)
+static struct hlo_cost with_trips(struct hlo_coster *often, hlo_id id, struct hlo_cost once)
 {
-    const struct hlo_module *m = often.m;
-    const struct hlo_cost *computations = often.computations;
+    const struct hlo_module *m = often->m;
+    const struct hlo_cost *computations = often->computations;
 
     if (!hlo_at(m, id)->called_count)
         return once;
     int64_t trips = hlo_at(m, id)->opcode == HLO_OP_WHILE ? hlo_trip_count(m, id) : -1;
 
-    if (trips < 0)
-        return cost_of(often, id);
+    if (trips < 0) {
+        find_cost(often, id);
+        return often->cost;
+    }
     struct hlo_cost c = {0, 0, 0};
     add_cost(&c, computations[hlo_called(m, id, 0)], (double)trips);
     add_cost(&c, computations[hlo_called(m, id, 1)], (double)trips + 1);
@@ -472,11 +474,12 @@ static void sum_up(const struct hlo_module *m, const struct hlo_shape_bytes *sha
     for (hlo_comp c = 0; c < m->computation_count; c++) {
         const struct hlo_computation *comp = &m->computations[c];
         for (hlo_id id = comp->first; id < comp->first + comp->count; id++) {
-            out->instruction[id] = cost_of(k, id);
-            if (out->instruction[id].bytes < 0)
+            find_cost(&k, id);
+            out->instruction[id] = k.cost;
+            if (k.cost.bytes < 0)
                 continue; /* unknown is not added */
-            add_cost(&once[c], out->instruction[id], 1);
-            add_cost(&often[c], with_trips(trips, id, out->instruction[id]), 1);
+            add_cost(&once[c], k.cost, 1);
+            add_cost(&often[c], with_trips(&trips, id, k.cost), 1);
         }
     }
     out->total = once[m->entry];
@@ -559,20 +562,24 @@ static int need_operands(struct needs *w, hlo_id id, struct err *e)
     return rc;
 }
 
-/* Marks with 1 what the computation's root needs: compilers drop the rest. */
-static int mark_needed(struct needs *w, const struct hlo_computation *comp, struct err *e)
+/* Of a computation, users before what they use: needed[id] becomes `runs` of what its root needs;
+ * compilers drop the rest. What these call runs with them. */
+static int count_runs_of(struct needs *w, const struct hlo_computation *comp, double runs,
+                         double *of_computations, struct err *e)
 {
     const struct hlo_module *m = w->m;
     int rc = 0;
 
-    for (hlo_id id = comp->first; id < comp->first + comp->count; id++) {
-        w->needed[id] = id == comp->root || stays_in_place(m, id);
-        for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++)
-            w->leaf[v] = w->needed[id] > 0;
-    }
     for (hlo_id id = comp->first + comp->count; id-- > comp->first && !rc;) {
-        if (w->needed[id] > 0)
-            rc = need_operands(w, id, e);
+        bool stays = id == comp->root || stays_in_place(m, id);
+        for (hlo_value v = m->leaf_base[id]; stays && v < m->leaf_base[id + 1]; v++)
+            w->leaf[v] = true;
+        if (!stays && w->needed[id] <= 0)
+            continue;
+        rc = need_operands(w, id, e);
+        w->needed[id] = runs;
+        for (uint32_t n = 0; n < hlo_at(m, id)->called_count && runs > 0; n++)
+            of_computations[hlo_called(m, id, n)] += runs * runs_of(m, id, n);
     }
     return rc;
 }
@@ -584,17 +591,8 @@ static int count_runs(const struct hlo_module *m, double *times, double *runs, s
     int rc = w.leaf ? 0 : err_no_memory(e, "for the costs of %u instructions", m->count);
 
     runs[m->entry] = 1;
-    for (hlo_comp c = m->computation_count; c-- > 0 && !rc;) {
-        const struct hlo_computation *comp = &m->computations[c];
-        rc = mark_needed(&w, comp, e);
-        for (hlo_id id = comp->first; id < comp->first + comp->count; id++) {
-            if (times[id] <= 0)
-                continue;
-            times[id] = runs[c];
-            for (uint32_t n = 0; n < hlo_at(m, id)->called_count && runs[c] > 0; n++)
-                runs[hlo_called(m, id, n)] += runs[c] * runs_of(m, id, n);
-        }
-    }
+    for (hlo_comp c = m->computation_count; c-- > 0 && !rc;)
+        rc = count_runs_of(&w, &m->computations[c], runs[c], runs, e);
     hlo_flows_release(&w.flows);
     free(w.leaf);
     return rc;

@@ -33,6 +33,9 @@ static const char *const structural[] = {"while",
                                          "gradient_tape",
                                          "main"};
 
+/* Parts that mark an operation: the first as recomputed, the others as part of a gradient. */
+static const char *const marking[] = {"rematted_computation", "gradients", "gradient_tape"};
+
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 
 static bool is_one_of(const char *const *table, size_t count, const char *text, size_t size)
@@ -94,9 +97,8 @@ void hlo_scope_of_op_name(const char *op_name, struct str *out, struct hlo_scope
                 i = skip_group(op_name, i);
             continue;
         }
-        marks->is_recomputed |= is_word(part, size, "rematted_computation");
-        marks->is_gradient |=
-            is_word(part, size, "gradients") || is_word(part, size, "gradient_tape");
+        marks->is_recomputed |= is_one_of(marking, 1, part, size);
+        marks->is_gradient |= is_one_of(marking + 1, COUNT(marking) - 1, part, size);
         if (size && end && part < end && !hlo_scope_is_structural(part, size)) {
             if (out->size > begin)
                 str_add_char(out, '/');
@@ -106,25 +108,59 @@ void hlo_scope_of_op_name(const char *op_name, struct str *out, struct hlo_scope
     }
 }
 
+/* How much of an op_name, up to its last '/', says all: what stands behind is an operation's plain
+ * name. 0: not so. */
+static size_t telling_part(const char *op_name)
+{
+    const char *slash = strrchr(op_name, '/');
+
+    if (!slash || strpbrk(slash, "()") ||
+        is_one_of(marking, COUNT(marking), slash + 1, strlen(slash + 1)))
+        return 0;
+    return (size_t)(slash - op_name) + 1;
+}
+
+/* Reads the scope of meta `n`; false: no memory. */
+static bool add_scope(struct hlo_scopes *s, const struct hlo_module *m, uint32_t n)
+{
+    size_t at = s->text.size;
+
+    hlo_scope_of_op_name(m->metas[n].op_name, &s->text, &s->marks[n]);
+    str_add_bytes(&s->text, "", 1);
+    if (s->text.failed)
+        return false;
+    if (n && !strcmp(s->text.text + at, hlo_scope_of(s, n - 1))) {
+        s->at[n] = s->at[n - 1];
+        s->layer[n] = s->layer[n - 1];
+        s->text.size = at;
+    } else {
+        s->at[n] = at;
+        s->layer[n] = (uint32_t)hlo_layer_of_path(s->text.text + at, s->text.size - 1 - at);
+    }
+    return true;
+}
+
+/* Operations of one module stand one after the other: most have all but their last part in common
+ * with the one before. */
 bool hlo_scopes_init(struct hlo_scopes *s, const struct hlo_module *m)
 {
+    size_t before = 0;
+
     *s = (struct hlo_scopes){.at = mem_try(m->meta_count, sizeof *s->at),
                              .layer = mem_try(m->meta_count, sizeof *s->layer),
                              .marks = mem_try(m->meta_count, sizeof *s->marks)};
     bool ok = s->at && s->layer && s->marks;
     for (uint32_t n = 0; ok && n < m->meta_count; n++) {
-        size_t at = s->text.size;
-        hlo_scope_of_op_name(m->metas[n].op_name, &s->text, &s->marks[n]);
-        str_add_bytes(&s->text, "", 1);
-        ok = !s->text.failed;
-        if (ok && n && !strcmp(s->text.text + at, hlo_scope_of(s, n - 1))) {
+        const char *name = m->metas[n].op_name;
+        size_t size = telling_part(name);
+        if (size && size == before && !memcmp(name, m->metas[n - 1].op_name, size)) {
             s->at[n] = s->at[n - 1];
             s->layer[n] = s->layer[n - 1];
-            s->text.size = at;
-        } else if (ok) {
-            s->at[n] = at;
-            s->layer[n] = (uint32_t)hlo_layer_of_path(s->text.text + at, s->text.size - 1 - at);
+            s->marks[n] = s->marks[n - 1];
+        } else {
+            ok = add_scope(s, m, n);
         }
+        before = size;
     }
     return ok;
 }

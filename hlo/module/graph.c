@@ -230,28 +230,68 @@ void hlo_reach_add(struct hlo_reach *r, hlo_value v)
     }
 }
 
-static void close_over(struct hlo_reach *r, const uint32_t *first, const hlo_value *next,
-                       hlo_reach_filter filter, const void *context)
+/* One direction of the edges, and where they may lead. */
+struct steps {
+    const uint32_t *first;
+    const hlo_value *next;
+    hlo_reach_filter filter;
+    const void *context;
+};
+
+/* Adds what is one step from `v`. True: some of it has a smaller number than `v` (is_up), or a
+ * larger one. */
+static inline bool add_next(struct hlo_reach *r, const struct steps *s, hlo_value v, bool is_up)
 {
-    for (uint32_t n = 0; n < r->count; n++) {
-        hlo_value v = r->queue[n];
-        for (uint32_t k = first[v]; k < first[v + 1]; k++) {
-            if (!r->has[next[k]] && (!filter || filter(context, next[k])))
-                hlo_reach_add(r, next[k]);
-        }
+    bool is_turned = false;
+
+    for (uint32_t k = s->first[v]; k < s->first[v + 1]; k++) {
+        hlo_value to = s->next[k];
+        if (r->has[to] || (s->filter && !s->filter(s->context, to)))
+            continue;
+        hlo_reach_add(r, to);
+        is_turned |= is_up ? to < v : to > v;
     }
+    return is_turned;
+}
+
+enum { SWEEP_LEAST = 8192 }; /* members; fewer are not worth a look at all values */
+
+/* Nearly all edges lead from smaller numbers to larger ones. So once the set is large it grows in
+ * the order of the numbers, in which memory is read fastest; where an edge of a loop has led the
+ * other way, all is followed once more. */
+static inline void close_over(struct hlo_reach *r, const struct steps *s, uint32_t values,
+                              bool is_up)
+{
+    bool is_turned = false;
+    uint32_t n = 0;
+
+    for (; n < r->count && r->count < SWEEP_LEAST; n++)
+        add_next(r, s, r->queue[n], is_up);
+    if (n == r->count)
+        return;
+    for (hlo_value k = 0; k < values; k++) {
+        hlo_value v = is_up ? k : values - 1 - k;
+        if (r->has[v])
+            is_turned |= add_next(r, s, v, is_up);
+    }
+    for (n = 0; is_turned && n < r->count; n++)
+        add_next(r, s, r->queue[n], is_up);
 }
 
 void hlo_reach_back(struct hlo_reach *r, const struct hlo_graph *g, hlo_reach_filter filter,
                     const void *context)
 {
-    close_over(r, g->pred_first, g->preds, filter, context);
+    const struct steps s = {g->pred_first, g->preds, filter, context};
+
+    close_over(r, &s, g->m->value_count, false);
 }
 
 void hlo_reach_ahead(struct hlo_reach *r, const struct hlo_graph *g, hlo_reach_filter filter,
                      const void *context)
 {
-    close_over(r, g->succ_first, g->succs, filter, context);
+    const struct steps s = {g->succ_first, g->succs, filter, context};
+
+    close_over(r, &s, g->m->value_count, true);
 }
 
 hlo_value hlo_graph_source(const struct hlo_graph *g, hlo_value v)

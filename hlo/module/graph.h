@@ -27,7 +27,8 @@ int hlo_graph_new(const struct hlo_module *m, struct hlo_graph *out,
                   struct err *e) MUST_CHECK; /* O(count) */
 void hlo_graph_release(struct hlo_graph *g);
 
-/* A set of values that grows along edges. `queue` holds the members in the order found. */
+/* A set of values that grows along edges. `queue` holds the members in the order found: breadth
+ * first while they are few thousand. */
 struct hlo_reach {
     bool *has;        /* [value_count] */
     hlo_value *queue; /* [value_count] */
