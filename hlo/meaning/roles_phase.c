@@ -83,13 +83,11 @@ static void find_forward_loops(struct phases *s)
 {
     const struct hlo_module *m = s->w->m;
 
-    for (hlo_comp c = m->computation_count; c-- > 0;) {
-        for (hlo_id id = m->computations[c].first;
-             id < m->computations[c].first + m->computations[c].count; id++) {
-            bool is_inside = s->is_forward_comp[c] || is_forward_loop(s->w, id);
-            for (uint32_t n = 0; is_inside && n < hlo_at(m, id)->called_count; n++)
-                s->is_forward_comp[hlo_called(m, id, n)] = true;
-        }
+    for (hlo_comp c = m->computation_count; c-- > 0;) { /* callers have larger numbers */
+        const struct hlo_computation *comp = &m->computations[c];
+        for (uint32_t n = 0; n < comp->caller_count && !s->is_forward_comp[c]; n++)
+            s->is_forward_comp[c] = s->is_forward_comp[hlo_at(m, comp->callers[n])->computation] ||
+                                    is_forward_loop(s->w, comp->callers[n]);
     }
 }
 

@@ -496,9 +496,7 @@ static bool is_of_this_step(const void *context, hlo_value v)
     return !w->is_new[v];
 }
 
-/* How many ancestors of each candidate the backward pass reads: those of the loss, and of its main
- * part alone fewer, and of a mean that is only shown fewer still. */
-static bool count_used(struct loss_search *s)
+static bool count_used_of_each(struct loss_search *s)
 {
     struct hlo_roles_work *w = s->w;
     const struct hlo_graph *g = &w->g;
@@ -534,6 +532,18 @@ static bool count_used(struct loss_search *s)
     hlo_reach_release(&to_update);
     hlo_reach_release(&ahead);
     return ok;
+}
+
+/* How many ancestors of each candidate the backward pass reads: those of the loss, and of its main
+ * part alone fewer, and of a mean that is only shown fewer still. It tells one from another: of a
+ * single one it is not asked. */
+static bool count_used(struct loss_search *s)
+{
+    uint32_t before = 0;
+
+    for (uint32_t n = 0; n < s->count; n++)
+        before += (s->list[n].worth & WORTH_BEFORE) != 0;
+    return before < 2 || count_used_of_each(s);
 }
 
 /* Of the candidates of this worth, from which derivatives reach about `most` parameters, the
