@@ -77,21 +77,26 @@ static int collect_edges(const struct hlo_module *m, struct hlo_graph *g, struct
     return code;
 }
 
-/* Edges by counting sort, once by their end and once by their beginning. */
-static bool sort_edges(const struct edges *list, uint32_t values, bool by_to, uint32_t **first,
-                       hlo_value **out)
+/* Edges by counting sort, by their end and by their beginning. */
+static bool sort_edges(const struct edges *list, uint32_t values, struct hlo_graph *g)
 {
-    *first = mem_try((size_t)values + 2, sizeof **first);
-    *out = mem_try(list->count, sizeof **out);
-    if (!*first || !*out)
+    g->pred_first = mem_try((size_t)values + 2, sizeof *g->pred_first);
+    g->succ_first = mem_try((size_t)values + 2, sizeof *g->succ_first);
+    g->preds = mem_try(list->count, sizeof *g->preds);
+    g->succs = mem_try(list->count, sizeof *g->succs);
+    if (!g->pred_first || !g->succ_first || !g->preds || !g->succs)
         return false;
-    for (size_t n = 0; n < list->count; n++)
-        (*first)[(by_to ? list->items[n].to : list->items[n].from) + 2]++;
-    for (uint32_t v = 0; v < values; v++)
-        (*first)[v + 1] += (*first)[v];
-    for (size_t n = 0; n < list->count; n++) {
-        const struct edge *f = &list->items[n];
-        (*out)[(*first)[(by_to ? f->to : f->from) + 1]++] = by_to ? f->from : f->to;
+    for (const struct edge *f = list->items, *end = f + list->count; f < end; f++) {
+        g->pred_first[f->to + 2]++;
+        g->succ_first[f->from + 2]++;
+    }
+    for (uint32_t v = 0; v < values; v++) {
+        g->pred_first[v + 1] += g->pred_first[v];
+        g->succ_first[v + 1] += g->succ_first[v];
+    }
+    for (const struct edge *f = list->items, *end = f + list->count; f < end; f++) {
+        g->preds[g->pred_first[f->to + 1]++] = f->from;
+        g->succs[g->succ_first[f->from + 1]++] = f->to;
     }
     return true;
 }
@@ -178,8 +183,7 @@ int hlo_graph_new(const struct hlo_module *m, struct hlo_graph *out, struct err 
         code = collect_edges(m, out, &list, e);
     if (!code && list.count > UINT32_MAX / 2)
         code = err_set(e, ERR_LIMIT, "more than %u uses of values", (unsigned)(UINT32_MAX / 2));
-    if (!code && (!sort_edges(&list, m->value_count, true, &out->pred_first, &out->preds) ||
-                  !sort_edges(&list, m->value_count, false, &out->succ_first, &out->succs)))
+    if (!code && !sort_edges(&list, m->value_count, out))
         code = err_no_memory(e, MEMORY_FOR);
     free(list.items);
     if (code)
