@@ -1,5 +1,6 @@
 /* Texts that a module keeps of the text it is read from: copied when they are met, while they are
  * near, so that nothing needs the input when it is finished. */
+#include "hlo/module/build.h"
 #include "hlo/module/build_internal.h"
 #include "hlo/module/read.h"
 #include "hlo/support/mem.h"

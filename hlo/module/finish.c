@@ -109,11 +109,12 @@ static int fill_callers(struct hlo_builder *b, const struct hlo_some *found, str
     return 0;
 }
 
-/* Of each instruction those that read it, each once, in order. */
+/* Of each instruction those that read it, each once, in order. Each gets as much room as it is
+ * named as an operand: what repeats leave of it stays empty. */
 struct users {
     struct hlo_builder *b;
     struct reader {
-        uint32_t last, at; /* the last one + 1; how many, then where the next goes */
+        uint32_t last, at; /* the last one + 1; where the next goes */
     } * readers;
     hlo_id *pool;
     struct beside beside;
@@ -125,27 +126,28 @@ static void *fill_users(void *context)
     struct hlo_instruction *instructions = u->b->instructions;
     uint32_t count = (uint32_t)u->b->instruction_count, at = 0;
 
-    for (int pass = 0; pass < 2; pass++) {
-        for (uint32_t n = 0; n < count; n++) {
-            const hlo_id *o = u->b->operands + instructions[n].operands;
-            for (const hlo_id *end = o + instructions[n].operand_count; o < end; o++) {
-                struct reader *r = &u->readers[*o];
-                uint32_t mark = pass ? count + n + 1 : n + 1; /* each pass has its own */
-                if (r->last == mark)
-                    continue;
-                r->last = mark;
-                if (pass)
-                    u->pool[r->at] = n;
-                r->at++;
-            }
-        }
-        for (uint32_t n = 0; !pass && n < count; n++) {
-            instructions[n].users = at;
-            instructions[n].user_count = u->readers[n].at;
-            u->readers[n].at = at;
-            at += instructions[n].user_count;
+    for (size_t k = 0; k < u->b->operand_count; k++) {
+        if (u->b->operands[k] < count) /* of an instruction that was dropped it may be anything */
+            u->readers[u->b->operands[k]].at++;
+    }
+    for (uint32_t n = 0; n < count; n++) {
+        uint32_t room = u->readers[n].at;
+        u->readers[n].at = at;
+        instructions[n].users = at;
+        at += room;
+    }
+    for (uint32_t n = 0; n < count; n++) {
+        const hlo_id *o = u->b->operands + instructions[n].operands;
+        for (const hlo_id *end = o + instructions[n].operand_count; o < end; o++) {
+            struct reader *r = &u->readers[*o];
+            if (r->last == n + 1)
+                continue;
+            r->last = n + 1;
+            u->pool[r->at++] = n;
         }
     }
+    for (uint32_t n = 0; n < count; n++)
+        instructions[n].user_count = u->readers[n].at - instructions[n].users;
     return NULL;
 }
 
