@@ -18,6 +18,8 @@
 
 enum live_state { LIVE_READY, LIVE_RUNNING, LIVE_PAUSED, LIVE_DONE, LIVE_FAILED, LIVE_STATE_COUNT };
 
+#define LIVE_BASELINE "baseline" /* found_by: everything whole but the pins, by nobody */
+
 /* A whole plan, shared. */
 struct live_plan {
     atomic_int references;

@@ -8,7 +8,7 @@ run "cd $home; clear" # what is written stays there
 
 run "$automap $model --seed 7; echo code \$?"
 see "ready"; type e; see "Export ━"; see "read again and equal"; type Escape; gone "Export ━"
-type : ; type -l "episode 60"; type Enter; see "paused"; see "ms best"
+type : ; type -l "episode 60"; type Enter; see "paused"; see "ms baseline"
 
 # Every form is written, read again, and kept under its name.
 type e; see "Preview"; see "json"

@@ -9,7 +9,7 @@ run "$automap $model --seed 7; echo code \$?"
 see "ready"; see "Space starts the search"
 see "Decision 1 of"; see "margin"; see "none yet"
 type ','; see "last wave  width"
-type ' '; see "ms best"; see "ep/s"; see "0.688 proven"
+type ' '; see "ms baseline"; see "ep/s"; see "0.688 proven"
 type ' '; see "paused"
 type '{'; see "decisions/s"
 
@@ -39,9 +39,9 @@ for _ in $(seq 500); do
     t resize-window -x $((RANDOM % 249 + 1)) -y $((RANDOM % 79 + 1))
 done
 t resize-window -x 120 -y 40
-see "1 Graph"; see "ms best"
+see "1 Graph"; see "ms baseline"
 type C-z; see "Stopped"; sane "C-z"
-run fg; see "ms best"
+run fg; see "ms baseline"
 type Q; sane "quit while it searches"
 
 # From the first screen: one key.

@@ -259,6 +259,41 @@ static void test_long_curves_have_a_band(void **state)
     app_free(app);
 }
 
+/* Where the plan of the headline is one that nobody found, it is called so: in every window, in the
+ * heads of the panels, in the pin's dialog, in why. A plan that the search found is the best. */
+static void test_the_baseline_is_called_so(void **state)
+{
+    (void)state;
+    static const int widths[] = {24, 34, 40, 52, 60, 70, 80, 100, 120, 160, 200};
+    struct app *app = explorer_open("t5-base6", NULL, 80, 24);
+    struct str out = {0};
+    struct err e;
+
+    assert_true(watch_is_baseline(app_watch(app)));
+    for (size_t n = 0; n < sizeof widths / sizeof *widths; n++) {
+        app_resize(app, widths[n], widths[n] / 3);
+        assert_non_null(strstr(explorer_text(app, &out), " ms baseline"));
+        assert_null(strstr(out.text, "ms best"));
+        assert_null(strstr(out.text, "best plan"));
+        assert_null(strstr(out.text, "in best"));
+    }
+    app_resize(app, 80, 24);
+    assert_non_null(strstr(screen(app, "2p", &out), "baseline has this"));
+    assert_non_null(strstr(screen(app, "\033w", &out), "of  baseline"));
+    screen(app, "\033", &out);
+    assert_int_equal(app_tell(app, "episode 30", &e), 0);
+    assert_false(watch_is_baseline(app_watch(app)));
+    for (size_t n = 5; n < sizeof widths / sizeof *widths; n++) {
+        app_resize(app, widths[n], widths[n] / 3);
+        assert_non_null(strstr(explorer_text(app, &out), " ms best"));
+        assert_null(strstr(out.text, "ms baseline"));
+    }
+    app_resize(app, 80, 24);
+    assert_non_null(strstr(screen(app, "2p", &out), "best plan has this"));
+    str_release(&out);
+    app_free(app);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -272,6 +307,7 @@ int main(void)
         cmocka_unit_test(test_what_a_pipeline_is_compared_with),
         cmocka_unit_test(test_prices_say_why_not),
         cmocka_unit_test(test_long_curves_have_a_band),
+        cmocka_unit_test(test_the_baseline_is_called_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -238,6 +238,7 @@ static void add_gap(struct row *r, const struct watch *w)
     char ms[UNITS_ROOM];
     double gap = watch_gap(w);
     char text[96];
+    int narrow = watch_is_baseline(w); /* that it is one comes first */
 
     if (!exact) {
         add_words(r, 0, 3, ROLE_DIM, "no optimum yet");
@@ -250,26 +251,26 @@ static void add_gap(struct row *r, const struct watch *w)
     bool paper = w->shot->options.game.reward == GAME_REWARD_PAPER;
     const char *what = exact->proven ? "optimum" : "best of exact";
     if (isnan(gap)) {
-        add_words(r, 0, 3, ROLE_DIM, what);
+        add_words(r, narrow, 3, ROLE_DIM, what);
     } else if (gap < 1e-9) {
-        add_words(r, 0, 3, ROLE_OK, "0.0 %");
-        add_words(r, 0, 1, ROLE_TEXT, "over");
-        add_words(r, 0, 1, ROLE_TEXT, what);
+        add_words(r, narrow, 3, ROLE_OK, "0.0 %");
+        add_words(r, narrow, 1, ROLE_TEXT, "over");
+        add_words(r, narrow, 1, ROLE_TEXT, what);
     } else {
         snprintf(text, sizeof text, "%s %%", units_change(ms, (paper ? -gap : gap) * 100, 1));
-        add_words(r, 0, 3, ROLE_WARN, text);
-        add_words(r, 0, 1, ROLE_TEXT, paper ? "of reward" : "over");
-        add_words(r, 0, 1, ROLE_TEXT, what);
+        add_words(r, narrow, 3, ROLE_WARN, text);
+        add_words(r, narrow, 1, ROLE_TEXT, paper ? "of reward" : "over");
+        add_words(r, narrow, 1, ROLE_TEXT, what);
     }
     snprintf(text, sizeof text, "of %s", watch_decides[w->shot->options.game.kind]);
-    add_words(r, fewer_found(w) ? 2 : 1, 1, ROLE_DIM, text);
+    add_words(r, 2, 1, ROLE_DIM, text);
     units_number(text, exact->score, 1);
     if (!paper)
         snprintf(text, sizeof text, "%s", units_plain_ms(ms, exact->cost.step_ms));
-    add_words(r, 0, 1, exact->proven ? ROLE_OK : ROLE_TEXT, text);
+    add_words(r, narrow, 1, exact->proven ? ROLE_OK : ROLE_TEXT, text);
     if (!exact->proven)
         return;
-    add_words(r, 2, 1, ROLE_DIM, "proven"); /* an optimum is: "best of exact" is none */
+    add_words(r, 3, 1, ROLE_DIM, "proven"); /* an optimum is: "best of exact" is none */
     add_words(r, 5, 1, ROLE_DIM, "by exact");
     snprintf(text, sizeof text, "%s %s", units_count(ms, (int64_t)exact->nodes),
              exact->nodes == 1 ? "case" : "cases");
@@ -316,9 +317,15 @@ static void add_best(struct row *r, const struct watch *w)
 
     if (w->best) {
         add_words(r, 0, 0, ROLE_TITLE | BOLD, units_ms(text, w->best->cost.step_ms));
-        add_words(r, 3, 1, ROLE_TEXT, "best");
+        add_words(r, !watch_is_baseline(w), 1, ROLE_TEXT,
+                  watch_is_baseline(w) ? "baseline" : "best");
     } else {
         add_words(r, 0, 0, ROLE_DIM, "no plan yet");
+    }
+    if (watch_is_baseline(w)) {
+        if (w->shot->episodes > w->shot->began)
+            add_words(r, 4, 1, ROLE_DIM, "is best so far");
+        return;
     }
     add_words(r, w->best ? 4 : 0, 3, ROLE_DIM, "baseline");
     add_words(r, w->best ? 4 : 0, 1, ROLE_TEXT, units_plain_ms(text, w->shot->baseline_ms));
@@ -389,10 +396,12 @@ void header_headline(const struct scene *s, const struct pane *p)
     add_fewer(&left, s->watch);
     add_elsewhere(&left, s->watch);
     int memory = 3 + memory_width(s->watch), level = 9;
-    while (level > 0 && width_of(&left, level) + memory + (level > 3 ? 7 : 0) +
+    while (level > 1 && width_of(&left, level) + memory + (level > 3 ? 7 : 0) +
                                 (level > 4 && p->width >= 100 ? 11 : 0) >
                             p->width)
         level--; /* the bar goes before what is wanted more */
+    while (level > 0 && width_of(&left, level) > p->width)
+        level--; /* and memory before the distance from the optimum */
     draw_row(&left, p, 0, 0, level);
     struct row shown = {.count = 0};
     for (int i = 0; i < left.count; i++) {
@@ -412,11 +421,13 @@ void header_line(const struct scene *s, const struct pane *p)
         double gap = watch_gap(w);
         add_words(&left, 0, 0, ROLE_TITLE | BOLD,
                   units_ms(text, w->best ? w->best->cost.step_ms : w->shot->baseline_ms));
+        bool found = w->best && !watch_is_baseline(w);
+        add_words(&left, found ? 2 : 0, 1, ROLE_TEXT, found ? "best" : "baseline");
         snprintf(text, sizeof text, "%s %%", units_change(count, gap * 100, 1));
         if (!isnan(gap))
             add_words(&left, 1, 1, gap > 0 ? ROLE_WARN : ROLE_OK, text);
         snprintf(text, sizeof text, "ep %s", units_count(count, (int64_t)w->shot->episodes));
-        add_words(&left, 2, 1, ROLE_DIM, text);
+        add_words(&left, 3, 1, ROLE_DIM, text);
     } else {
         add_words(&left, 0, 0, ROLE_TITLE | BOLD, s->model_name[0] ? s->model_name : "automap");
     }

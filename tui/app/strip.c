@@ -283,7 +283,9 @@ void strip_draw(const struct scene *scene, const struct pane *p)
              : w->is_slow             ? "now"
                                       : "last episode",
              w->position + 1, w->move_count);
-    if (w->best)
+    if (watch_is_baseline(w))
+        snprintf(best, sizeof best, "baseline");
+    else if (w->best)
         snprintf(best, sizeof best, "best, ep %s", units_count(count, (int64_t)w->best->episode));
     const char *names[3] = {now, best, watch_optimum(w) ? "exact" : ""};
     if (rows == 3)

@@ -13,6 +13,8 @@ const struct glossary_word glossary[] = {
     {"alone", "change of the step if only this is split, of everything whole"},
     {"in best", "change of the best plan's step with this one decision the other way, the rest as "
                 "far as it can stay"},
+    {"base", "split in the baseline: nothing but what is pinned"},
+    {"in base", "change of the baseline's step with this one decision the other way"},
     {"turned",
      "change of the best step there can be with this one decision the other way, the rest "
      "decided anew; dim where that is not proven, - where it can not be or takes long"},

@@ -136,11 +136,12 @@ static void draw_verdict(const struct panel *p, const struct pane *pane, int y)
     else if (isnan(gap))
         pane_text(pane, 0, y, ROLE_DIM, "no optimum of this search's space is known");
     else if (gap == 0) /* watch_gap says 0 for the optimum itself */
-        pane_text(pane, 0, y, ROLE_OK, "the search holds the proven best plan of its space");
+        pane_text(pane, 0, y, ROLE_OK,
+                  watch_is_baseline(w) ? "the baseline is the proven best plan of its space"
+                                       : "the search holds the proven best plan of its space");
     else
-        pane_format(pane, 0, y, ROLE_WARN,
-                    "the search is %s from the best plan of its space: %d %s",
-                    units_percent(text, gap), differ,
+        pane_format(pane, 0, y, ROLE_WARN, "the %s is %s from the best plan of its space: %d %s",
+                    watch_is_baseline(w) ? "baseline" : "search", units_percent(text, gap), differ,
                     differ == 1 ? "decision differs" : "decisions differ");
 }
 

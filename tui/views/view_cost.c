@@ -449,8 +449,7 @@ static void head_cost(const struct panel *p, struct head *h, char *note, size_t 
         size += (size_t)snprintf(path + size, sizeof path - size, "%s%s", n ? " › " : "",
                                  text_cut_middle(cut, sizeof cut, name, 20));
     }
-    snprintf(note, room, "%s%s%s · ms", w->best ? "best plan" : "all whole", size ? " · " : "",
-             path);
+    snprintf(note, room, "%s%s%s · ms", watch_plan_word(w), size ? " · " : "", path);
     if (utf8_text_columns(note) + 12 > p->width)
         snprintf(note, room, "%s", size ? path : "ms");
     h->note = note;

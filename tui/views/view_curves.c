@@ -420,7 +420,8 @@ static void message_reward(const struct panel *p, char *out, size_t room)
         snprintf(out, room, "best %.3f: over the memory limit, below all that fits",
                  w->best->score);
     else if (w && w->best && w->exact)
-        snprintf(out, room, "best %.3f, %s %.3f, in ln(baseline %s / step)", w->best->score,
+        snprintf(out, room, "%s %.3f, %s %.3f, in ln(baseline %s / step)",
+                 watch_is_baseline(w) ? "baseline" : "best", w->best->score,
                  w->exact->proven ? "optimum" : "exact", w->exact->score,
                  units_ms(ms, w->shot->baseline_ms));
 }

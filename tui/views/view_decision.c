@@ -262,13 +262,14 @@ static void draw_turned(const struct decision *v, const struct watch *w, const s
                         int y, int move)
 {
     struct flip f = flips_of(v->flips, w, move, 1, 0);
+    const char *in_best = watch_is_baseline(w) ? "in base" : "in best";
     char text[160], change[UNITS_ROOM];
     int size;
 
     if (!f.known)
         return;
     if (f.impossible) {
-        draw_fact(p, y, "in best", "it can not be the other way");
+        draw_fact(p, y, in_best, "it can not be the other way");
         return;
     }
     size = snprintf(text, sizeof text, "%s ms if %s there",
@@ -277,7 +278,7 @@ static void draw_turned(const struct decision *v, const struct watch *w, const s
     if (f.in_way && p->width >= 44)
         snprintf(text + size, sizeof text - (size_t)size, ", %u other%s whole then", f.in_way,
                  f.in_way == 1 ? "" : "s");
-    draw_fact(p, y, "in best", text);
+    draw_fact(p, y, in_best, text);
 }
 
 static void draw_cursor(const struct decision *v, const struct watch *w, const struct pane *p,
@@ -290,7 +291,7 @@ static void draw_cursor(const struct decision *v, const struct watch *w, const s
     snprintf(text, sizeof text, "%s", m->now < 0 ? "open" : m->now ? "1 split" : "0 whole");
     draw_fact(p, y++, m->pinned ? "pinned" : w->is_slow ? "now" : "last", text);
     if (w->best)
-        draw_fact(p, y++, "best", answer_bits(m->best, m->classes, a));
+        draw_fact(p, y++, watch_best_word(w), answer_bits(m->best, m->classes, a));
     if (watch_optimum(w))
         draw_fact(p, y++, w->exact->proven ? "optimum" : "exact",
                   answer_bits(m->exact, m->classes, a));

@@ -407,8 +407,7 @@ static void head_devices(const struct panel *p, struct head *h, char *note, size
     snprintf(limit, sizeof limit, "%.0f", w->problem->step_tables.device.memory_bytes / 1e9);
     if (p->width >= 60)
         snprintf(note, room, "%u in %u %s · %s · GB of %s", c->devices, c->servers,
-                 c->servers == 1 ? "server" : "servers", w->best ? "best plan" : "all whole",
-                 limit);
+                 c->servers == 1 ? "server" : "servers", watch_plan_word(w), limit);
     else
         snprintf(note, room, "GB of %s", limit);
     h->note = note;

@@ -239,11 +239,11 @@ static void write_group(const struct watch *w, uint32_t n, char *what, char *now
 
     snprintf(what, room, "%u %s of variables", m->dims, m->dims == 1 ? "dim" : "dims");
     if (m->best == 0 || m->best == m->classes)
-        snprintf(now, room, "%d best%s", m->best > 0,
+        snprintf(now, room, "%d %s%s", m->best > 0, watch_best_word(w),
                  watch_optimum(w) && m->exact != m->best ? m->exact ? ", 1 exact ^" : ", 0 exact ^"
                                                          : "");
     else
-        snprintf(now, room, "%u of %u best", m->best, m->classes);
+        snprintf(now, room, "%u of %u %s", m->best, m->classes, watch_best_word(w));
     if (!w->best)
         now[0] = 0;
 }
@@ -267,7 +267,7 @@ static void write_splits(const struct watch *w, hlo_value v, char *now, size_t r
 
     now[0] = 0;
     if (w->best)
-        snprintf(now, room, "%d best%s", best,
+        snprintf(now, room, "%d %s%s", best, watch_best_word(w),
                  best == exact ? ""
                  : exact       ? ", 1 exact ^"
                                : ", 0 exact ^");

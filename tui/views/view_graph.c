@@ -289,9 +289,9 @@ static void draw_graph(struct panel *p, const struct pane *pane)
 static void head_graph(const struct panel *p, struct head *h, char *note, size_t room)
 {
     const struct watch *w = p->scene->watch;
-    const char *plan = w && w->best ? "best plan" : "all whole";
 
-    snprintf(note, room, p->width >= 50 ? "by layer · %s, ms" : "%s, ms", plan);
+    snprintf(note, room, p->width >= 50 ? "by layer · %s, ms" : "%s, ms",
+             w ? watch_plan_word(w) : "all whole");
     h->note = note;
 }
 

@@ -358,17 +358,18 @@ static void draw_title(const struct pane *p, int end, const char *title, bool is
                           is_sorted ? "▾" : "", title);
 }
 
-static void draw_titles(const struct pane *p, const struct columns *c, enum sort sort)
+static void draw_titles(const struct watch *w, const struct pane *p, const struct columns *c,
+                        enum sort sort)
 {
     pane_text(p, 0, 0, ROLE_DIM, "now");
     if (c->best)
-        pane_text(p, c->best, 0, ROLE_DIM, "best");
+        pane_text(p, c->best, 0, ROLE_DIM, watch_best_word(w));
     if (c->exact)
         pane_text(p, c->exact, 0, ROLE_DIM, "exact");
     pane_text(p, c->name, 0, ROLE_DIM, "group");
     draw_title(p, c->dims, "dims", sort == SORT_DIMS);
     draw_title(p, c->alone, "alone", sort == SORT_SAVES);
-    draw_title(p, c->in_best, "in best", false);
+    draw_title(p, c->in_best, watch_is_baseline(w) ? "in base" : "in best", false);
     draw_title(p, c->turned, "turned", false);
     draw_title(p, c->settles, "settles", false);
     draw_title(p, c->reduces, "reduces", sort == SORT_REDUCES);
@@ -429,7 +430,7 @@ static void draw_groups(struct panel *p, const struct pane *pane)
     struct columns c = columns_for(pane->width, &widest, v->sort);
     v->waits = false;
     if (titles)
-        draw_titles(pane, &c, v->sort);
+        draw_titles(p->scene->watch, pane, &c, v->sort);
     for (int y = 0; y < pane->height - titles && v->list.top + y < v->row_count; y++) {
         draw_row(v, w, pane, y + titles, &v->rows[v->list.top + y], &c, until_s);
         if (v->list.top + y != v->list.cursor)
@@ -447,6 +448,7 @@ static void head_groups(const struct panel *p, struct head *h, char *note, size_
     struct groups_view *v = p->state;
     const struct watch *w = p->scene->watch;
     static const char *const sorts[SORTS] = {"by group size", "by alone", "by reduces", "by dims"};
+    const char *best = w ? watch_best_word(w) : "best";
     uint32_t dims = 0, classes = 0;
 
     for (int n = 0; w && n < w->move_count; n++) {
@@ -461,9 +463,9 @@ static void head_groups(const struct panel *p, struct head *h, char *note, size_
     else if (v->sort != SORT_ORDER)
         snprintf(note, room, "%s", sorts[v->sort]);
     else if (p->width >= 40)
-        snprintf(note, room, "now best · dims · in best");
+        snprintf(note, room, "now %s · dims · in %s", best, best);
     else
-        snprintf(note, room, "ms in best");
+        snprintf(note, room, "ms in %s", best);
     h->note = note;
 }
 

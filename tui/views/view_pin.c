@@ -112,17 +112,18 @@ static void draw_answers(const struct panel *p, const struct pane *pane, int y)
     const struct watch_move *m = &w->move[a->move];
     const struct game_move *g = &w->moves->items[a->move];
     static const char *const keys[] = {"1", "0", "-"};
-    char split[48];
+    char split[48], has[32];
 
     snprintf(split, sizeof split, "split over %u", w->problem->labels.parts[1u << g->axis]);
     const char *words[] = {split, "whole", "no pin"};
     for (int i = 0; i < ANSWERS; i++) {
         bool best = w->best && i != ANSWER_OPEN &&
                     (i == ANSWER_SPLIT ? m->best == m->classes : m->best == 0);
+        snprintf(has, sizeof has, "%s has this", watch_plan_word(w));
         const char *note =
             i != ANSWER_OPEN && a->with[i].impossible ? "not possible with the other pins"
             : i != ANSWER_OPEN && !a->with[i].known   ? "not priced: that takes too long"
-            : best                                    ? "best plan has this"
+            : best                                    ? has
                                                       : "";
         pane_text(pane, 2, y + i, ROLE_KEY, keys[i]);
         pane_text(pane, 5, y + i, ROLE_TEXT, words[i]);
@@ -320,13 +321,14 @@ static void draw_backtrack(struct panel *p, const struct pane *pane)
              units_count(dims, w->move[a->move].dims), units_count(ms, others));
     pane_text(pane, 2, y, ROLE_DIM, "set back");
     pane_text(pane, 14, y++, ROLE_TEXT, text);
-    snprintf(text, sizeof text, "all other decisions of the best plan, %u %s", w->shot->pin_count,
-             w->shot->pin_count == 1 ? "pinned group" : "pinned groups");
+    snprintf(text, sizeof text, "all other decisions of the %s, %u %s", watch_plan_word(w),
+             w->shot->pin_count, w->shot->pin_count == 1 ? "pinned group" : "pinned groups");
     pane_text(pane, 2, y, ROLE_DIM, "kept");
     pane_text(pane, 14, y++, ROLE_TEXT, text);
     draw_ends(p, pane, y + 1);
     if (w->best && y + 5 <= pane->height) {
-        snprintf(text, sizeof text, "the present best, %s, stays",
+        snprintf(text, sizeof text, "the %s, %s, stays",
+                 watch_is_baseline(w) ? "baseline" : "present best",
                  units_ms(ms, w->best->cost.step_ms));
         pane_text(pane, 2, y + 4, ROLE_DIM, text);
     }

@@ -379,10 +379,10 @@ void find_index_search(struct find_index *x, const struct watch *w)
         snprintf(name, sizeof name, "%s, episode %llu", plan->found_by,
                  (unsigned long long)plan->episode);
         find_add(x, FIND_PLAN, n,
-                 plan == w->best ? "best plan"
+                 plan == w->best ? watch_plan_word(w)
                  : plan->proven  ? "optimum"
                                  : NULL,
-                 plan->found_by, name, plan == w->best ? "best plan" : NULL, NULL);
+                 plan->found_by, name, plan == w->best ? watch_plan_word(w) : NULL, NULL);
     }
 }
 

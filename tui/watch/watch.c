@@ -581,6 +581,21 @@ const struct live_plan *watch_optimum(const struct watch *w)
     return w->exact && w->exact->fits ? w->exact : NULL;
 }
 
+bool watch_is_baseline(const struct watch *w)
+{
+    return w->best && !strcmp(w->best->found_by, LIVE_BASELINE);
+}
+
+const char *watch_plan_word(const struct watch *w)
+{
+    return watch_is_baseline(w) ? "baseline" : w->best ? "best plan" : "all whole";
+}
+
+const char *watch_best_word(const struct watch *w)
+{
+    return watch_is_baseline(w) ? "base" : "best";
+}
+
 double watch_gap(const struct watch *w)
 {
     if (!w->best || !w->best->fits || !watch_optimum(w))

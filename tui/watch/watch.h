@@ -119,6 +119,14 @@ void watch_say_free(const struct watch *w, hlo_value v, const char *name, char *
 label watch_on(const struct watch *w, dim_id d);
 label watch_open(const struct watch *w, dim_id d);
 
+/* The plan of the headline is one that nobody found: everything whole but the pins, until the
+ * search finds a better one. */
+bool watch_is_baseline(const struct watch *w);
+/* What the plan is called whose milliseconds the screen shows: "best plan", "baseline" or, where
+ * there is none, "all whole". */
+const char *watch_plan_word(const struct watch *w);
+const char *watch_best_word(const struct watch *w); /* above a column of it: "best", "base" */
+
 /* Distance of the best plan from the optimum, in step time or, under the paper's reward, in reward.
  * 0: it is optimal. NAN: not known, or one of the two exceeds the memory limit. */
 double watch_gap(const struct watch *w);

@@ -142,7 +142,7 @@ char *why_of_name(const struct watch *w, struct why_of of, char out[static WHY_O
         snprintf(episode, sizeof episode, ", episode %llu", (unsigned long long)plan->episode);
     switch (of.kind) {
     case WHY_OF_BEST:
-        snprintf(out, WHY_OF_ROOM, "best plan%s", episode);
+        snprintf(out, WHY_OF_ROOM, "%s%s", watch_plan_word(w), episode);
         break;
     case WHY_OF_EXACT:
         snprintf(out, WHY_OF_ROOM, "%s of %s", plan->proven ? "proven optimum" : "best of exact",
