@@ -66,6 +66,10 @@ static bool split_number(const char *part, size_t size, size_t *word, int32_t *n
 
 static void add_word(struct path *p, const char *text, size_t size)
 {
+    while (size > 1 && *text == '_') { /* "__layer_stack" */
+        text++;
+        size--;
+    }
     if (p->count == WORDS_MOST || !size)
         return;
     char *to = p->words[p->count++];
@@ -379,20 +383,27 @@ static bool extend_name(const struct naming *w, class_id k, int tell, uint32_t n
     return item->base != NULL;
 }
 
-static bool tell_apart(const struct naming *w, struct named *order, int tell)
+/* Classes of variables and inputs, those of one name beside each other. Returns how many. */
+static uint32_t sort_by_name(const struct naming *w, struct named *order, bool with_size)
 {
     uint32_t count = 0;
-    bool ok = true;
 
     for (class_id k = 0; k < w->c->count; k++) {
         const struct class_name *item = &w->out->items[k];
+        uint64_t size = with_size ? (uint64_t)item->size << 20 : 0;
         if (w->c->info[k].var_dims || w->c->info[k].input_dims)
-            order[count++] =
-                (struct named){mem_hash(item->base, strlen(item->base),
-                                        (uint64_t)item->layer ^ (uint64_t)item->size << 20),
-                               k};
+            order[count++] = (struct named){
+                mem_hash(item->base, strlen(item->base), (uint64_t)item->layer ^ size), k};
     }
     qsort(order, count, sizeof *order, by_hash);
+    return count;
+}
+
+static bool tell_apart(const struct naming *w, struct named *order, int tell)
+{
+    uint32_t count = sort_by_name(w, order, true);
+    bool ok = true;
+
     for (uint32_t n = 0, end; n < count; n = end) {
         for (end = n + 1; end < count && order[end].hash == order[n].hash;)
             end++;
@@ -404,46 +415,68 @@ static bool tell_apart(const struct naming *w, struct named *order, int tell)
     return ok;
 }
 
+/* A size that told a name from others is left out where these have more words by now. */
+static void drop_needless_sizes(const struct naming *w, struct named *order)
+{
+    uint32_t count = sort_by_name(w, order, false);
+
+    for (uint32_t n = 0, end; n < count; n = end) {
+        for (end = n + 1; end < count && order[end].hash == order[n].hash;)
+            end++;
+        if (end == n + 1)
+            w->out->items[order[n].class].size = 0;
+    }
+}
+
 static bool tell_all_apart(const struct naming *w, struct named *order)
 {
     bool ok = true;
 
     for (int tell = TELL_SIZE; tell < TELL_COUNT && ok; tell++)
         ok = tell_apart(w, order, tell);
+    drop_needless_sizes(w, order);
     return ok;
 }
 
-/* The first word of all variables' paths, if each has another behind it; NULL: they differ. */
-static const char *shared_root(const struct naming *w)
+static const char *end_word(const struct path *p, bool last)
 {
-    const char *root = NULL;
+    return p->words[last ? p->count - 1 : 0];
+}
+
+/* The first, or last, word of all variables' paths, if each has another beside it; NULL: they
+ * differ. */
+static const char *shared_end(const struct naming *w, bool last)
+{
+    const char *word = NULL;
     uint32_t count = 0;
 
     for (uint32_t p = 0; p < w->roles->param_count; p++) {
         const struct path *path = &w->paths[p];
         if (w->roles->params[p].role != HLO_ROLE_VARIABLE)
             continue;
-        if (path->count < 2 || (root && strcmp(path->words[0], root) != 0))
+        if (path->count < 2 || (word && strcmp(end_word(path, last), word) != 0))
             return NULL;
-        root = path->words[0];
+        word = end_word(path, last);
         count++;
     }
-    return count > 1 ? root : NULL;
+    return count > 1 ? word : NULL;
 }
 
-/* What all names begin with, such as the model's own, tells none from another. */
-static void drop_shared_roots(struct naming *w)
+/* What all names begin with, such as the model's own, or end with, such as the `value` of a box
+ * around each, tells none from another. */
+static void drop_shared_ends(struct naming *w, bool last)
 {
-    char root[WORD_ROOM];
+    char word[WORD_ROOM];
 
-    for (const char *shared = shared_root(w); shared; shared = shared_root(w)) {
-        memcpy(root, shared, sizeof root);
+    for (const char *shared = shared_end(w, last); shared; shared = shared_end(w, last)) {
+        memcpy(word, shared, sizeof word);
         for (uint32_t p = 0; p < w->roles->param_count; p++) {
             struct path *path = &w->paths[p];
-            if (path->count < 2 || strcmp(path->words[0], root) != 0)
+            if (path->count < 2 || strcmp(end_word(path, last), word) != 0)
                 continue;
             path->count--;
-            memmove(path->words[0], path->words[1], (size_t)path->count * WORD_ROOM);
+            if (!last)
+                memmove(path->words[0], path->words[1], (size_t)path->count * WORD_ROOM);
         }
     }
 }
@@ -459,7 +492,8 @@ static bool prepare_naming(struct naming *w)
         const struct hlo_param_role *r = &w->roles->params[p];
         read_path(&w->paths[p], r->module ? r->module : r->name);
     }
-    drop_shared_roots(w);
+    drop_shared_ends(w, false);
+    drop_shared_ends(w, true);
     for (class_id k = 0; k < w->c->count; k++) {
         if (w->c->info[k].var_dims > most) {
             most = w->c->info[k].var_dims;

@@ -7,7 +7,7 @@
  * `width 768` for the class with most dims, `size 128` for others; without variables `batch 32` or
  * the input's name and size; without inputs an instruction and its dim. A parameter that the file
  * only numbers takes the path of the module that reads it. What the paths of all variables begin
- * with, such as the model's own name, is left out. Names of classes with variables or
+ * or end with, such as the model's own name, is left out. Names of classes with variables or
  * inputs are unique: where needed the size, the dim, the whole path or at last a number is added.
  *
  * Text from the file was cleaned when it was read; `_` becomes a blank. Immutable: any thread may
