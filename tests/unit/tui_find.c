@@ -9,6 +9,7 @@
 #include "tui/screen/words.h"
 #include "tui/views/actions.h"
 #include "tui/watch/find.h"
+#include "tui/watch/series_names.h"
 #include "tui/watch/short_names.h"
 #include "tui/watch/watch.h"
 #include "zoo.h"
@@ -138,8 +139,8 @@ static void ask_every_width(const struct watch *w, const struct find_index *cons
 }
 
 /* Labels that were told apart find a group that is labelled so. */
-static void ask_labels(const struct watch *w, const struct find_index *const *all, size_t *asked,
-                       size_t *missed)
+static void ask_labels(const struct watch *w, const struct find_index *const *all, int columns,
+                       shorten_name *by, size_t *asked, size_t *missed)
 {
     enum { SERIES = 128 };
     const char *name[SERIES] = {NULL};
@@ -150,7 +151,7 @@ static void ask_labels(const struct watch *w, const struct find_index *const *al
 
     for (int n = 0; n < w->move_count && count < SERIES; n = watch_series_end(w, n))
         name[count++] = watch_series_name(w, n, watch_series_end(w, n));
-    short_names(name, count, 9, shorten, written);
+    short_names(name, count, columns, by, written);
     for (int n = 0; n < count; n++) {
         assert_int_equal(find_run(all, 2, written[n], FIND_ANY, &r, &e), 0);
         bool same = r.count && is_form(r.hits[0].entry, written[n]);
@@ -242,7 +243,8 @@ static void test_every_name_finds_itself(void **state)
         ask_every_form(&module, all, &asked, &missed);
         ask_every_form(&now, all, &asked, &missed);
         ask_every_width(app_watch(app), all, &asked, &missed);
-        ask_labels(app_watch(app), all, &asked, &missed);
+        ask_labels(app_watch(app), all, 9, shorten, &asked, &missed);
+        ask_labels(app_watch(app), all, SERIES_INITIALS, series_initials, &asked, &missed);
         ask_every_row(app, all, &asked, &missed);
         tables += ask_embeddings(app_watch(app), all);
         find_index_release(&module);

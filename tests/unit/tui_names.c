@@ -2,6 +2,7 @@
  * no variable by the number of its parameter, where the file says who reads it; layers that are
  * alike stand together. Counted, and held to what was reached. */
 #include "explorer.h"
+#include "tui/watch/series_names.h"
 #include "tui/watch/short_names.h"
 #include "tui/watch/tree.h"
 #include "tui/watch/watch.h"
@@ -230,7 +231,7 @@ static void shorten(char out[static SHORT_NAME_ROOM], const char *name, int colu
 }
 
 /* Series of decisions as the strip writes them: at a width, those that read as another does. */
-static void count_alike(const struct watch *w, int columns, struct counts *c)
+static void count_alike(const struct watch *w, int columns, shorten_name *by, struct counts *c)
 {
     enum { SERIES = 128 };
     const char *stem[SERIES] = {NULL};
@@ -242,11 +243,11 @@ static void count_alike(const struct watch *w, int columns, struct counts *c)
         stem[count++] = watch_series_name(w, n, end);
         n = end - 1;
     }
-    short_names(stem, count, columns, shorten, written);
+    short_names(stem, count, columns, by, written);
     for (int n = 0; n < count; n++) {
         bool alike = false;
         for (int k = 0; k < count; k++)
-            alike |= strcmp(stem[n], stem[k]) && !strcmp(written[n], written[k]);
+            alike |= n != k && !strcmp(written[n], written[k]);
         if (alike)
             printf("    at %d: %s, shown as %s\n", columns, stem[n], written[n]);
         c->alike += alike;
@@ -272,8 +273,9 @@ static void test_names(void **state)
             count_variables(app_watch(app), &c);
             count_lists(app_watch(app), &c);
             count_modules(app_watch(app), &c);
-            count_alike(app_watch(app), 9, &c);
-            count_alike(app_watch(app), 13, &c);
+            count_alike(app_watch(app), SERIES_INITIALS, series_initials, &c);
+            count_alike(app_watch(app), 9, shorten, &c);
+            count_alike(app_watch(app), 13, shorten, &c);
             count_rows(app, 120, 40, &c);
             count_rows(app, 200, 60, &c);
             count_cut(app, 120, 40, &c);

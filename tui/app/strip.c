@@ -6,6 +6,7 @@
 #include "engine/text/units.h"
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
+#include "tui/watch/series_names.h"
 #include "tui/watch/short_names.h"
 #include "tui/watch/watch.h"
 
@@ -17,7 +18,8 @@ enum { CELL = 2, LEVELS = 8, SERIES_MOST = 256, LEFT = 16, LEGEND = 28 };
 /* How much labels and gaps are shortened; label 0: no labels. */
 static const struct {
     int label, gap;
-} levels[LEVELS] = {{40, 3}, {16, 3}, {13, 2}, {9, 2}, {9, 1}, {6, 1}, {0, 2}, {0, 0}};
+} levels[LEVELS] = {{40, 3}, {16, 3}, {13, 2}, {9, 2}, {9, 1}, {SERIES_INITIALS, 1},
+                    {0, 2},  {0, 0}};
 
 struct strip {
     const struct watch *w;
@@ -28,23 +30,6 @@ struct strip {
     int first;                                /* the first decision in sight */
     char label[SERIES_MOST][SHORT_NAME_ROOM]; /* of the level, series by series */
 };
-
-/* "d cross": for the narrowest labels. */
-static void initials(char out[static SHORT_NAME_ROOM], const char *name, int columns)
-{
-    size_t first = strcspn(name, " ");
-    const char *second = name + first + (name[first] == ' ');
-    size_t size = strcspn(second, " ");
-    (void)columns;
-
-    size_t letters = strcspn(name, "0123456789");
-    if (!*second && first > 4 && letters > 0 && letters < first) /* "conv1_2" */
-        snprintf(out, SHORT_NAME_ROOM, "%.1s%.*s", name, (int)(first - letters), name + letters);
-    else if (*second && !(*second >= '0' && *second <= '9'))
-        snprintf(out, SHORT_NAME_ROOM, "%.1s %.*s", name, (int)(size > 4 ? 3 : size), second);
-    else
-        snprintf(out, SHORT_NAME_ROOM, "%.*s", (int)(first > 6 ? 3 : first), name);
-}
 
 static void shorten(char out[static SHORT_NAME_ROOM], const char *name, int columns)
 {
@@ -67,8 +52,8 @@ static bool take_level(struct strip *s, int level)
             return false;
         name[count++] = watch_series_name(w, n, end);
     }
-    short_names(name, count, levels[level].label, levels[level].label == 6 ? initials : shorten,
-                s->label);
+    short_names(name, count, levels[level].label,
+                levels[level].label == SERIES_INITIALS ? series_initials : shorten, s->label);
     return true;
 }
 

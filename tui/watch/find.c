@@ -13,6 +13,7 @@
 #include "tui/screen/words.h"
 #include "tui/watch/class_look.h"
 #include "tui/watch/plan_load.h"
+#include "tui/watch/series_names.h"
 #include "tui/watch/short_names.h"
 #include "tui/watch/tree.h"
 #include "tui/watch/watch.h"
@@ -293,7 +294,7 @@ static void write_members(const struct watch *w, const class_id *k, uint32_t cou
 }
 
 /* Labels below the decisions are as wide. */
-enum { LABEL_NARROWEST = 8, LABEL_WIDEST = 17 };
+enum { LABEL_NARROWEST = 8, LABEL_WIDEST = 17, LABEL_KINDS = LABEL_WIDEST - LABEL_NARROWEST + 1 };
 
 /* As narrow as rows and titles write it. */
 static uint16_t add_short_forms(struct find_index *x, const char *name)
@@ -312,13 +313,12 @@ static void shorten(char out[static SHORT_NAME_ROOM], const char *name, int colu
     watch_short_name(out, SHORT_NAME_ROOM, name, columns);
 }
 
-/* Labels below the decisions, which are told apart: [LABEL_WIDEST - LABEL_NARROWEST][moves]. */
+/* Labels below the decisions, which are told apart: [LABEL_KINDS][moves], the initials last. */
 static char (*labels_of(const struct watch *w))[SHORT_NAME_ROOM]
 {
     size_t count = (size_t)w->move_count;
     const char **name = mem_alloc(count * sizeof *name + 1);
-    char(*told)[SHORT_NAME_ROOM] =
-        mem_alloc(count * (LABEL_WIDEST - LABEL_NARROWEST) * sizeof *told + 1);
+    char(*told)[SHORT_NAME_ROOM] = mem_alloc(count * LABEL_KINDS * sizeof *told + 1);
 
     for (int n = 0; n < w->move_count;) {
         int end = watch_series_end(w, n);
@@ -329,6 +329,8 @@ static char (*labels_of(const struct watch *w))[SHORT_NAME_ROOM]
     for (int columns = LABEL_NARROWEST; columns < LABEL_WIDEST; columns++)
         short_names(name, w->move_count, columns, shorten,
                     told + count * (size_t)(columns - LABEL_NARROWEST));
+    short_names(name, w->move_count, SERIES_INITIALS, series_initials,
+                told + count * (LABEL_KINDS - 1));
     free(name);
     return told;
 }
@@ -347,7 +349,7 @@ static void add_groups(struct find_index *x, const struct watch *w)
         forms = (uint16_t)(forms + add_short_forms(x, w->move[n].name));
         if (strcmp(w->move[n].stem, w->move[n].name) != 0)
             forms = (uint16_t)(forms + add_short_forms(x, w->move[n].stem));
-        for (int k = 0; k < LABEL_WIDEST - LABEL_NARROWEST; k++)
+        for (int k = 0; k < LABEL_KINDS; k++)
             forms = (uint16_t)(forms + add_form(x, told[k * w->move_count + n]));
         end(x, FIND_GROUP, (uint32_t)n, forms, keep_words(x, members));
     }

@@ -20,6 +20,7 @@
 #include "tui/watch/find.h"
 #include "tui/watch/pipeline_job.h"
 #include "tui/watch/relaxed_job.h"
+#include "tui/watch/series_names.h"
 #include "tui/watch/short_names.h"
 #include "tui/watch/tree.h"
 
@@ -103,12 +104,13 @@ static bool is_filler(const struct word *words, uint32_t n)
 static bool shorten_once(struct word *words, uint32_t count)
 {
     uint32_t plain[WORDS_MOST], plains = 0, telling = 0;
+    bool is_only = count == 1; /* a word alone is cut in its middle, as far as it must be */
 
     for (uint32_t n = 0; n < count; n++) {
         struct word *w = &words[n];
         if (w->is_left_out)
             continue;
-        if (w->kind == WORD_PLAIN && w->size > WORD_MOST && !w->is_cut) {
+        if (w->kind == WORD_PLAIN && w->size > WORD_MOST && !w->is_cut && !is_only) {
             w->size = WORD_CUT;
             return w->is_cut = true;
         }
@@ -177,20 +179,6 @@ char *watch_move_name(const struct watch *w, int move, char *out, size_t room, i
         snprintf(out, room, "%s", texts[0]);
     }
     return out;
-}
-
-int watch_series_end(const struct watch *w, int first)
-{
-    int end = first + 1;
-
-    while (end < w->move_count && !strcmp(w->move[end].stem, w->move[first].stem))
-        end++;
-    return end;
-}
-
-const char *watch_series_name(const struct watch *w, int first, int end)
-{
-    return end - first > 1 ? w->move[first].stem : w->move[first].name;
 }
 
 const char *watch_with_names(const struct watch *w, const char *text, int columns, char *out,
@@ -280,6 +268,7 @@ static void read_moves(struct watch *w)
         to->saves_ms = price_alone(w, m, scratch, whole_ms);
         to->now = -1;
     }
+    series_tell_apart(w);
     if (w->cursor >= w->move_count)
         w->cursor = 0;
     free(scratch);
