@@ -11,6 +11,8 @@
 #include "tui/screen/list.h"
 #include "tui/screen/match.h"
 #include "tui/screen/paint.h"
+#include "tui/screen/path.h"
+#include "tui/screen/utf8.h"
 #include "tui/views/schedule_draw.h"
 
 #include <cjson/cJSON.h>
@@ -454,6 +456,47 @@ static void test_layer_words(void **state)
     assert_string_equal(schedule_batches_text(2000, out), "micro-batches 0–1,999");
 }
 
+/* Paths that do not fit show where they differ from those beside them. */
+static void test_paths_apart(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *others[3];
+        int columns;
+        const char *cut;
+    } cases[] = {
+        {"a/q/kernel", {"b/q/kernel"}, 20, "a/q/kernel"},
+        {"model/block_0/key/kernel", {NULL}, 13, "../key/kernel"},
+        {"model/block_0/key/kernel", {"model/block_1/key/kernel"}, 20, "../block_0/../kernel"},
+        {"model/block_0/key/kernel", {"model/block_1/key/kernel"}, 23, "../block_0/key/kernel"},
+        {"model/block_0/key/kernel",
+         {"model/block_1/key/kernel", "model/block_0/query/kernel"},
+         17,
+         "../block_0/key/.."},
+        {"forward/model/decoder block 0/attention",
+         {"backward/model/decoder block 0/attention", "forward/model/decoder block 1/attention"},
+         26,
+         "forward/../decod..ock 0/.."},
+        {"forward/model/decoder block 0/attention",
+         {"backward/model/decoder block 0/attention", "forward/model/decoder block 1/attention"},
+         12,
+         "forward/.."},
+    };
+    char out[64];
+
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        int count = 0;
+        while (count < 3 && cases[n].others[count])
+            count++;
+        path_cut_apart(out, sizeof out, cases[n].path, cases[n].others, count, cases[n].columns);
+        assert_string_equal(out, cases[n].cut);
+    }
+    for (int columns = 3; columns < 60; columns++) {
+        path_cut_apart(out, sizeof out, cases[5].path, cases[5].others, 2, columns);
+        assert_true(utf8_text_columns(out) <= columns);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -468,6 +511,7 @@ int main(void)
         cmocka_unit_test(test_recent),
         cmocka_unit_test(test_sessions),
         cmocka_unit_test(test_problem_words),
+        cmocka_unit_test(test_paths_apart),
         cmocka_unit_test(test_match),
         cmocka_unit_test(test_index_of_examples),
     };

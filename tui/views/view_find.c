@@ -16,6 +16,7 @@
 #include "tui/screen/list.h"
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
+#include "tui/views/find_draw.h"
 #include "tui/views/host.h"
 #include "tui/views/panel.h"
 #include "tui/views/views.h"
@@ -338,85 +339,6 @@ static void write_about(const struct panel *p, const struct find_entry *e, char 
     }
 }
 
-static const char *enter_does(enum find_kind kind)
-{
-    switch (kind) {
-    case FIND_PLAN:
-    case FIND_CLASS:
-    case FIND_VIEW:
-        return "open";
-    case FIND_COMMAND:
-    case FIND_OPTION:
-        return "do it";
-    case FIND_TOUR:
-        return "play";
-    default:
-        return "go there";
-    }
-}
-
-struct columns {
-    int name, what, now, enter; /* where they begin; 0: left out */
-};
-
-/* Wide enough for the names in sight, as long as the rest has its least: what is said of them and,
- * on a wide screen, where they stand now. */
-static struct columns columns_for(const struct panel *p, int width)
-{
-    const struct find *v = p->state;
-    struct columns c = {.name = 14};
-    int name = 24, said = 12, told = 6;
-    char what[256], now[256];
-
-    for (int y = 0; y < v->list.rows; y++) {
-        const struct find_entry *e = entry_at(v, v->list.top + y);
-        if (!e)
-            continue;
-        int columns = utf8_text_columns(e->name);
-        name = columns > name ? columns : name;
-        write_about(p, e, what, now, sizeof what);
-        columns = utf8_text_columns(what);
-        said = columns > said ? columns : said;
-        columns = utf8_text_columns(now);
-        told = columns > told ? columns : told;
-    }
-    said = said < 28 ? said + 2 : 30;
-    told = told < 20 ? told : 20;
-    if (width >= 100)
-        c.enter = width - 8;
-    int end = c.enter ? c.enter - 2 : width, least = width >= 60 ? said : 0;
-    least += width >= 100 ? told + 2 : 0;
-    name = name > end - c.name - least ? end - c.name - least : name;
-    if (least) {
-        c.what = c.name + name + 2;
-        c.now = end - told;
-        c.now = c.now < c.what + said ? 0 : c.now;
-    }
-    return c;
-}
-
-static void draw_entry(const struct panel *p, const struct pane *pane, int y,
-                       const struct find_entry *e, const struct columns *c)
-{
-    char what[256], now[256], name[256];
-    int end = c->enter ? c->enter - 2 : pane->width;
-
-    write_about(p, e, what, now, sizeof what);
-    pane_text(pane, 0, y, ROLE_DIM, find_kind_names[e->kind]);
-    int columns = (c->what ? c->what - 2 : end) - c->name;
-    unsigned role = e->kind == FIND_STATE ? ROLE_DIM : ROLE_TEXT;
-    if (strchr(e->name, '/')) /* paths are told apart by their ends */
-        pane_text(pane, c->name, y, role, text_cut_left(name, sizeof name, e->name, columns));
-    else
-        pane_cut(pane, c->name, y, columns, role, e->name);
-    if (c->what)
-        pane_cut(pane, c->what, y, (c->now ? c->now - 2 : end) - c->what, ROLE_DIM, what);
-    if (c->now)
-        pane_cut(pane, c->now, y, end - c->now, ROLE_DIM, now);
-    if (c->enter)
-        pane_text(pane, c->enter, y, ROLE_KEY, enter_does((enum find_kind)e->kind));
-}
-
 /* "all 31  groups 1  modules 2": the chosen one in reverse. */
 static void draw_kinds(const struct find *v, const struct pane *p, int y)
 {
@@ -437,6 +359,24 @@ static void draw_kinds(const struct find *v, const struct pane *p, int y)
     }
 }
 
+static void draw_rows(const struct panel *p, const struct pane *pane, int top)
+{
+    const struct find *v = p->state;
+    struct find_row *rows = mem_alloc(((size_t)v->list.rows + 1) * sizeof *rows);
+    struct pane part = pane_part(pane, 0, top, pane->width, v->list.rows);
+    int count = 0;
+
+    for (; count < v->list.rows && v->list.top + count < v->list.count; count++) {
+        struct find_row *r = &rows[count];
+        r->entry = entry_at(v, v->list.top + count);
+        write_about(p, r->entry, r->what, r->now, sizeof r->what);
+    }
+    find_draw_rows(rows, count, &part);
+    if (v->list.cursor - v->list.top < count)
+        pane_select(&part, (int)(v->list.cursor - v->list.top), ROLE_SELECT);
+    free(rows);
+}
+
 static void draw_find(struct panel *p, const struct pane *pane)
 {
     struct find *v = p->state;
@@ -451,16 +391,11 @@ static void draw_find(struct panel *p, const struct pane *pane)
     draw_kinds(v, pane, 2);
     int top = pane->height >= 16 ? 4 : 3, signs = pane->height >= 20;
     list_fit(&v->list, (int64_t)v->found.count, pane->height - top - 2 * signs);
-    struct columns c = columns_for(p, pane->width);
     if (!v->found.count)
         pane_text(pane, 0, top, ROLE_DIM, "no name holds all of these words");
     if (p->scene->now_ms > 0 && find_price(p))
         host_touch(p->scene); /* the next one in the next frame */
-    for (int y = 0; y < v->list.rows && v->list.top + y < v->list.count; y++) {
-        draw_entry(p, pane, top + y, entry_at(v, v->list.top + y), &c);
-        if (v->list.top + y == v->list.cursor)
-            pane_select(pane, top + y, ROLE_SELECT);
-    }
+    draw_rows(p, pane, top);
     if (signs)
         pane_cut(pane, 0, pane->height - 1, pane->width, ROLE_DIM,
                  "@groups  #variables  %instructions  :commands  =options  ~letters in order");
@@ -612,7 +547,7 @@ static void message_find(const struct panel *p, char *out, size_t room)
                  now->proven ? ", proven over " : "",
                  now->proven ? game_decides[p->scene->watch->shot->options.game.kind] : "");
     else
-        snprintf(out, room, "Enter: %s, %s %s", enter_does((enum find_kind)e->kind),
+        snprintf(out, room, "Enter: %s, %s %s", find_enter_does((enum find_kind)e->kind),
                  find_kind_names[e->kind], e->name);
 }
 
