@@ -15,6 +15,7 @@ const struct glossary_word glossary[] = {
                 "far as it can stay"},
     {"base", "split in the baseline: nothing but what is pinned"},
     {"in base", "change of the baseline's step with this one decision the other way"},
+    {"pinned", "decided by you: the search keeps it so"},
     {"turned",
      "change of the best step there can be with this one decision the other way, the rest "
      "decided anew; dim where that is not proven, - where it can not be or takes long"},

@@ -305,6 +305,7 @@ void ledger_draw(struct panel *p, const struct pane *pane)
     pane_head(pane, 0, &(struct head){0, "What if", note, true});
     struct columns c = columns_for(pane->width);
     int below = pane->height >= 16 ? 12 : 0, shown = pane->height - 3 - below;
+    v->tells = below > 0;
     struct pane body = pane_part(pane, 0, 1, pane->width, pane->height - 1);
     draw_titles(&body, &c);
     list_fit(&v->list, l->count, shown > 0 ? shown : 1);

@@ -12,6 +12,7 @@ struct ledger_view {
     struct list list;
     uint32_t marked, now; /* numbers of rows; marked: LEDGER_UNMARKED; now: when last read */
     bool read;
+    bool tells; /* what a row is against another stands below the rows */
 };
 enum { LEDGER_UNMARKED = UINT32_MAX };
 

@@ -172,16 +172,17 @@ static int shapes_column(const struct graph *g, const struct columns *c, int hei
     return column > least ? column : least;
 }
 
-static void draw_ms(const struct graph *g, const struct pane *p, int y, double ms,
-                    const struct columns *c, bool bar)
+/* Returns where they begin. */
+static int draw_ms(const struct graph *g, const struct pane *p, int y, double ms,
+                   const struct columns *c, bool bar)
 {
     double share = g->rows.tree->most_ms > 0 ? ms / g->rows.tree->most_ms : 0,
            part = ms / g->rows.tree->total_ms;
     unsigned heat = part < 1. / 3 ? ROLE_HEAT_0 : part < 2. / 3 ? ROLE_HEAT_1 : ROLE_HEAT_2;
 
-    pane_right_ms(p, c->ms, y, ROLE_TEXT, ms);
     if (bar && c->bar)
         pane_bar(p, c->ms + 1, y, c->bar, share, heat);
+    return pane_right_ms(p, c->ms, y, ROLE_TEXT, ms);
 }
 
 static void draw_node(const struct graph *g, const struct watch *w, const struct pane *p, int y,
@@ -220,8 +221,7 @@ static void draw_instruction(const struct graph *g, const struct watch *w, const
                   : marks[watch_status(w, row->instruction) + 2]);
     draw_light(p, y, wave_light_of(&w->wave, &w->problem->classes, row->instruction));
     if (ms >= pane_ms_least(p)) {
-        draw_ms(g, p, y, ms, c, false);
-        ms_end -= 8;
+        ms_end = draw_ms(g, p, y, ms, c, false) - 2;
     }
     bool shaped = has_shape(m, row->instruction);
     hlo_value v = m->leaf_base[row->instruction];
@@ -551,10 +551,10 @@ static void message_graph(const struct panel *p, char *out, size_t room)
         const struct watch *w = p->scene->watch;
         const char *shown = w ? watch_parameter_name(w, row->instruction) : NULL;
         bool renamed = shown && strcmp(shown, r->name) != 0;
-        snprintf(out, room, "%s  %s, %s: %s%s%s%s", shown ? shown : r->name,
-                 hlo_role_names[r->role], hlo_confidence_names[r->confidence], r->evidence,
-                 r->confidence == HLO_DOUBTFUL ? "; r sets it" : "",
-                 renamed ? "; in the file " : "", renamed ? r->name : "");
+        snprintf(out, room, "%s%s%s: %s, %s%s; %s", shown ? shown : r->name,
+                 renamed ? ", in the file " : "", renamed ? r->name : "", hlo_role_names[r->role],
+                 hlo_confidence_names[r->confidence],
+                 r->confidence == HLO_DOUBTFUL ? ", r sets it" : "", r->evidence);
         return;
     }
     const struct hlo_meta *meta = hlo_meta(g->problem->m, row->instruction);

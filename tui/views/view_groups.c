@@ -635,9 +635,9 @@ static void message_groups(const struct panel *p, char *out, size_t room)
         snprintf(out, room, "%s: %u classes of %u dims of variables each, decided alike", m->name,
                  m->classes, info->var_dims);
     else
-        snprintf(out, room, "%s: %u dims of variables, %s of values, size %s", m->name,
-                 info->var_dims, units_count(values, info->dim_count),
-                 units_count(size, info->least));
+        snprintf(out, room, "%s: %u %s of variables, %s of values, size %s", m->name,
+                 info->var_dims, info->var_dims == 1 ? "dim" : "dims",
+                 units_count(values, info->dim_count), units_count(size, info->least));
 }
 
 static const struct list *list_here(const struct panel *p)

@@ -135,13 +135,15 @@ static bool page_ledger(const struct panel *p, struct str *out)
 static void message_ledger(const struct panel *p, char *out, size_t room)
 {
     const struct ledger_row *r = ledger_here(p);
-    char proof[LEDGER_PROOF_ROOM];
+    char proof[LEDGER_PROOF_ROOM], edit[LEDGER_EDIT_ROOM];
 
     if (!r)
         return;
-    ledger_sentence(ledger_against(p), r, out, room);
+    if (!((const struct ledger_view *)p->state)->tells)
+        ledger_sentence(ledger_against(p), r, out, room);
     if (!out[0])
-        snprintf(out, room, "row %u: %s", r->number, ledger_proof(r, false, proof));
+        snprintf(out, room, "row %u: %s; %s", r->number,
+                 ledger_edit(p->scene->watch, r, edit, sizeof edit), ledger_proof(r, false, proof));
 }
 
 /* What is remembered across an edit: the mark, and the row of the cursor. */

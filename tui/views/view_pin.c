@@ -89,14 +89,14 @@ static void write_what(const struct watch *w, int move, char *out, size_t room)
              m->classes > 1 ? ", alike in every layer" : "");
 }
 
-static int draw_top(const struct panel *p, const struct pane *pane, const char *key)
+static int draw_top(const struct panel *p, const struct pane *pane)
 {
     const struct asking *a = p->state;
     const struct watch *w = p->scene->watch;
-    struct head h = {0, p->ops->title, key, true};
+    const char *note = w->move[a->move].pinned ? "pinned by you" : "not pinned";
     char text[160];
 
-    pane_head(pane, 0, &h);
+    pane_head(pane, 0, &(struct head){0, p->ops->title, note, true});
     int y = pane->height >= 16 ? 2 : 1;
     int x = pane_text(pane, 0, y, ROLE_TITLE | BOLD, w->move[a->move].name);
     write_what(w, a->move, text, sizeof text);
@@ -202,7 +202,7 @@ static void draw_pin(struct panel *p, const struct pane *pane)
 {
     if (!asked(p))
         return;
-    int y = draw_top(p, pane, "p");
+    int y = draw_top(p, pane);
     draw_answers(p, pane, y);
     draw_prices(p, pane, y + ANSWERS + (pane->height >= 13));
 }
@@ -305,7 +305,7 @@ static void draw_backtrack(struct panel *p, const struct pane *pane)
 
     if (!asked(p))
         return;
-    int y = draw_top(p, pane, "b");
+    int y = draw_top(p, pane);
     if (asked(p)->pinned) {
         pane_text(pane, 0, y, ROLE_WARN,
                   "pinned by you: set back, it would be decided so again; p unpins it first");

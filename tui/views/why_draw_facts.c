@@ -103,16 +103,18 @@ static void write_class(const struct panel *p, char *out, size_t room)
     const struct why *v = p->state;
     const struct why_answer *a = &v->answer;
     const struct watch *w = p->scene->watch;
-    char name[NAME_ROOM], dims[UNITS_ROOM];
+    char name[NAME_ROOM], dims[UNITS_ROOM], inputs[32] = "";
 
     out[0] = 0;
     if (a->class == CLASS_NONE)
         return;
     const struct class_info *i = &w->problem->classes.info[a->class];
     int move = watch_move_split(w, v->seen.on, a->class);
-    int size = snprintf(out, room, "in class " B "%s" B ": %s dims, %u of variables, %u of inputs",
+    if (i->input_dims)
+        snprintf(inputs, sizeof inputs, ", %u of inputs", i->input_dims);
+    int size = snprintf(out, room, "in class " B "%s" B ": %s dims, %u of variables%s",
                         class_name(&w->names, a->class, name), units_count(dims, i->dim_count),
-                        i->var_dims, i->input_dims);
+                        i->var_dims, inputs);
     if (move != MOVE_NONE)
         snprintf(out + size, room - (size_t)size, "; decision %d of %d", move + 1, w->move_count);
 }

@@ -9,6 +9,7 @@
 #include "tui/watch/answer.h"
 #include "tui/watch/watch.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { GAP = 2, LEAST = 8 }; /* columns between cells; a cell is cut to no fewer */
@@ -141,6 +142,19 @@ static int draw_all(const struct answer *a, const struct answer_row *here, const
     return y;
 }
 
+/* What stands over the last row ends with a whole word. */
+static void draw_rest(const struct pane *p, int y, int lines)
+{
+    char text[32];
+    struct cell *row = p->grid->cells + (size_t)(p->y + y) * (size_t)p->grid->width + p->x;
+
+    snprintf(text, sizeof text, "  %d more", lines);
+    int x = p->width - (int)strlen(text);
+    while (x > 0 && row[x - 1].ch != ' ')
+        pane_put(p, --x, y, ROLE_TEXT, ' ');
+    pane_right(p, p->width, y, ROLE_DIM, text);
+}
+
 static void draw_scrolled(struct why *v, const struct pane *pane, int gap)
 {
     const struct answer_row *here = why_page_row(v);
@@ -159,8 +173,7 @@ static void draw_scrolled(struct why *v, const struct pane *pane, int gap)
     seen = -2;
     draw_all(&v->page, here, pane, -v->scroll, gap, &seen);
     if (lines - v->scroll > pane->height)
-        pane_right_format(pane, pane->width, pane->height - 1, ROLE_DIM, " %d more",
-                          lines - v->scroll - pane->height);
+        draw_rest(pane, pane->height - 1, lines - v->scroll - pane->height);
 }
 
 void why_draw_page(struct panel *p, const struct pane *pane)

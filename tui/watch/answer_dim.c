@@ -26,15 +26,26 @@
 
 /* ---- the other way ---- */
 
+/* All are of one group, which the answer has named. */
+static bool is_of_one(const struct other_ways *o)
+{
+    for (int n = 1; n < o->count; n++) {
+        if (strcmp(o->rows[n].name, o->rows[0].name) != 0)
+            return false;
+    }
+    return true;
+}
+
 static void add_way(struct answer *a, const struct watch *w, const struct other_ways *o,
                     const struct other_way *row)
 {
+    bool named = !is_of_one(o);
     char choice[NAME_ROOM + 64], step[UNITS_ROOM] = "..", change[UNITS_ROOM] = "",
                                  memory[UNITS_ROOM] = "", reduces[UNITS_ROOM] = "", note[64] = "";
     bool priced = row->known && !row->impossible;
 
-    snprintf(choice, sizeof choice, "%s %s, rest %s", row->name, o->split ? "split" : "whole",
-             row->anew ? "anew" : "as it is");
+    snprintf(choice, sizeof choice, "%s%s%s, rest %s", named ? row->name : "", named ? " " : "",
+             o->split ? "split" : "whole", row->anew ? "anew" : "as it is");
     if (priced) {
         units_plain_ms(step, row->step_ms);
         units_change(change, row->step_ms - o->step_ms, units_ms_decimals(o->step_ms));

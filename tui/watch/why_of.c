@@ -167,3 +167,22 @@ char *why_of_name(const struct watch *w, struct why_of of, char out[static WHY_O
     }
     return out;
 }
+
+char *why_of_brief(const struct watch *w, struct why_of of, char out[static WHY_OF_ROOM])
+{
+    static const char *const words[] = {
+        [WHY_OF_RELAXED] = "relaxed", [WHY_OF_PIPELINE] = "pipeline", [WHY_OF_WHOLE] = "all whole"};
+
+    if (of.kind == WHY_OF_BEST)
+        snprintf(out, WHY_OF_ROOM, "%s", watch_is_baseline(w) ? "baseline" : "best");
+    else if (of.kind == WHY_OF_EXACT)
+        snprintf(out, WHY_OF_ROOM, "%s", of.plan->proven ? "optimum" : "exact");
+    else if (of.kind == WHY_OF_PLAN)
+        snprintf(out, WHY_OF_ROOM, "%s", of.plan->found_by);
+    else if (of.kind == WHY_OF_EPISODE)
+        snprintf(out, WHY_OF_ROOM, "episode %llu",
+                 (unsigned long long)(w->shot->episodes + (w->position != MOVE_NONE)));
+    else
+        snprintf(out, WHY_OF_ROOM, "%s", words[of.kind]);
+    return out;
+}

@@ -53,5 +53,7 @@ double why_of_ms(const struct watch *w, struct why_of of);
  * "episode 62, not a plan". Returns out.
  */
 char *why_of_name(const struct watch *w, struct why_of of, char out[static WHY_OF_ROOM]);
+/* The same in a word or two: "best", "optimum", "episode 62". */
+char *why_of_brief(const struct watch *w, struct why_of of, char out[static WHY_OF_ROOM]);
 
 #endif
