@@ -294,6 +294,24 @@ static void test_the_baseline_is_called_so(void **state)
     app_free(app);
 }
 
+/* Memory of plans that take no GB is in MB: 0.0 against 0.1 GB says nothing. */
+static void test_small_memory_is_in_megabytes(void **state)
+{
+    (void)state;
+    struct app *app = explorer_open("t5-tiny", NULL, 120, 40);
+    struct str out = {0};
+
+    assert_non_null(strstr(screen(app, "Vp", &out), "memory MB"));
+    assert_non_null(strstr(screen(app, "*j*c", &out), "memory, MB"));
+    assert_null(strstr(out.text, "memory, GB"));
+    app_free(app);
+    app = explorer_open("t5-base6", NULL, 120, 40);
+    assert_non_null(strstr(screen(app, "Vp", &out), "memory GB"));
+    assert_non_null(strstr(screen(app, "*j*c", &out), "memory, GB"));
+    str_release(&out);
+    app_free(app);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -308,6 +326,7 @@ int main(void)
         cmocka_unit_test(test_prices_say_why_not),
         cmocka_unit_test(test_long_curves_have_a_band),
         cmocka_unit_test(test_the_baseline_is_called_so),
+        cmocka_unit_test(test_small_memory_is_in_megabytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,6 +24,7 @@ struct counts {
     size_t models, groups, numbered, twice, variables, raw, long_lists;
     size_t shown, shortened, cut; /* names in the panel, at three sizes */
     size_t bare, apart;           /* modules that are a number; variables beside their module */
+    size_t plural;                /* "layers 5", of one */
     size_t labels, alike;         /* below the decisions; that read as another does */
     size_t rows, cut_rows;        /* instructions in the tree; not whole beside free columns */
 };
@@ -115,6 +116,8 @@ static void count_modules(const struct watch *w, struct counts *c)
     for (int n = 0; n < t->count; n++) {
         const char *name = t->nodes[n].name;
         c->bare += *name && strspn(name, "0123456789") == strlen(name);
+        c->plural += !t->nodes[n].series && t->nodes[n].number >= 0 &&
+                     (!strncmp(name, "layers ", 7) || !strncmp(name, "blocks ", 7));
         int up = t->nodes[n].parent, top = up == TREE_NONE ? TREE_NONE : t->nodes[up].parent;
         if (top == TREE_NONE || t->nodes[top].parent != TREE_NONE)
             continue; /* two below a phase: is there one of this name below the phase itself? */
@@ -298,6 +301,7 @@ static void test_names(void **state)
     printf("%zu labels of decisions, %zu like another's\n", c.labels, c.alike);
     assert_int_equal(c.alike, 0);
     assert_int_equal(c.bare, 0);
+    assert_int_equal(c.plural, 0);
     assert_int_equal(c.apart, 0);
     assert_int_equal(c.cut_rows, 0);
     assert_true(c.rows >= c.models);

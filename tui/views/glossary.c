@@ -141,6 +141,7 @@ const struct glossary_word glossary[] = {
     {"SPMD", "one program for all devices, each with its part of the values"},
     {"full propagation", "what follows from a decision is settled at once"},
     {"memory, GB", "of one device, where in the step it is largest"},
+    {"memory, MB", "of one device, where in the step it is largest"},
     {"idle", "the part of the step in which a device waits"},
     {"room", "what a device could take on without being the slowest"},
     {"fused", "computed in one pass without writing what lies between"},

@@ -46,6 +46,7 @@ void plans_found_by(const struct plan_row *r, char *out, size_t room)
 /* Ends of the columns; 0: left out. */
 struct columns {
     int step, over, compute, network, reduces, memory, proof;
+    bool small; /* no plan takes a GB: memory is in MB */
 };
 
 static struct columns columns_for(int width)
@@ -76,7 +77,8 @@ static void draw_titles(const struct pane *p, const struct columns *c)
     }
     if (c->reduces)
         pane_right(p, c->reduces, 0, ROLE_DIM, p->width >= 110 ? "all-reduces" : "reduces");
-    pane_right(p, c->memory, 0, ROLE_DIM, p->width >= 110 ? "memory GB" : "GB");
+    pane_right_format(p, c->memory, 0, ROLE_DIM, "%s%s", p->width >= 110 ? "memory " : "",
+                      c->small ? "MB" : "GB");
     pane_text(p, c->proof, 0, ROLE_DIM, "proof");
 }
 
@@ -106,7 +108,8 @@ static void draw_plan(const struct panel *p, const struct pane *pane, int y, int
     }
     if (c->reduces)
         pane_right(pane, c->reduces, y, ROLE_TEXT, units_count(text, f->reduces));
-    pane_right_number(pane, c->memory, y, over ? ROLE_ERR : ROLE_TEXT, f->memory / 1e9, 1);
+    pane_right_number(pane, c->memory, y, over ? ROLE_ERR : ROLE_TEXT,
+                      f->memory / (c->small ? 1e6 : 1e9), c->small ? 0 : 1);
     if (over)
         pane_format(pane, c->proof, y, ROLE_ERR, "over %.4g", plans_memory_limit(p) / 1e9);
     else if (r->relaxed && r->bound_ms > 0)
@@ -286,6 +289,9 @@ void plans_draw_list(struct panel *p, const struct pane *pane)
                              pane->width >= 60 ? "by step time · * marks two to compare" : "",
                              true});
     struct pane body = pane_part(pane, 0, 1, pane->width, pane->height - 1);
+    c.small = true;
+    for (int n = 0; n < v->count; n++)
+        c.small &= v->rows[n].figures.memory < 1e9;
     draw_titles(&body, &c);
     list_fit(&v->list, v->count, shown > 0 ? shown : 1);
     for (int y = 0; y < shown && v->list.top + y < v->count; y++) {
@@ -372,7 +378,10 @@ int plans_parts(const struct plans *v, int decimals, struct plans_part out[stati
         (struct plans_part){"reshards", v->rows[v->a].reshards, v->rows[v->b].reshards, 0};
     out[count++] =
         (struct plans_part){"collective MB", a->reduced_bytes / 1e6, b->reduced_bytes / 1e6, 0};
-    out[count++] = (struct plans_part){"memory, GB", a->memory / 1e9, b->memory / 1e9, 1};
+    bool small = a->memory < 1e9 && b->memory < 1e9; /* "0.0" and "0.1" say nothing */
+    double unit = small ? 1e6 : 1e9;
+    out[count++] = (struct plans_part){small ? "memory, MB" : "memory, GB", a->memory / unit,
+                                       b->memory / unit, small ? 0 : 1};
     return count;
 }
 

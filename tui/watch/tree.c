@@ -31,21 +31,26 @@ struct building {
     int *by_meta;    /* [meta_count * HLO_PHASE_COUNT] node + 1 of a scope and phase; 0: not yet */
 };
 
+/* "layers", "blocks": of one of them the s is left out. */
+static size_t without_plural(const char *word, size_t size)
+{
+    return size - (size >= 6 && (!memcmp(word + size - 6, "layers", 6) ||
+                                 !memcmp(word + size - 6, "blocks", 6)));
+}
+
 /* "0" of "layers" -> "layer 0": a bare number is called by what it is a number of. */
 static int read_number(const char *part, const char *parent, char out[static TREE_NAME_ROOM])
 {
     size_t word = strlen(parent);
-    bool plural = word > 5 && parent[word - 1] == 's' &&
-                  (!strcmp(parent + word - 6, "layers") || !strcmp(parent + word - 6, "blocks"));
     int number = (int)strtol(part, NULL, 10);
 
-    word = word > 24 ? 24 : word - plural;
+    word = word > 24 ? 24 : without_plural(parent, word);
     snprintf(out, TREE_NAME_ROOM, "%.*s %d", (int)word, parent, number);
     return number;
 }
 
-/* "layer_000" -> "layer 0", 0; "fc_norm" -> "fc norm", -1; "conv1_2" as it is. `parent`: the module
- * it is in; NULL: none that a number could be of. */
+/* "layer_000", "layers_0" -> "layer 0", 0; "fc_norm" -> "fc norm", -1; "conv1_2" as it is.
+ * `parent`: the module it is in; NULL: none that a number could be of. */
 static int read_part(const char *part, size_t size, const char *parent,
                      char out[static TREE_NAME_ROOM])
 {
@@ -69,7 +74,7 @@ static int read_part(const char *part, size_t size, const char *parent,
         apart = apart && !isdigit((unsigned char)part[i]);
     if (digits && digits < 7 && apart) {
         number = (int)strtol(part + word, NULL, 10);
-        snprintf(out, TREE_NAME_ROOM, "%.*s %d", (int)(word - 1), part, number);
+        snprintf(out, TREE_NAME_ROOM, "%.*s %d", (int)without_plural(part, word - 1), part, number);
     } else {
         snprintf(out, TREE_NAME_ROOM, "%.*s", (int)size, part);
     }
