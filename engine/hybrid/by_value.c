@@ -2,6 +2,7 @@
 
 #include "engine/hybrid/hybrid.h"
 #include "engine/hybrid/hybrid_instance.h"
+#include "engine/hybrid/interleave.h"
 #include "engine/hybrid/stage_costs.h"
 #include "engine/hybrid/stage_table.h"
 #include "engine/pipeline/formula.h"
@@ -46,8 +47,15 @@ struct maker {
 void by_value_release(struct by_value *v)
 {
     free(v->rows);
+    free(v->corners);
     v->rows = NULL;
-    v->row_count = 0;
+    v->corners = NULL;
+    v->row_count = v->kept_count = v->corner_count = 0;
+}
+
+static uint32_t groups_of(const struct hybrid *h)
+{
+    return h->stages / h->chunks;
 }
 
 /* ---- what there is to choose from ---- */
@@ -103,10 +111,10 @@ static bool is_better(const struct maker *k, double limit, const struct by_value
     return m * a->point.both_ms + a->point.reduce_ms < m * b->point.both_ms + b->point.reduce_ms;
 }
 
-static int choose(struct maker *k, uint32_t n, uint32_t in_flight)
+static int choose(struct maker *k, uint32_t n, uint32_t in_flight, double limit)
 {
     struct stage *x = &k->stage[n];
-    double limit = k->h->stage[n].limit_bytes, bound;
+    double bound;
     struct by_value all = {.point = x->points[0],
                            .in_flight = in_flight,
                            .memory_bytes = hybrid_point_bytes(&x->points[0], in_flight)};
@@ -124,6 +132,7 @@ static int choose(struct maker *k, uint32_t n, uint32_t in_flight)
     some.point.both_ms += x->choice.ms;
     some.point.stash_bytes = fmax(0, x->points[0].stash_bytes - x->all_needed + x->choice.bytes);
     some.point.fixed_bytes += x->choice.beside;
+    some.beside_bytes = x->choice.beside;
     some.memory_bytes = hybrid_point_bytes(&some.point, in_flight);
     some.added_ms = x->choice.ms;
     bool is_some = is_better(k, limit, &some, &all);
@@ -138,10 +147,105 @@ static int choose(struct maker *k, uint32_t n, uint32_t in_flight)
     return 0;
 }
 
+/* Bytes of a device of group s: its stages run one at a time, so of what they computed again only
+ * the largest part lies beside the rest; what is in flight counts with the largest stash. */
+static double group_bytes(const struct maker *k, uint32_t s, uint32_t in_flight)
+{
+    double fixed = 0, beside = 0, stash = 0;
+
+    for (uint32_t c = s; c < k->h->stages; c += groups_of(k->h)) {
+        const struct by_value *v = &k->stage[c].now;
+        fixed += v->point.fixed_bytes - v->beside_bytes;
+        beside = fmax(beside, v->beside_bytes);
+        stash = fmax(stash, v->point.stash_bytes);
+    }
+    return fixed + beside + in_flight * stash;
+}
+
+/* The stages of a group, each alone, within what the others' fixed bytes leave of the limit less
+ * `less`; *bytes: what they take together. */
+static int choose_stages(struct maker *k, uint32_t s, uint32_t in_flight, double less,
+                         double *bytes)
+{
+    const struct hybrid *h = k->h;
+    double limit = h->stage[s].limit_bytes - less;
+
+    for (uint32_t c = s; c < h->stages; c += groups_of(h))
+        limit -= k->stage[c].points[0].fixed_bytes;
+    for (uint32_t c = s; c < h->stages; c += groups_of(h)) {
+        double bound = k->stage[c].now.bound_ms;
+        keep_choice_release(&k->stage[c].choice);
+        int rc = choose(k, c, in_flight, limit + k->stage[c].points[0].fixed_bytes);
+        if (rc)
+            return rc;
+        if (less > 0) /* within less than there is it is no bound */
+            k->stage[c].now.bound_ms = bound;
+    }
+    *bytes = group_bytes(k, s, in_flight);
+    return 0;
+}
+
+/* The stages of a group together within its limit: what they computed again, and what a stage that
+ * runs again holds, is not in what each is chosen within. So that is taken less until they fit
+ * together, and then as little less as a few halvings tell. */
+static int choose_group(struct maker *k, uint32_t s, uint32_t in_flight)
+{
+    enum { DOUBLINGS = 40, HALVINGS = 6 };
+    const struct hybrid *h = k->h;
+    double limit = h->stage[s].limit_bytes, less = 0, most = 0, bytes;
+
+    if (h->chunks == 1)
+        return choose(k, s, in_flight, limit);
+    int rc = choose_stages(k, s, in_flight, 0, &bytes);
+    for (int n = 0; n < DOUBLINGS && !rc && bytes > limit && most < limit; n++) {
+        less = most;
+        most = fmax(2 * most, most + (bytes - limit) * (1 + 1e-9));
+        rc = choose_stages(k, s, in_flight, most, &bytes);
+    }
+    bool fits = !rc && most > 0 && bytes <= limit;
+    for (int n = 0; n < HALVINGS && !rc && fits; n++) {
+        double half = (less + most) / 2;
+        rc = choose_stages(k, s, in_flight, half, &bytes);
+        *(bytes <= limit ? &most : &less) = half;
+    }
+    if (!rc && fits)
+        rc = choose_stages(k, s, in_flight, most, &bytes);
+    for (uint32_t c = s; c < h->stages; c += groups_of(h))
+        k->stage[c].now.memory_bytes = bytes;
+    return rc;
+}
+
 static void forget(struct maker *k)
 {
     for (uint32_t n = 0; n < k->h->stages; n++)
         keep_choice_release(&k->stage[n].choice);
+}
+
+static double play_interleaved(const struct maker *k)
+{
+    const struct hybrid *h = k->h;
+    struct pipe_node chunk[HYBRID_STAGES_MOST], transfer[HYBRID_STAGES_MOST];
+    struct interleave x = {groups_of(h), h->chunks, h->micro_batches, chunk, transfer, NULL};
+
+    for (uint32_t n = 0; n < h->stages; n++) {
+        chunk[n] = hybrid_stage_node(&k->stage[n].now.point);
+        if (n + 1 < h->stages)
+            transfer[n] = h->cut[n].node;
+    }
+    return interleave_makespan(&x);
+}
+
+static double play_plain(const struct maker *k, const struct pipe_options *o)
+{
+    const struct hybrid *h = k->h;
+    struct pipe_node node[PIPE_NODES_MOST];
+
+    for (uint32_t n = 0; n < h->stages; n++) {
+        node[2 * n] = hybrid_stage_node(&k->stage[n].now.point);
+        if (n + 1 < h->stages)
+            node[2 * n + 1] = h->cut[n].node;
+    }
+    return pipe_nodes_makespan(node, 2 * h->stages - 1, o, o->schedule);
 }
 
 /* The step under a schedule; INFINITY: some stage does not fit. */
@@ -149,21 +253,19 @@ static int play(struct maker *k, enum pipe_schedule_kind kind, double *ms)
 {
     const struct hybrid *h = k->h;
     struct pipe_options o = hybrid_pipe_options(&h->options, h->micro_batches);
-    struct pipe_node node[PIPE_NODES_MOST];
     bool fit = true;
 
     o.schedule = kind;
     forget(k);
-    for (uint32_t n = 0; n < h->stages; n++) {
-        int rc = choose(k, n, pipe_in_flight(&o, h->stages - n));
+    for (uint32_t n = 0; n < groups_of(h); n++) {
+        uint32_t in_flight =
+            h->chunks > 1 ? h->stage[n].in_flight : pipe_in_flight(&o, h->stages - n);
+        int rc = choose_group(k, n, in_flight);
         if (rc)
             return rc;
         fit &= k->stage[n].now.memory_bytes <= h->stage[n].limit_bytes;
-        node[2 * n] = hybrid_stage_node(&k->stage[n].now.point);
-        if (n + 1 < h->stages)
-            node[2 * n + 1] = h->cut[n].node;
     }
-    *ms = fit ? pipe_nodes_makespan(node, 2 * h->stages - 1, &o, kind) : INFINITY;
+    *ms = !fit ? INFINITY : h->chunks > 1 ? play_interleaved(k) : play_plain(k, &o);
     return 0;
 }
 
@@ -209,47 +311,95 @@ static int compare_noted(const void *a, const void *b)
     return kind ? kind : (p->value > q->value) - (p->value < q->value);
 }
 
+/* Of which something is computed again before others, then most bytes. */
 static int compare_rows(const void *a, const void *b)
 {
     const struct by_value_row *p = a, *q = b;
 
+    if (!p->again != !q->again)
+        return p->again ? -1 : 1;
     if (p->bytes != q->bytes)
         return p->bytes > q->bytes ? -1 : 1;
+    if (p->kept_bytes != q->kept_bytes)
+        return p->kept_bytes > q->kept_bytes ? -1 : 1;
     return p->id < q->id ? -1 : p->id > q->id;
 }
 
-static struct noted note(const struct maker *k, uint32_t value, const struct keep_value *v)
+/* Of an input, which no operation makes, its parameter. */
+static hlo_id maker_of(const struct maker *k, uint32_t value)
 {
     const struct unrolled *u = &k->h->order.steps;
+    const struct unroll_value *v = &u->values[value];
+
+    return v->op != UNROLL_NONE ? u->ops[v->op].id : k->h->problem->m->value_instruction[v->value];
+}
+
+static struct noted note(const struct maker *k, uint32_t value, const struct keep_value *v,
+                         bool is_again)
+{
     const struct hlo_module *m = k->h->problem->m;
-    hlo_id id = u->ops[u->values[value].op].id;
-    struct noted out = {.row = {.count = 1, .bytes = v->bytes, .ms = v->ms, .id = id},
+    hlo_id id = maker_of(k, value);
+    struct noted out = {.row = {.count = 1, .again = is_again, .id = id},
                         .opcode = hlo_at(m, id)->opcode,
                         .line = hlo_meta(m, id)->source_line,
                         .value = value};
 
+    *(is_again ? &out.row.bytes : &out.row.kept_bytes) = v->bytes;
+    out.row.ms = is_again ? v->ms : 0;
     write_scope(m, id, out.row.scope, sizeof out.row.scope);
     return out;
+}
+
+static void add_to_row(struct by_value_row *row, const struct by_value_row *one)
+{
+    if (one->again && !row->again)
+        row->id = one->id;
+    row->count += one->count;
+    row->again += one->again;
+    row->bytes += one->bytes;
+    row->kept_bytes += one->kept_bytes;
+    row->ms += one->ms;
 }
 
 /* Those alike as one row, each. */
 static int add_rows(struct by_value *to, struct noted *noted, uint32_t count, struct err *e)
 {
+    uint32_t rows = 0;
+
     to->rows = mem_try((size_t)count + 1, sizeof *to->rows);
     if (!to->rows)
         return err_no_memory(e, MEMORY_FOR);
-    qsort(noted, count, sizeof *noted, compare_noted);
+    if (count)
+        qsort(noted, count, sizeof *noted, compare_noted);
     for (uint32_t n = 0; n < count; n++) {
-        if (!n || compare_kinds(&noted[n - 1], &noted[n])) {
-            to->rows[to->row_count++] = noted[n].row;
-            continue;
-        }
-        struct by_value_row *row = &to->rows[to->row_count - 1];
-        row->count++;
-        row->bytes += noted[n].row.bytes;
-        row->ms += noted[n].row.ms;
+        if (!n || compare_kinds(&noted[n - 1], &noted[n]))
+            to->rows[rows++] = noted[n].row;
+        else
+            add_to_row(&to->rows[rows - 1], &noted[n].row);
     }
-    qsort(to->rows, to->row_count, sizeof *to->rows, compare_rows);
+    if (rows)
+        qsort(to->rows, rows, sizeof *to->rows, compare_rows);
+    for (uint32_t n = 0; n < rows; n++)
+        *(to->rows[n].again ? &to->row_count : &to->kept_count) += 1;
+    return 0;
+}
+
+/* The front of a stage, as its device has it; of a group with what its other stages take. */
+static int add_corners(const struct maker *k, uint32_t n, struct by_value *to)
+{
+    const struct stage *x = &k->stage[n];
+    double rest = x->points[0].fixed_bytes +
+                  to->in_flight * fmax(0, x->points[0].stash_bytes - x->all_needed);
+
+    for (uint32_t c = n % groups_of(k->h); c < k->h->stages; c += groups_of(k->h))
+        rest += c == n ? 0 : k->stage[c].points[0].fixed_bytes;
+    to->corners = mem_try((size_t)x->front.count + 1, sizeof *to->corners);
+    if (!to->corners)
+        return err_no_memory(k->e, MEMORY_FOR);
+    for (uint32_t c = 0; c < x->front.count; c++)
+        to->corners[to->corner_count++] = (struct by_value_corner){
+            rest + x->front.points[c].beside + to->in_flight * x->front.points[c].bytes,
+            x->front.points[c].ms};
     return 0;
 }
 
@@ -263,18 +413,20 @@ static int take(struct maker *k, uint32_t n)
 
     by_value_release(to);
     *to = x->now;
-    if (!x->choice.state)
-        return 0;
+    int rc = add_corners(k, n, to);
+    if (rc || to->point.recompute) /* as a whole: nothing by value */
+        return rc;
     noted = mem_try((size_t)x->problem.count + 1, sizeof *noted);
     if (!noted)
         return err_no_memory(k->e, MEMORY_FOR);
     for (uint32_t v = 0; v < values; v++) {
         uint32_t node = x->of[v];
-        if (node && x->problem.values[node - 1].is_needed &&
-            x->choice.state[node - 1] == KEEP_AGAIN)
-            noted[count++] = note(k, v, &x->problem.values[node - 1]);
+        if (!node || !x->problem.values[node - 1].is_needed)
+            continue;
+        bool is_again = x->choice.state && x->choice.state[node - 1] == KEEP_AGAIN;
+        noted[count++] = note(k, v, &x->problem.values[node - 1], is_again);
     }
-    int rc = count ? add_rows(to, noted, count, k->e) : 0;
+    rc = add_rows(to, noted, count, k->e);
     free(noted);
     return rc;
 }
@@ -285,7 +437,7 @@ static int take(struct maker *k, uint32_t n)
 static int play_all(struct maker *k)
 {
     struct hybrid *h = k->h;
-    bool is_given = h->options.is_schedule_given;
+    bool is_given = h->options.is_schedule_given || h->chunks > 1;
 
     h->by_value_ms = INFINITY;
     h->by_value_schedule = h->schedule;
@@ -344,8 +496,6 @@ int hybrid_by_value(struct hybrid *h, struct err *e)
         h->stage[n].by_value = (struct by_value){
             .point = s->point, .in_flight = s->in_flight, .memory_bytes = s->memory_bytes};
     }
-    if (h->chunks > 1)
-        return 0;
     int rc = hybrid_plan_instance(h, &in, e);
     if (rc)
         return rc;

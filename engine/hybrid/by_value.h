@@ -18,30 +18,44 @@ struct hybrid;
 struct stage_costs;
 struct keep_problem;
 
-/* Values of a stage that are computed again: of one scope but for numbers, and one operation. */
+/* Values that the backward pass of a stage needs: of one scope but for numbers, and one operation.
+ */
 struct by_value_row {
-    uint32_t count;
-    double bytes; /* that are not kept, of one micro-batch */
-    double ms;    /* of computing them again, of one micro-batch; not what lies between them */
-    hlo_id id;    /* the first of them */
+    uint32_t count, again; /* values; how many of them are computed again */
+    double bytes;          /* that are not kept, of one micro-batch */
+    double kept_bytes;     /* that are */
+    double ms; /* of computing them again, of one micro-batch; not what lies between them */
+    hlo_id id; /* the first of them, of those computed again if there are some */
     char scope[96];
+};
+
+/* A corner of what a stage may keep, from most kept to least. */
+struct by_value_corner {
+    double memory_bytes; /* of a device, with as many micro-batches in flight */
+    double added_ms;     /* of one micro-batch */
 };
 
 /* A stage under a choice of values. */
 struct by_value {
     struct hybrid_point point;
     uint32_t in_flight;
-    double memory_bytes;
+    double memory_bytes;       /* of a device: interleaved, with the other stages of its group */
+    double beside_bytes;       /* in the point's fixed_bytes: what a section computed again */
     double added_ms;           /* of computing again what is chosen by value, of one micro-batch */
     double bound_ms;           /* no choice by value within the limit adds less */
-    struct by_value_row *rows; /* [row_count] owned; most bytes first */
-    uint32_t row_count;
+    struct by_value_row *rows; /* [row_count + kept_count] owned; first those of which something is
+                                  computed again, then the others; most bytes first */
+    uint32_t row_count, kept_count;
+    struct by_value_corner *corners; /* [corner_count] owned */
+    uint32_t corner_count;
 };
 
 /* Fills stage[].by_value of a priced plan, by_value_schedule and by_value_ms: each stage the
  * fastest that fits of all values kept, chosen by value, or recomputed as a whole; in the schedule
  * in which the step is then shortest. INFINITY: some stage fits in none; the plan itself need not
- * fit. Interleaved plans stay as they are. */
+ * fit. Of an interleaved plan the stages on one group of devices share its memory: as many
+ * micro-batches as the group has in flight count with the largest stash among them, so each may
+ * keep as much as the others, and each is chosen within that alone. */
 int hybrid_by_value(struct hybrid *h, struct err *e) MUST_CHECK;
 void by_value_release(struct by_value *v);
 

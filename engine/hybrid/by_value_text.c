@@ -35,7 +35,7 @@ static void write_row(const struct hybrid *h, const struct by_value_row *r, stru
     const struct hlo_module *m = h->problem->m;
     char a[UNITS_ROOM], b[UNITS_ROOM], source[128];
 
-    str_format(out, "    %5u x %-22s %10s %10s  %s  %s\n", r->count, opcode_of(m, r->id),
+    str_format(out, "    %5u x %-22s %10s %10s  %s  %s\n", r->again, opcode_of(m, r->id),
                units_bytes(a, r->bytes), units_ms(b, r->ms), r->scope,
                source_of(m, r->id, source, sizeof source));
 }
@@ -77,10 +77,10 @@ void by_value_write(const struct hybrid *h, struct str *out)
         return;
     }
     str_format(out, "  kept by value: a step of %s, schedule %s", units_ms(a, h->by_value_ms),
-               h->chunks > 1 ? "1f1b, interleaved, which stays as it is"
+               h->chunks > 1 ? "1f1b, interleaved: stages of one group share its memory"
                              : pipe_schedule_names[h->by_value_schedule]);
-    str_add(out, h->chunks > 1 ? "\n" : "; of each stage what it computes again\n");
-    for (uint32_t n = 0; n < h->stages && h->chunks == 1; n++)
+    str_add(out, "; of each stage what it computes again\n");
+    for (uint32_t n = 0; n < h->stages; n++)
         write_stage(h, n, out);
 }
 
@@ -103,7 +103,7 @@ cJSON *by_value_json(const struct hybrid *h, const struct hybrid_stage *s)
         cJSON_AddStringToObject(row, "scope", v->rows[r].scope);
         cJSON_AddStringToObject(row, "operation", opcode_of(m, v->rows[r].id));
         cJSON_AddStringToObject(row, "source", source_of(m, v->rows[r].id, source, sizeof source));
-        cJSON_AddNumberToObject(row, "values", v->rows[r].count);
+        cJSON_AddNumberToObject(row, "values", v->rows[r].again);
         cJSON_AddNumberToObject(row, "bytes", v->rows[r].bytes);
         cJSON_AddNumberToObject(row, "ms", v->rows[r].ms);
         cJSON_AddItemToArray(all, row);

@@ -193,7 +193,7 @@ static int write_stages(const struct hybrid *h, struct str *out, struct err *e)
     struct pipe_schedule s;
     cJSON *o = NULL;
     char *text = NULL;
-    int rc = hybrid_schedule(h, &s, e);
+    int rc = hybrid_schedule(h, false, &s, e);
 
     if (rc)
         return rc;

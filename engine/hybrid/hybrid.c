@@ -435,8 +435,9 @@ static int offer(struct hybrid_run *s, struct hybrid *from)
 }
 
 /* The plan there were with so many times the memory, 0: without a limit. Refined, its stages may
- * fit. The bound of plans without a limit goes to *bound_ms where it is wanted; 0: none. */
-static int offer_roomier(struct hybrid_run *s, double times, double *bound_ms)
+ * fit. The bound of plans without a limit goes to *bound_ms where it is wanted, 0: none; to
+ * *is_of_both whether it is of interleaved ones too. */
+static int offer_roomier(struct hybrid_run *s, double times, double *bound_ms, bool *is_of_both)
 {
     struct hybrid *other = mem_try(1, sizeof *other);
     struct hybrid_options o = s->h->options;
@@ -453,6 +454,8 @@ static int offer_roomier(struct hybrid_run *s, double times, double *bound_ms)
         goto out;
     if (bound_ms && other->is_certified)
         *bound_ms = other->bound_ms;
+    if (is_of_both)
+        *is_of_both = other->chunks > 1;
     rc = offer(s, other);
     hybrid_release(other);
 out:
@@ -479,7 +482,7 @@ static int relax_stages(struct hybrid_run *s)
     int rc = hybrid_relax(h, s->e);
 
     rc = rc ? rc : offer_former(s);
-    rc = rc || h->options.no_limit || is_stopped(h) ? rc : offer_roomier(s, 0, NULL);
+    rc = rc || h->options.no_limit || is_stopped(h) ? rc : offer_roomier(s, 0, NULL, NULL);
     /* The bound is of strict plans that fit, interleaved ones only where the first plan was. */
     if (!hybrid_fits(h) || (h->chunks > 1) != was_interleaved) {
         h->is_certified = false;
@@ -497,17 +500,19 @@ static int keep_by_value(struct hybrid_run *s)
     static const double times[] = {1.25, 1.6, 2.5, 0};
     struct hybrid *h = s->h;
     double bound_ms = 0;
+    bool is_of_both = false;
     int rc = h->stages ? hybrid_by_value(h, s->e) : 0;
 
     h->by_value_ms = h->stages ? h->by_value_ms : INFINITY;
     rc = rc ? rc : offer_former(s);
     for (size_t n = 0; n < sizeof times / sizeof *times && !rc; n++)
         if (!h->options.no_limit && !is_stopped(h))
-            rc = offer_roomier(s, times[n], times[n] > 0 ? NULL : &bound_ms);
+            rc = offer_roomier(s, times[n], times[n] > 0 ? NULL : &bound_ms,
+                               times[n] > 0 ? NULL : &is_of_both);
     if (rc || h->options.no_limit)
         return rc;
     h->found = h->stages > 0;
-    h->is_certified = bound_ms > 0 && h->chunks == 1;
+    h->is_certified = bound_ms > 0 && (h->chunks == 1 || is_of_both);
     h->bound_ms = h->is_certified ? fmin(bound_ms, h->by_value_ms) : 0;
     return rc;
 }

@@ -24,6 +24,8 @@
 #include "engine/problem/problem.h"
 #include "hlo/support/err.h"
 
+#include <math.h>
+
 struct hybrid;
 
 struct hybrid_options {
@@ -171,6 +173,13 @@ static inline bool hybrid_fits(const struct hybrid *h)
             return false;
     }
     return true;
+}
+
+/* Its stages run with what they keep chosen by value: that is shorter, or fits alone. */
+static inline bool hybrid_is_by_value(const struct hybrid *h)
+{
+    return h->by_value_ms > 0 && h->by_value_ms < INFINITY &&
+           (h->by_value_ms < hybrid_step_ms(h) || !hybrid_fits(h));
 }
 
 /* The step, or that of stages that keep what they keep by value, where it is shorter or the only

@@ -105,7 +105,13 @@ static int compare_tasks(const void *a, const void *b)
     return p->micro_batch < q->micro_batch ? -1 : p->micro_batch > q->micro_batch;
 }
 
-static int play_plain(const struct hybrid *h, struct pipe_schedule *out, struct err *e)
+static const struct hybrid_point *point_of(const struct hybrid *h, uint32_t n, bool by_value)
+{
+    return by_value ? &h->stage[n].by_value.point : &h->stage[n].point;
+}
+
+static int play_plain(const struct hybrid *h, bool by_value, struct pipe_schedule *out,
+                      struct err *e)
 {
     struct pipe_options o = {.micro_batches = h->micro_batches,
                              .half_duplex = h->options.half_duplex};
@@ -115,19 +121,21 @@ static int play_plain(const struct hybrid *h, struct pipe_schedule *out, struct 
     for (uint32_t n = 0; n < h->stages; n++) {
         if (n)
             node[count++] = h->cut[n - 1].node;
-        node[count++] = hybrid_stage_node(&h->stage[n].point);
+        node[count++] = hybrid_stage_node(point_of(h, n, by_value));
     }
-    return pipe_nodes_schedule(node, count, &o, h->schedule, out, e);
+    return pipe_nodes_schedule(node, count, &o, by_value ? h->by_value_schedule : h->schedule, out,
+                               e);
 }
 
-static int play_interleaved(const struct hybrid *h, struct pipe_schedule *out, struct err *e)
+static int play_interleaved(const struct hybrid *h, bool by_value, struct pipe_schedule *out,
+                            struct err *e)
 {
     struct pipe_node chunk[HYBRID_STAGES_MOST], transfer[HYBRID_STAGES_MOST];
     struct interleave x = {groups_of(h), h->chunks, h->micro_batches, chunk, transfer, NULL};
     uint32_t most = 2 * h->stages * (2 * h->micro_batches + 1);
 
     for (uint32_t n = 0; n < h->stages; n++) {
-        chunk[n] = hybrid_stage_node(&h->stage[n].point);
+        chunk[n] = hybrid_stage_node(point_of(h, n, by_value));
         if (n + 1 < h->stages)
             transfer[n] = h->cut[n].node;
     }
@@ -145,9 +153,10 @@ static int play_interleaved(const struct hybrid *h, struct pipe_schedule *out, s
     return 0;
 }
 
-int hybrid_schedule(const struct hybrid *h, struct pipe_schedule *out, struct err *e)
+int hybrid_schedule(const struct hybrid *h, bool by_value, struct pipe_schedule *out, struct err *e)
 {
-    int rc = h->chunks > 1 ? play_interleaved(h, out, e) : play_plain(h, out, e);
+    int rc =
+        h->chunks > 1 ? play_interleaved(h, by_value, out, e) : play_plain(h, by_value, out, e);
 
     if (!rc)
         qsort(out->task, out->count, sizeof *out->task, compare_tasks);
@@ -158,7 +167,7 @@ int hybrid_schedule(const struct hybrid *h, struct pipe_schedule *out, struct er
 static int write_trace(const struct hybrid *h, struct str *out, struct err *e)
 {
     struct pipe_schedule s;
-    int rc = hybrid_schedule(h, &s, e);
+    int rc = hybrid_schedule(h, hybrid_is_by_value(h), &s, e);
 
     if (rc)
         return rc;

@@ -23,8 +23,9 @@ int hybrid_write(const struct hybrid_form *f, const struct hybrid *h, struct str
  * `name` NULL: the first; NULL comes back for one that is unknown. */
 const struct hybrid_form *hybrid_form_by_name(const char *name);
 
-/* Its simulated schedule, interleaved or not, in order of time: node 2 n is stage n. Release it
- * with pipe_schedule_free. */
-int hybrid_schedule(const struct hybrid *h, struct pipe_schedule *out, struct err *e) MUST_CHECK;
+/* Its simulated schedule, interleaved or not, in order of time: node 2 n is stage n. by_value: of
+ * stages that keep what by_value.h chose, in its schedule. Release it with pipe_schedule_free. */
+int hybrid_schedule(const struct hybrid *h, bool by_value, struct pipe_schedule *out,
+                    struct err *e) MUST_CHECK;
 
 #endif

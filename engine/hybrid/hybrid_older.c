@@ -130,7 +130,7 @@ static int check_moved(const struct cluster *c, uint32_t idle, uint32_t used, st
                            used, idle + used);
 }
 
-static int of_pipeline(const struct pipeline *l, const struct pipeline_plan *from,
+int hybrid_of_pipeline(const struct pipeline *l, const struct pipeline_plan *from,
                        struct hybrid *out, struct err *e)
 {
     const struct pipe_plan *p = &from->plan;
@@ -183,7 +183,7 @@ static int load_pipeline(const struct problem *p, const char *path, struct hybri
 
     if (rc)
         goto out;
-    if (of_pipeline(l, plan, out, e))
+    if (hybrid_of_pipeline(l, plan, out, e))
         rc = err_in_file(e, path);
     pipeline_release(l);
 out:

@@ -7,6 +7,7 @@
 #define AUTOMAP_ENGINE_HYBRID_HYBRID_OLDER_H
 
 #include "engine/hybrid/hybrid.h"
+#include "engine/pipeline/pipeline.h"
 #include "engine/problem/problem.h"
 #include "hlo/support/err.h"
 
@@ -17,5 +18,9 @@
  */
 int hybrid_older_load(const struct problem *p, const char *path, struct hybrid *out,
                       struct err *e) MUST_CHECK;
+
+/* The same of a pipeline in memory, with its problem. */
+int hybrid_of_pipeline(const struct pipeline *l, const struct pipeline_plan *from,
+                       struct hybrid *out, struct err *e) MUST_CHECK;
 
 #endif

@@ -2,17 +2,20 @@
 
 #include "engine/decide/classes.h"
 #include "engine/decide/names.h"
+#include "engine/hybrid/by_value.h"
 #include "engine/hybrid/hybrid_explain.h"
 #include "engine/hybrid/hybrid_export.h"
 #include "engine/hybrid/sections.h"
 #include "engine/pipeline/simulation.h"
 #include "engine/pipeline/unroll.h"
 #include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 #include "hlo/support/stop.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,9 +34,47 @@ static void name_layers(const struct sections *s, struct hybrid_picture_stage *t
         sections_layer(s, --j, to->last_layer, sizeof to->last_layer);
 }
 
+static void copy_row(const struct hlo_module *m, const struct by_value_row *row,
+                     struct hybrid_picture_row *to)
+{
+    const struct hlo_meta *meta = hlo_meta(m, row->id);
+    uint16_t opcode = hlo_at(m, row->id)->opcode;
+    const char *file = meta->source_file ? meta->source_file : "", *slash = strrchr(file, '/');
+
+    *to = (struct hybrid_picture_row){
+        .row = *row, .operation = opcode < HLO_OP_UNKNOWN ? hlo_op_info[opcode].name : "operation"};
+    if (file[0])
+        snprintf(to->source, sizeof to->source, "%.60s:%u", slash ? slash + 1 : file,
+                 meta->source_line);
+}
+
+/* What the stage keeps and computes again, and what it may. */
+static int copy_kept(const struct hybrid *h, uint32_t n, struct hybrid_picture_stage *to,
+                     struct err *e)
+{
+    const struct by_value *v = &h->stage[n].by_value;
+    uint32_t rows = v->row_count + v->kept_count;
+
+    to->kept = mem_try((size_t)rows + 1, sizeof *to->kept);
+    to->corners = mem_try((size_t)v->corner_count + 1, sizeof *to->corners);
+    if (!to->kept || !to->corners)
+        return err_no_memory(e, MEMORY_FOR);
+    for (uint32_t k = 0; k < rows; k++)
+        copy_row(h->problem->m, &v->rows[k], &to->kept[k]);
+    if (v->corner_count)
+        memcpy(to->corners, v->corners, v->corner_count * sizeof *v->corners);
+    to->kept_count = rows;
+    to->corner_count = v->corner_count;
+    return 0;
+}
+
 static void copy_stage(const struct hybrid *h, uint32_t n, struct hybrid_picture_stage *to)
 {
     const struct hybrid_stage *s = &h->stage[n];
+    bool by_value = hybrid_is_by_value(h);
+    const struct hybrid_point *point = by_value ? &s->by_value.point : &s->point;
+    /* running the forward pass again sends as much again; values do not say what they send */
+    double again = (int)point->recompute - (int)s->point.recompute;
 
     *to = (struct hybrid_picture_stage){
         .group = n % (h->stages / h->chunks),
@@ -45,16 +86,17 @@ static void copy_stage(const struct hybrid *h, uint32_t n, struct hybrid_picture
         .tp = (s->end_device - s->device) / s->dp,
         .section = s->section,
         .end_section = s->end_section,
-        .recompute = s->point.recompute,
-        .forward_ms = s->point.forward_ms,
-        .backward_ms = s->point.both_ms - s->point.forward_ms,
+        .recompute = point->recompute,
+        .forward_ms = point->forward_ms,
+        .backward_ms = point->both_ms - point->forward_ms,
         .forward_collective_ms = s->forward_collective_ms,
-        .backward_collective_ms = s->backward_collective_ms,
-        .once_ms = s->point.reduce_ms,
-        .in_flight = s->in_flight,
-        .fixed_bytes = s->point.fixed_bytes,
-        .stash_bytes = s->point.stash_bytes,
-        .memory_bytes = s->memory_bytes,
+        .backward_collective_ms = s->backward_collective_ms + again * s->forward_collective_ms,
+        .once_ms = point->reduce_ms,
+        .in_flight = by_value ? s->by_value.in_flight : s->in_flight,
+        .fixed_bytes = point->fixed_bytes,
+        .stash_bytes = point->stash_bytes,
+        .memory_bytes = by_value ? s->by_value.memory_bytes : s->memory_bytes,
+        .added_ms = by_value ? s->by_value.added_ms : 0,
         .limit_bytes = s->limit_bytes,
     };
     name_layers(&h->sections, to);
@@ -223,7 +265,9 @@ static int copy_plan(const struct hybrid *h, struct hybrid_picture *p, struct er
     enum { TASKS_SHOWN = 1 << 18 };
     struct err none;
 
-    p->step_ms = hybrid_step_ms(h);
+    p->plain_ms = hybrid_step_ms(h);
+    p->step_ms = hybrid_is_by_value(h) ? h->by_value_ms : p->plain_ms;
+    p->by_value = h->by_value_ms > 0;
     p->stages = h->stages;
     p->groups = h->stages / h->chunks;
     p->slowest = hybrid_slowest(h);
@@ -233,11 +277,13 @@ static int copy_plan(const struct hybrid *h, struct hybrid_picture *p, struct er
         return err_no_memory(e, MEMORY_FOR);
     for (uint32_t n = 0; n < h->stages; n++) {
         copy_stage(h, n, &p->stage[n]);
+        if (p->by_value && copy_kept(h, n, &p->stage[n], e))
+            return e->code;
         if (n + 1 < h->stages)
             p->cut[n] = h->cut[n];
     }
     bool is_few = (uint64_t)2 * h->stages * (2 * (uint64_t)h->micro_batches + 1) <= TASKS_SHOWN;
-    if (!is_few || hybrid_schedule(h, &p->timeline, &none))
+    if (!is_few || hybrid_schedule(h, hybrid_is_by_value(h), &p->timeline, &none))
         p->timeline = (struct pipe_schedule){0};
     return fill_roles(h, p, e);
 }
@@ -257,7 +303,7 @@ int hybrid_picture_new(const struct hybrid *h, struct hybrid_picture *out, struc
         .micro_batches = h->micro_batches,
         .chunks = h->chunks,
         .zero = h->zero,
-        .schedule = h->schedule,
+        .schedule = hybrid_is_by_value(h) ? h->by_value_schedule : h->schedule,
         .sections = h->sections.count,
         .tries = h->tries < HYBRID_MICRO_MOST ? h->tries : HYBRID_MICRO_MOST,
     };
@@ -275,6 +321,10 @@ void hybrid_picture_release(struct hybrid_picture *p)
     for (uint32_t n = 0; n < p->roles; n++)
         free(p->role[n].in);
     free(p->role);
+    for (uint32_t n = 0; p->stage && n < p->stages; n++) {
+        free(p->stage[n].kept);
+        free(p->stage[n].corners);
+    }
     free(p->stage);
     free(p->cut);
     pipe_schedule_free(&p->timeline);
@@ -339,14 +389,16 @@ static int find_rival(const struct problem *p, const struct hybrid_options *o,
     if (rc)
         goto out;
     *out = (struct hybrid_rival){.found = true,
-                                 .step_ms = hybrid_step_ms(h),
+                                 .step_ms = hybrid_least_ms(h),
                                  .stages = h->stages,
                                  .micro_batches = h->micro_batches,
                                  .chunks = h->chunks,
                                  .dp = h->stage[0].dp};
     out->tp = (h->stage[0].end_device - h->stage[0].device) / h->stage[0].dp;
     for (uint32_t n = 0; n < h->stages; n++)
-        out->memory_bytes = fmax(out->memory_bytes, h->stage[n].memory_bytes);
+        out->memory_bytes =
+            fmax(out->memory_bytes, hybrid_is_by_value(h) ? h->stage[n].by_value.memory_bytes
+                                                          : h->stage[n].memory_bytes);
     hybrid_release(h);
 out:
     free(h);

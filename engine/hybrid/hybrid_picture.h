@@ -12,6 +12,7 @@
 #include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
 #include "engine/decide/names.h"
+#include "engine/hybrid/by_value.h"
 #include "engine/hybrid/hybrid.h"
 #include "engine/hybrid/hybrid_instance.h"
 #include "engine/hybrid/stage_table.h"
@@ -21,6 +22,13 @@
 #include "hlo/support/err.h"
 
 enum { HYBRID_LAYER_ROOM = 160 };
+
+/* Values alike that the backward pass of a stage needs. */
+struct hybrid_picture_row {
+    struct by_value_row row;
+    const char *operation; /* "multiply"; not the module's */
+    char source[80];       /* "common.py:51"; "": not known */
+};
 
 struct hybrid_picture_stage {
     uint32_t group;              /* of devices: n, or n mod groups where plans are interleaved */
@@ -36,6 +44,13 @@ struct hybrid_picture_stage {
     uint32_t in_flight;                                         /* micro-batches, of its group */
     double fixed_bytes, stash_bytes, memory_bytes, limit_bytes; /* of a device; the last two of its
                                                                    group; limit INFINITY: none */
+    /* Chosen by value (by_value.h), where that was asked for. */
+    double added_ms;                 /* in backward_ms, of computing again */
+    struct hybrid_picture_row *kept; /* [kept_count] first those of which something is computed
+                                        again */
+    uint32_t kept_count;
+    struct by_value_corner *corners; /* [corner_count] */
+    uint32_t corner_count;
 };
 
 /* What a role is to a stage. */
@@ -56,6 +71,8 @@ struct hybrid_picture_role {
 struct hybrid_picture {
     bool found; /* false: only the figures of the search below are there */
     double step_ms, length_ms, bound_ms;
+    double plain_ms; /* with stages that keep all or are recomputed */
+    bool by_value;   /* what stages keep was chosen so */
     bool is_certified, is_said, is_uniform;
     uint32_t batch, micro_batches, stages, groups, chunks; /* stages = groups x chunks */
     uint8_t zero;

@@ -39,6 +39,31 @@ for bad in "--recompute" "--relaxed-stages" "--algo race"; do
     "$automap" search "$t5" "$one" --kind hybrid --recompute-values $bad > "$dir/out" 2> "$dir/err"
     [ $? = 1 ] || fail "takes $bad"
 done
-"$automap" search "$t5" "$one" --kind pp --recompute-values > "$dir/out" 2> "$dir/err"
-[ $? = 1 ] || fail "takes it for a pipeline"
+
+# A pipeline: within less than one that keeps all, or runs again, fits; a hybrid plan to read back.
+pp() { "$automap" search "$t5" "$one" --kind pp --micro-batches 4 "$@"; }
+pp --memory-limit '400 kB' > "$dir/out" 2>&1
+[ $? = 4 ] || fail "a pipeline that keeps all fits in 400 kB"
+pp --memory-limit '400 kB' --recompute --json > "$dir/again.json" || fail "no pipeline that runs again"
+pp --memory-limit '400 kB' --recompute-values --plan "$dir/pp.json" > "$dir/pp" || fail "no pipeline by value"
+a=$(json "$dir/again.json" step_time_ms) b=$(json "$dir/pp.json" by_value_step_time_ms)
+awk -v a="$a" -v b="$b" 'BEGIN { exit !(a > 0 && b > 0 && b < 0.9 * a) }' || fail "pipeline: by value $b, running again $a"
+"$automap" plan "$t5" "$one" --plan "$dir/pp.json" --json > "$dir/back.json" || fail "does not read its pipeline"
+[ "$(json "$dir/back.json" by_value_step_time_ms)" = "$b" ] || fail "another step of the pipeline when read back"
+pp --memory-limit 10kB --recompute-values > "$dir/out" 2> "$dir/err"
+[ $? = 4 ] && grep -q 'whatever it computes again' "$dir/err" || fail "a pipeline fits into nothing"
+pp --plan "$dir/kept.json" > "$dir/out" && "$automap" plan "$t5" "$one" --plan "$dir/kept.json" --recompute auto --memory-limit '500 kB' > "$dir/out" || fail "not by value for a pipeline's plan"
+grep -q 'chosen by value\|chosen value by value' "$dir/out" || fail "no step by value of a pipeline's plan"
+for bad in "--recompute" "--seeds 2" "--algo race" "--algo random"; do
+    pp --recompute-values $bad > "$dir/out" 2> "$dir/err"
+    [ $? = 1 ] || fail "a pipeline takes $bad"
+done
+"$automap" search "$t5" "$one" --recompute-values > "$dir/out" 2> "$dir/err"
+[ $? = 1 ] || fail "takes it for a strict plan"
+
+# Interleaved: its stages too.
+il() { "$automap" search "$t5" "$one" --kind hybrid --micro-batches 4 --stages 2 --chunks 2 "$@"; }
+il --plan "$dir/il.json" > "$dir/out" || fail "no interleaved plan"
+"$automap" plan "$t5" "$one" --plan "$dir/il.json" --recompute auto --memory-limit '450 kB' > "$dir/out" || fail "not by value for an interleaved plan"
+grep -q 'interleaved: stages of one group share its memory' "$dir/out" && grep -q 'computes again, in ' "$dir/out" || fail "an interleaved plan stays as it is"
 exit 0

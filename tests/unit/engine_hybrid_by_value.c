@@ -3,9 +3,11 @@
  * than those whose stages keep all or are recomputed, and within their memory. */
 #include "engine/hybrid/by_value.h"
 #include "engine/hybrid/hybrid.h"
+#include "engine/hybrid/hybrid_export.h"
 #include "engine/hybrid/hybrid_file.h"
 #include "engine/hybrid/stage_costs.h"
 #include "engine/hybrid/stage_rows.h"
+#include "engine/pipeline/simulation.h"
 #include "engine/recompute/keeping.h"
 #include "tests/unit/shipped.h"
 
@@ -136,8 +138,8 @@ static double follow(struct reading *x)
 
 /* ---- one stage ---- */
 
-static void with_costs(const struct hybrid *h, uint8_t zero, struct stage_shape *shape,
-                       struct stage_tables *t, struct stage_costs *k)
+static void with_costs(const struct hybrid *h, uint32_t stage, uint8_t zero,
+                       struct stage_shape *shape, struct stage_tables *t, struct stage_costs *k)
 {
     struct hybrid_instance in;
     struct err e;
@@ -148,7 +150,7 @@ static void with_costs(const struct hybrid *h, uint8_t zero, struct stage_shape 
                                            .zero = zero,
                                            .overlap = h->options.overlap}};
     assert_int_equal(hybrid_plan_instance(h, &in, &e), 0);
-    const struct hybrid_stage *s = &h->stage[0];
+    const struct hybrid_stage *s = &h->stage[stage];
     assert_int_equal(stage_shape_new(&h->problem->cluster, &in,
                                      hybrid_slot_of(&in, s->device, s->end_device), s->size[0],
                                      s->axes > 1 ? s->size[1] : 0, shape, &e),
@@ -228,7 +230,7 @@ static void check_stage(const char *model, const char *cluster, uint32_t micro_b
 
     load_shipped(model, cluster, p);
     assert_int_equal(hybrid_new(p, &o, h, &e), 0);
-    with_costs(h, 0, shape, &t, &k);
+    with_costs(h, 0, 0, shape, &t, &k);
     size_t values = (size_t)h->order.steps.value_count + 1;
     uint32_t *of = mem_alloc(values * sizeof *of);
     struct reading x = {.h = h,
@@ -360,10 +362,186 @@ static void test_file(void **unused)
     free(p);
 }
 
+/* ---- interleaved ---- */
+
+/* What a choice of which values to keep comes to, by its definition. */
+struct followed {
+    const struct keep_problem *p;
+    const uint8_t *keeps; /* [count] */
+    uint8_t *is_seen;
+    double ms, bytes, *beside;
+};
+
+static void use_value(struct followed *f, uint32_t k)
+{
+    const struct keep_value *v = &f->p->values[k];
+
+    if (f->is_seen[k]++)
+        return;
+    if (v->is_held || (f->keeps[k] && !v->is_passed)) {
+        f->bytes += v->bytes;
+        return;
+    }
+    f->ms += v->ms;
+    f->beside[v->group] += v->is_needed ? v->bytes : 0;
+    for (uint32_t n = 0; n < v->read_count; n++)
+        use_value(f, f->p->edges[v->reads + n]);
+}
+
+/* Of one stage of a group: no choice of up to 10 of its largest values, the rest kept, that is
+ * within what the group's limit leaves, adds less than the bound. Returns how many are within. */
+static uint32_t check_bound(const struct hybrid *h, uint32_t c, double room)
+{
+    enum { TRIED = 10 };
+    struct stage_shape *shape = mem_alloc(sizeof *shape);
+    struct stage_tables t;
+    struct stage_costs k;
+    struct keep_problem p;
+    struct err e;
+    uint32_t *of = mem_alloc(((size_t)h->order.steps.value_count + 1) * sizeof *of), some[TRIED],
+             count = 0, within = 0;
+    const struct hybrid_stage *s = &h->stage[c];
+    double all = 0;
+
+    with_costs(h, c, h->zero, shape, &t, &k);
+    assert_int_equal(by_value_problem(&k, s->section, s->end_section, &p, of, &e), 0);
+    uint8_t *keeps = mem_alloc((size_t)p.count + 1), *is_seen = mem_alloc((size_t)p.count + 1);
+    double *beside = mem_alloc(((size_t)p.groups + 1) * sizeof *beside);
+    for (uint32_t n = 0; n < p.count; n++) {
+        const struct keep_value *v = &p.values[n];
+        all += v->is_needed ? v->bytes : 0;
+        keeps[n] = 1;
+        if (!v->is_needed || v->is_held || v->is_passed)
+            continue;
+        uint32_t at = count < TRIED ? count++ : TRIED;
+        for (; at && p.values[some[at - 1]].bytes < v->bytes; at--)
+            if (at < TRIED)
+                some[at] = some[at - 1];
+        if (at < TRIED)
+            some[at] = n;
+    }
+    for (uint32_t set = 0; set < 1u << count; set++) {
+        struct followed f = {&p, keeps, is_seen, 0, 0, beside};
+        memset(is_seen, 0, p.count);
+        memset(beside, 0, p.groups * sizeof *beside);
+        for (uint32_t n = 0; n < count; n++)
+            keeps[some[n]] = set >> n & 1;
+        for (uint32_t n = 0; n < p.count; n++)
+            if (p.values[n].is_needed)
+                use_value(&f, n);
+        if (s->in_flight * (s->point.stash_bytes - all + f.bytes) > room)
+            continue;
+        within++;
+        assert_true(f.ms >= s->by_value.bound_ms * (1 - 1e-9));
+    }
+    keep_problem_release(&p);
+    stage_costs_release(&k);
+    free(keeps);
+    free(is_seen);
+    free(beside);
+    free(of);
+    free(shape);
+    return within;
+}
+
+/* The stages of a group within its limit: memory by its definition, rows that add up, bounds. */
+static uint32_t check_group(const struct hybrid *h, uint32_t g)
+{
+    uint32_t groups = h->stages / h->chunks, within = 0;
+    double fixed = 0, all_fixed = 0, beside = 0, stash = 0;
+
+    for (uint32_t c = g; c < h->stages; c += groups) {
+        const struct by_value *v = &h->stage[c].by_value;
+        fixed += v->point.fixed_bytes - v->beside_bytes;
+        all_fixed += h->stage[c].point.fixed_bytes;
+        beside = fmax(beside, v->beside_bytes);
+        stash = fmax(stash, v->point.stash_bytes);
+        double kept = 0, freed = 0;
+        for (uint32_t r = 0; r < v->row_count + v->kept_count; r++) {
+            kept += v->rows[r].kept_bytes;
+            freed += v->rows[r].bytes;
+            assert_int_equal(v->rows[r].again > 0, r < v->row_count);
+        }
+        /* what is computed again is not kept; values that come to be kept for it are no more */
+        if (!v->point.recompute && v->row_count) {
+            assert_true(v->point.stash_bytes >=
+                        (h->stage[c].point.stash_bytes - freed) * (1 - 1e-9));
+            assert_true(kept <= v->point.stash_bytes * (1 + 1e-9));
+        }
+    }
+    double bytes = fixed + beside + h->stage[g].in_flight * stash;
+    assert_true(fabs(bytes - h->stage[g].by_value.memory_bytes) <= 1e-9 * bytes);
+    assert_true(!isfinite(h->by_value_ms) || bytes <= h->stage[g].limit_bytes);
+    for (uint32_t c = g; c < h->stages; c += groups)
+        within += check_bound(h, c, h->stage[g].limit_bytes - all_fixed);
+    return within;
+}
+
+static void test_interleaved(void **unused)
+{
+    struct problem *p = mem_alloc(sizeof *p);
+    struct hybrid *h = mem_alloc(sizeof *h), *back = mem_alloc(sizeof *back);
+    struct hybrid_options o = {.stages = 2,
+                               .micro_batches = 4,
+                               .chunks = 2,
+                               .is_uniform = true,
+                               .zero = 1,
+                               .no_limit = true};
+    struct pipe_schedule played;
+    uint32_t within = 0, chosen_by_value = 0;
+    double before = 0, most = 0;
+    struct err e;
+
+    (void)unused;
+    load_shipped("t5-base6", "a100-1x8", p);
+    assert_int_equal(hybrid_new(p, &o, h, &e), 0);
+    assert_int_equal(h->chunks, 2);
+    for (uint32_t n = 0; n < h->stages; n++)
+        most = fmax(most, h->stage[n].memory_bytes);
+    h->options.no_limit = false;
+    h->options.keeps_values = true;
+    for (int part = 110; part >= 30; part -= 10) {
+        h->options.limit_bytes = most * part / 100;
+        assert_int_equal(hybrid_price(h, &e), 0);
+        assert_int_equal(hybrid_by_value(h, &e), 0);
+        print_message("%d %% of the memory: %.6g ms, keeping all %.6g\n", part, h->by_value_ms,
+                      hybrid_step_ms(h));
+        assert_true(part < 100 || h->by_value_ms == hybrid_step_ms(h));
+        assert_true(h->by_value_ms >= before); /* less room, no less time */
+        before = h->by_value_ms;
+        for (uint32_t g = 0; g < 2; g++)
+            within += check_group(h, g);
+        if (!isfinite(h->by_value_ms))
+            continue;
+        for (uint32_t n = 0; n < h->stages; n++)
+            chosen_by_value += h->stage[n].by_value.row_count > 0;
+        assert_int_equal(hybrid_schedule(h, true, &played, &e), 0);
+        assert_true(fabs(played.makespan_ms - h->by_value_ms) <= 1e-9 * h->by_value_ms);
+        pipe_schedule_free(&played);
+        cJSON *json = hybrid_json(h);
+        char *text = cJSON_Print(json);
+        assert_int_equal(hybrid_file_parse(p, text, strlen(text), back, &e), 0);
+        assert_true(back->by_value_ms == h->by_value_ms);
+        hybrid_release(back);
+        cJSON_free(text);
+        cJSON_Delete(json);
+    }
+    print_message("%u stages chosen by value; %u other choices within their limits, none below a "
+                  "bound\n",
+                  chosen_by_value, within);
+    assert_true(chosen_by_value > 4 && within > 100);
+    hybrid_release(h);
+    problem_release(p);
+    free(back);
+    free(h);
+    free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_stage), cmocka_unit_test(test_plans),
-                                       cmocka_unit_test(test_file)};
+                                       cmocka_unit_test(test_file),
+                                       cmocka_unit_test(test_interleaved)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

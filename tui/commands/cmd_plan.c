@@ -185,8 +185,6 @@ static int check_args(const struct plan_args *a)
          "--recompute auto is of a relaxed plan with given --micro-batches"},
         {a->recompute && (a->stability || a->memory || a->paper_reward || a->is_place),
          "--recompute auto stands alone: no --stability, --memory, --reward paper, no placement"},
-        {a->recompute && a->is_pipeline && !a->is_hybrid,
-         "--recompute auto of a pipeline goes with --hybrid, which prices its stages by sections"},
         {a->memory && a->json,
          "--memory is for reading; the JSON of a plan has the peak and its parts"},
         {a->as_hybrid && !a->start, "--hybrid says how --plan is read"},
@@ -207,7 +205,9 @@ static int parse(int argc, char **argv, struct plan_args *a)
 
     if (code)
         return code;
-    a->is_hybrid = a->start && (a->as_hybrid || hybrid_file_is(a->start));
+    /* what a pipeline's stages keep by value is a hybrid plan's */
+    a->is_hybrid = a->start && (a->as_hybrid || hybrid_file_is(a->start) ||
+                                (a->recompute && pipeline_file_is(a->start)));
     a->is_place = !a->as_hybrid && a->start && place_file_is(a->start);
     a->is_pipeline = a->is_hybrid || a->is_place || (a->start && pipeline_file_is(a->start));
     a->limit.relaxed = a->relaxed.on;

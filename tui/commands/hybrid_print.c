@@ -34,6 +34,11 @@ static void print_relaxed(const struct hybrid *h)
         printf("  relaxed stages  %12s  do not fit\n", "none");
 }
 
+static const char *schedule_by_value(const struct hybrid *h)
+{
+    return h->chunks > 1 ? "1f1b, interleaved" : pipe_schedule_names[h->by_value_schedule];
+}
+
 /* Beside the step of stages that keep all or are recomputed. */
 static void print_by_value(const struct hybrid *h)
 {
@@ -47,7 +52,7 @@ static void print_by_value(const struct hybrid *h)
         printf("  by value        %12s  %.2f %% less: what stages keep is chosen value by value, "
                "schedule %s\n",
                units_ms(a, h->by_value_ms), 100 * (1 - h->by_value_ms / step),
-               pipe_schedule_names[h->by_value_schedule]);
+               schedule_by_value(h));
     else if (h->by_value_ms > 0)
         printf("  by value        %12s  does not fit\n", "none");
 }
@@ -67,7 +72,7 @@ static void print_head(const struct hybrid *h, double seconds)
     else if (!hybrid_fits(h) && h->by_value_ms > 0 && isfinite(h->by_value_ms))
         printf("  step            %12s  with what stages keep chosen by value, schedule %s, "
                "simulated",
-               units_ms(a, h->by_value_ms), pipe_schedule_names[h->by_value_schedule]);
+               units_ms(a, h->by_value_ms), schedule_by_value(h));
     else if (h->chunks > 1)
         printf("  step            %12s  schedule 1f1b, interleaved: %u stages on each group of "
                "devices; simulated",
@@ -99,8 +104,9 @@ static void print_head(const struct hybrid *h, double seconds)
             h->by_value_ms > 0 ? ", whatever it keeps or computes again" : "");
     else
         printf("  bound           %12s  not proven: %s\n", "none",
-               h->is_ended ? "the search ended early"
-               : !h->tries ? "the file claims none, or of another step"
+               h->is_ended           ? "the search ended early"
+               : h->options.no_bound ? "it was not looked for"
+               : !h->tries           ? "the file claims none, or of another step"
                : h->by_value_ms > 0 && h->chunks > 1
                    ? "it is of plans that are not interleaved, and this one is"
                : h->relaxed_ms > 0 ? "it is of strict plans, and this one has relaxed stages"

@@ -2,6 +2,9 @@
 #include "tui/commands/search_pipeline.h"
 
 #include "engine/compare/fewer.h"
+#include "engine/compare/kept_pipeline.h"
+#include "engine/hybrid/hybrid.h"
+#include "engine/hybrid/hybrid_file.h"
 #include "engine/pipeline/pipe_exact.h"
 #include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/pipe_search.h"
@@ -16,6 +19,7 @@
 #include "hlo/support/mem.h"
 #include "hlo/support/stop.h"
 #include "tui/commands/fewer_print.h"
+#include "tui/commands/hybrid_print.h"
 #include "tui/commands/pipeline_print.h"
 #include "tui/files/user_files.h"
 #include "tui/options/exit_code.h"
@@ -324,8 +328,30 @@ static int search_seeds(const struct search_args *a, const struct pipeline *l, s
     return a->plan ? pipeline_file_save(l, &best->plan, a->plan, e) : 0;
 }
 
+/* Its stages keep what they keep value by value: a hybrid plan of replicas. */
+static int search_by_value(const struct search_args *a, const struct problem *p)
+{
+    double start = clock_thread_seconds();
+    struct hybrid *h = NULL;
+    struct err e;
+    int rc = kept_pipeline_new(p, &a->pipeline.options, &h, &e);
+
+    if (!rc && a->json)
+        hybrid_print_json(h);
+    else if (!rc)
+        hybrid_print(h, clock_thread_seconds() - start);
+    rc = rc || !a->plan ? rc : hybrid_file_save(h, a->plan, &e);
+    kept_pipeline_free(h);
+    if (rc)
+        err_print(&e, stderr);
+    return rc ? exit_code_of(&e) : EXIT_OK;
+}
+
 int search_pipeline(const struct search_args *asked, const struct problem *p)
 {
+    if (asked->recompute_values)
+        return search_by_value(asked, p);
+
     struct search_args with_net = *asked;
     const struct search_args *a = &with_net;
     struct run *runs = mem_alloc(a->seeds * sizeof *runs);

@@ -4,6 +4,7 @@
 #include "engine/hybrid/hybrid_search.h"
 #include "engine/live/command.h"
 #include "engine/live/options.h"
+#include "engine/pipeline/pipe_search.h"
 #include "engine/search/game.h"
 #include "engine/text/quantity.h"
 #include "hlo/support/err.h"
@@ -295,9 +296,11 @@ static const struct option own[] = {
      "uses (sequence parallelism), and played again",
      .is_kept = true, .sort = SORT_HYBRID, ARG(relaxed_stages)},
     {"recompute-values", NULL,
-     "hybrid: which values stages of the last plans, and of plans for more memory, keep for the "
-     "backward pass and which they compute again, chosen value by value within the memory",
-     .is_kept = true, .sort = SORT_HYBRID, ARG(recompute_values)},
+     "hybrid, pp: which values stages of the last plans, and of plans for more memory, keep for "
+     "the "
+     "backward pass and which they compute again, chosen value by value within the memory; a "
+     "pipeline is then a hybrid plan of replicas",
+     .is_kept = true, .sort = SORT_PIPELINE, ARG(recompute_values)},
     {"chunks", "V", "hybrid: uniform and interleaved, V stages on each group of devices; 1: not",
      .is_kept = true, .sort = SORT_HYBRID, .kind = OPTION_WHOLE, ARG(chunks), .least = 1,
      .most = 16},
@@ -471,6 +474,7 @@ static int check_operators(struct search_args *a)
     const struct rule pipelines[] = {
         {given[SORT_RADIUS], "only --kind pp has a use for --", given[SORT_RADIUS]},
         {given[SORT_HYBRID], "only --kind hybrid has a use for --", given[SORT_HYBRID]},
+        {a->recompute_values, "--recompute-values is of --kind hybrid and pp", NULL},
         {given[SORT_PIPELINE] && (a->race || !search_args_compare(a)),
          "only --kind pp, and --kind all where it compares kinds, have a use for --",
          given[SORT_PIPELINE]},
@@ -499,6 +503,10 @@ static int check_pipeline(struct search_args *a)
         {a->pin_count || a->by_step.count || a->by_episode.count || a->journal,
          "--kind pp takes no pins, script or journal", NULL},
         {a->problem.options.zero, "--kind pp stores variables whole: no --zero", NULL},
+        {a->recompute_values &&
+             (a->race || a->pipeline.options.recompute || a->seeds > 1 ||
+              (a->algorithm && a->pipeline.search.algorithm != PIPE_SEARCH_EXACT)),
+         "--recompute-values goes with --algo exact alone, without --recompute and --seeds", NULL},
         {given[SORT_SPLITS], "--kind pp has no use for --", given[SORT_SPLITS]},
         {given[SORT_HYBRID], "only --kind hybrid has a use for --", given[SORT_HYBRID]},
         {given[SORT_SEARCH], "--kind pp has no use for --", given[SORT_SEARCH]},

@@ -215,9 +215,27 @@ static void next_schedule(struct panel *p)
              o->is_schedule_given ? pipe_schedule_names[o->schedule] : "any, interleaved too");
 }
 
-bool hybrid_view_option(struct panel *p, int action)
+/* Where it helps, never, everywhere; then value by value, which is shown at once. */
+static void next_recompute(struct panel *p)
 {
     static const char *const recompute[] = {"where it helps", "never", "everywhere"};
+    struct hybrid_view *v = p->state;
+    struct hybrid_options *o = &v->asked.options;
+
+    if (!o->keeps_values && o->recompute == STAGE_RECOMPUTE_ALL) {
+        o->keeps_values = true;
+        o->recompute = 0;
+        v->part = PART_KEPT;
+        host_say(p->scene, "what stages keep is chosen value by value");
+        return;
+    }
+    o->recompute = o->keeps_values ? 0 : (enum stage_recompute)(o->recompute + 1);
+    o->keeps_values = false;
+    host_say(p->scene, "forward passes run again %s", recompute[o->recompute]);
+}
+
+bool hybrid_view_option(struct panel *p, int action)
+{
     struct hybrid_view *v = p->state;
     struct hybrid_options *o = &v->asked.options;
     char text[16];
@@ -235,8 +253,7 @@ bool hybrid_view_option(struct panel *p, int action)
         next_schedule(p);
         break;
     case HYBRID_VIEW_RECOMPUTE:
-        o->recompute = (enum stage_recompute)((o->recompute + 1) % (STAGE_RECOMPUTE_ALL + 1));
-        host_say(p->scene, "forward passes run again %s", recompute[o->recompute]);
+        next_recompute(p);
         break;
     case HYBRID_VIEW_ZERO:
         o->zero = o->zero == 3 ? -1 : o->zero + 1;

@@ -305,7 +305,8 @@ void hybrid_draw_stages(const struct hybrid_shown *s, const struct pane *p)
     uint32_t devices = h->stages ? h->stage[h->stages - 1].end_device - h->stage[0].device : 0;
 
     if (isfinite(most))
-        snprintf(limit, sizeof limit, "%.0f GB", most / 1e9);
+        snprintf(limit, sizeof limit, "%.*f GB", most < 10e9 ? units_ms_decimals(most / 1e9) : 0,
+                 most / 1e9);
     if (h->groups < h->stages)
         snprintf(note, sizeof note, "%u stages, %u on each of %u groups of devices%s%s", h->stages,
                  h->chunks, h->groups, limit[0] ? " of " : "", limit);

@@ -1,5 +1,5 @@
-/* tui/views/hybrid_draw.h - the parts of view_hybrid.c; shared by it, hybrid_draw.c and
- * hybrid_parts.c only. */
+/* tui/views/hybrid_draw.h - the parts of view_hybrid.c; shared by it, hybrid_draw.c,
+ * hybrid_parts.c and hybrid_kept.c only. */
 #ifndef AUTOMAP_TUI_VIEWS_HYBRID_DRAW_H
 #define AUTOMAP_TUI_VIEWS_HYBRID_DRAW_H
 
@@ -27,7 +27,7 @@ struct hybrid_shown {
     uint32_t other;    /* the mesh that Enter takes */
     const char *words; /* why; NULL: not written yet */
     const char *about; /* the class they are of; NULL: of the plan */
-    int scroll;        /* of the words */
+    int scroll;        /* of the words, of what is kept */
     bool signs, ascii;
 };
 
@@ -40,6 +40,8 @@ void hybrid_draw_memory(const struct hybrid_shown *s, const struct pane *p);
 void hybrid_draw_meshes(const struct hybrid_shown *s, const struct pane *p);
 /* The same in one row, where there is no room for more. */
 void hybrid_draw_kinds_line(const struct hybrid_shown *s, const struct pane *p);
+/* What the stage keeps and computes again, value by value, and its front (hybrid_kept.c). */
+void hybrid_draw_kept(const struct hybrid_shown *s, const struct pane *p);
 void hybrid_draw_kinds(const struct hybrid_shown *s, const struct pane *p);
 void hybrid_draw_pins(const struct hybrid_shown *s, const struct pane *p);
 void hybrid_draw_words(const struct hybrid_shown *s, const struct pane *p);

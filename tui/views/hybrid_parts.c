@@ -85,7 +85,7 @@ enum { MESH_ROOM = 24, MESH_STEP = 33, MESH_GB = MESH_STEP + 17 };
 static void draw_change(const struct hybrid_shown *s, const struct pane *p, int y, int end,
                         double ms)
 {
-    double step = s->picture->step_ms;
+    double step = s->picture->plain_ms;
     int decimals = hybrid_ms_decimals(s->picture);
     char text[UNITS_ROOM];
 
@@ -142,14 +142,18 @@ void hybrid_draw_meshes(const struct hybrid_shown *s, const struct pane *p)
     int y = 2;
 
     snprintf(title, sizeof title, "Mesh of stage %u", s->stage);
-    pane_head(p, 0, &(struct head){0, title, "step of the whole plan · ms", false});
+    pane_head(p, 0,
+              &(struct head){0, title,
+                             s->picture->by_value ? "step, stages keep all or run again · ms"
+                                                  : "step of the whole plan · ms",
+                             false});
     pane_text(p, 2, 1, ROLE_DIM, "data × tensor");
     pane_right(p, MESH_STEP, 1, ROLE_DIM, "step");
     pane_right(p, MESH_STEP + 10, 1, ROLE_DIM, "change");
     pane_right(p, MESH_GB, 1, ROLE_DIM, "GB");
     hybrid_mesh_text(t->dp, t->tp, t->recompute, MESH_ROOM - 4, mesh, sizeof mesh);
     pane_format(p, 2, y, ROLE_TEXT, "%s now", mesh);
-    pane_right_number(p, MESH_STEP, y, ROLE_TEXT, s->picture->step_ms,
+    pane_right_number(p, MESH_STEP, y, ROLE_TEXT, s->picture->plain_ms,
                       hybrid_ms_decimals(s->picture));
     pane_right_number(p, MESH_GB, y++, ROLE_TEXT, t->memory_bytes / 1e9,
                       hybrid_gb_decimals(s->picture));

@@ -44,8 +44,8 @@ static const struct action hybrid_actions[] = {
     [HYBRID_VIEW_LAST_MESH] = {"mesh-back", "in this view", NULL, NULL, "-", NULL},
     [HYBRID_VIEW_TAKE] = {"take", "in this view", "take that mesh", "take it", "Enter", NULL},
     [HYBRID_VIEW_PART] = {"part", "in this view",
-                          "timeline, memory, meshes, kinds of plans, pins, why", "below", "Tab",
-                          NULL},
+                          "timeline, memory, meshes, kinds of plans, pins, what is kept, why",
+                          "below", "Tab", NULL},
     [HYBRID_VIEW_CUT] = {"cut", "in this view", "pin: a stage begins here", "pin the cut", "c",
                          NULL},
     [HYBRID_VIEW_KEEP] = {"keep", "in this view", "pin: never a cut here", "never", "x", NULL},
@@ -74,8 +74,9 @@ static const struct action hybrid_actions[] = {
                               "any schedule, interleaved too; eager, 1f1b, gpipe", "schedule", "s",
                               NULL},
     [HYBRID_VIEW_RECOMPUTE] = {"recompute", "in this view",
-                               "forward passes run again: where it helps, never, everywhere", NULL,
-                               "r", NULL},
+                               "forward passes run again: where it helps, never, everywhere; or "
+                               "value by value",
+                               NULL, "r", NULL},
     [HYBRID_VIEW_ZERO] = {"zero", "in this view", "ZeRO: as needed, 0, 1, 2, 3", NULL, "z", NULL},
     [HYBRID_VIEW_TENSOR] = {"tensor", "in this view",
                             "every stage's tensor parallel share: any, 1, 2, 4, 8", NULL, "t",
@@ -146,14 +147,17 @@ static int begin_hybrid(struct panel *p, struct err *e)
     return 0;
 }
 
-/* What the program's options say of the batch, ZeRO and overlap holds here as well. */
-static struct hybrid_asked usual(const struct problem *p)
+/* What the program's options say of the batch, ZeRO, overlap and memory holds here as well. */
+static struct hybrid_asked usual(const struct scene *s)
 {
+    const struct problem *p = s->problem;
     struct hybrid_asked a = {0};
 
     a.options.batch = (uint32_t)p->options.batch_size;
     a.options.zero = p->options.zero ? p->options.zero : -1;
     a.options.overlap = problem_overlap(p);
+    if (s->watch && watch_is_limited(s->watch))
+        a.options.limit_bytes = watch_memory_limit(s->watch);
     return a;
 }
 
@@ -165,12 +169,16 @@ static int open_hybrid(struct panel *p, const void *arg, struct err *e)
     (void)arg;
     if (!p->scene->problem)
         return err_set(e, ERR_INPUT, "no model is open");
-    v->asked = usual(p->scene->problem);
+    v->asked = usual(p->scene);
+    double limit = v->asked.options.limit_bytes;
     v->class = CLASS_NONE;
     if (w && w->hybrid) { /* looked at before, or from a file */
         v->job = hybrid_job_share(w->hybrid);
         v->asked = hybrid_job_question(v->job);
-        return hybrid_job_start(v->job, p->scene->now_ms > 0, e);
+        bool is_same = hybrid_job_is_file(v->job) || v->asked.options.limit_bytes == limit;
+        v->asked.options.limit_bytes = limit;
+        if (is_same)
+            return hybrid_job_start(v->job, p->scene->now_ms > 0, e);
     }
     hybrid_view_start(p);
     return begin_hybrid(p, e);
@@ -285,8 +293,8 @@ static void draw_part(const struct hybrid_shown *s, enum hybrid_part part, const
 {
     static void (*const draw[PART_COUNT])(const struct hybrid_shown *, const struct pane *) = {
         [PART_MEMORY] = hybrid_draw_memory, [PART_MESHES] = hybrid_draw_meshes,
-        [PART_KINDS] = hybrid_draw_kinds,   [PART_PINS] = hybrid_draw_pins,
-        [PART_WHY] = hybrid_draw_words,
+        [PART_KEPT] = hybrid_draw_kept,     [PART_KINDS] = hybrid_draw_kinds,
+        [PART_PINS] = hybrid_draw_pins,     [PART_WHY] = hybrid_draw_words,
     };
 
     if (p->height < 2)
@@ -314,7 +322,7 @@ static void draw_low(const struct hybrid_view *v, const struct pane *p)
 {
     const struct hybrid_shown *s = &v->shown;
     bool pair = p->width >= PAIR_WIDTH && (v->part <= PART_MESHES);
-    bool asked = v->part == PART_KINDS || v->part == PART_WHY;
+    bool asked = v->part == PART_KINDS || v->part == PART_WHY || v->part == PART_KEPT;
     bool both = p->height >= KINDS_ROWS + 9 && !asked, line = !both && v->part != PART_KINDS;
     int upper = both ? p->height - KINDS_ROWS - 1 : p->height - line;
     struct pane top = pane_part(p, 0, 0, p->width, upper);
@@ -496,6 +504,7 @@ static bool act_on_plan(struct panel *p, int action)
         if (action == HYBRID_VIEW_LEFT ? s->stage > 0 : s->stage + 1 < s->picture->stages)
             s->stage += action == HYBRID_VIEW_LEFT ? -1u : 1u;
         s->other = 0;
+        s->scroll = 0;
         break;
     case HYBRID_VIEW_EARLIER:
     case HYBRID_VIEW_LATER:
@@ -535,6 +544,7 @@ static bool act_hybrid(struct panel *p, int action)
         host_close(p->scene);
     } else if (action == HYBRID_VIEW_PART) {
         v->part = (v->part + 1) % PART_COUNT;
+        v->shown.scroll = 0;
     } else if (action == HYBRID_VIEW_UNPIN) {
         if (v->asked.held_count) {
             v->asked.held_count--;
@@ -557,7 +567,9 @@ static bool move_hybrid(struct panel *p, enum list_move move)
 
     if (!by || !s->picture)
         return false;
-    if (v->part == PART_WHY)
+    if (v->part == PART_KEPT && s->scroll + by >= (int)s->picture->stage[s->stage].kept_count)
+        return true;
+    if (v->part == PART_WHY || v->part == PART_KEPT)
         s->scroll = s->scroll + by < 0 ? 0 : s->scroll + by;
     else if (by > 0 ? s->role + 1 < s->picture->roles : s->role > 0)
         s->role += (uint32_t)by;

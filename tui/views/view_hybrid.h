@@ -19,6 +19,7 @@ enum hybrid_part {
     PART_MESHES,
     PART_KINDS,
     PART_PINS,
+    PART_KEPT,
     PART_WHY,
     PART_COUNT
 };

@@ -3,6 +3,7 @@
 #include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
 #include "engine/decide/names.h"
+#include "engine/hybrid/by_value.h"
 #include "engine/hybrid/hybrid.h"
 #include "engine/hybrid/hybrid_explain.h"
 #include "engine/hybrid/hybrid_export.h"
@@ -227,7 +228,9 @@ static int take_found(struct hybrid_job *j, struct err *e)
         s->point = was->point;
         memcpy(s->on, was->on, h->problem->classes.count * sizeof *s->on);
     }
-    if (j->found && (hybrid_price(h, e) || publish_plan(j, h, e)))
+    int rc = j->found ? hybrid_price(h, e) : 0;
+    rc = rc || !j->found || !h->options.keeps_values ? rc : hybrid_by_value(h, e);
+    if (rc || (j->found && publish_plan(j, h, e)))
         return e->code;
     pthread_mutex_lock(&j->lock);
     snprintf(j->seen.said, sizeof j->seen.said, "%s",
@@ -241,7 +244,7 @@ static int take_found(struct hybrid_job *j, struct err *e)
 static void say_change(struct hybrid_job *j, double before, bool done, bool is_cut)
 {
     char a[UNITS_ROOM], b[UNITS_ROOM];
-    double step = hybrid_step_ms(&j->plan);
+    double step = hybrid_least_ms(&j->plan);
 
     pthread_mutex_lock(&j->lock);
     if (!done)
@@ -259,7 +262,7 @@ static void say_change(struct hybrid_job *j, double before, bool done, bool is_c
 static int carry_out(struct hybrid_job *j, const struct wish *c, struct err *e)
 {
     struct hybrid *h = &j->plan;
-    double before = hybrid_step_ms(h);
+    double before = hybrid_least_ms(h);
     bool is_cut = c->kind != HYBRID_TAKE_OTHER, done = false;
 
     if (c->kind == HYBRID_TAKE_FOUND)
@@ -271,6 +274,7 @@ static int carry_out(struct hybrid_job *j, const struct wish *c, struct err *e)
     int by = c->kind == HYBRID_CUT_EARLIER ? -1 : 1;
     int rc = is_cut ? hybrid_move_cut(h, c->stage, by, &done, e)
                     : hybrid_take_other(h, c->stage, &c->as, &done, e);
+    rc = rc || !done || !h->options.keeps_values ? rc : hybrid_by_value(h, e);
     if (rc || (done && publish_plan(j, h, e)))
         return e->code;
     say_change(j, before, done, is_cut);
@@ -494,6 +498,11 @@ out:
     else
         *out = j;
     return rc;
+}
+
+bool hybrid_job_is_file(const struct hybrid_job *j)
+{
+    return j->is_file;
 }
 
 struct hybrid_asked hybrid_job_question(const struct hybrid_job *j)

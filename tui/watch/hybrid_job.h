@@ -79,6 +79,7 @@ int hybrid_job_of_file(const struct problem *p, const char *path, struct hybrid_
                        struct err *e) MUST_CHECK;
 /* One that runs already goes on. */
 int hybrid_job_start(struct hybrid_job *j, bool in_thread, struct err *e) MUST_CHECK;
+bool hybrid_job_is_file(const struct hybrid_job *j);
 struct hybrid_asked hybrid_job_question(const struct hybrid_job *j);
 
 void hybrid_job_stop(struct hybrid_job *j);    /* does not wait */
