@@ -221,7 +221,8 @@ static struct named *list_names(const struct hlo_module *m, name_of *name)
     return list;
 }
 
-/* The same by names as GPU kernels have them: _ for what is no letter or digit. Texts are in `a`.
+/* The same by names as GPU kernels have them: _ for what is no letter or digit.
+ * Texts are in `a`.
  */
 static struct named *list_kernel_names(const struct hlo_module *m, struct arena *a)
 {
@@ -269,7 +270,8 @@ static bool is_around_others(const struct hlo_module *m, hlo_id id)
     return opcode == HLO_OP_WHILE || opcode == HLO_OP_CONDITIONAL || opcode == HLO_OP_CALL;
 }
 
-/* What an instruction's part of a time is: as a roofline of ten operations a byte has it. */
+/* What an instruction's part of a time is: as a roofline of ten operations a
+ * byte has it. */
 static double weight_of(const struct hlo_module *m, const struct hlo_costs *costs, hlo_id id)
 {
     const struct hlo_cost *c = &costs->instruction[id];
@@ -279,7 +281,8 @@ static double weight_of(const struct hlo_module *m, const struct hlo_costs *cost
     return 1 + costs->times[id] * (c->flops / 10 > c->bytes ? c->flops / 10 : c->bytes);
 }
 
-/* Spreads a run's time of one compiled operation over instructions of the model that run. */
+/* Spreads a run's time of one compiled operation over instructions of the model
+ * that run. */
 static void spread_over_module(const struct hlo_module *m, const struct hlo_costs *costs,
                                const struct named *list, uint32_t count, double ms,
                                struct trace_match *out)
@@ -299,6 +302,97 @@ static void spread_over_module(const struct hlo_module *m, const struct hlo_cost
     out->matched_ms += sum > 0 ? ms : 0;
 }
 
+/* Of an operation of the compiled module. A fusion that has none goes by what
+ * it is made of: its result, or else the last before it that has one. */
+static const char *compiled_name(const struct hlo_module *m, hlo_id id)
+{
+    const char *name = op_name(m, id);
+
+    if (name[0] || hlo_at(m, id)->opcode != HLO_OP_FUSION || !hlo_at(m, id)->called_count)
+        return name;
+    hlo_comp inside = hlo_called(m, id, 0);
+    const struct hlo_computation *c = &m->computations[inside];
+    name = op_name(m, c->root);
+    for (hlo_id n = c->first + c->count; n-- > c->first && !name[0];)
+        name = op_name(m, n);
+    return name;
+}
+
+/* Instructions of the model that a name of the compiled module means. */
+enum { VISITS_MOST = 4096 }; /* of computations, for one name: calls may share what they call */
+struct found {
+    struct named *list;
+    uint32_t count, visits;
+    size_t room;
+};
+
+static bool add_found(struct found *f, struct named one)
+{
+    if (!mem_grow(&f->list, &f->room, f->count, 1))
+        return false;
+    f->list[f->count++] = one;
+    return true;
+}
+
+static bool is_within(const struct hlo_module *m, hlo_id id, hlo_comp comp)
+{
+    const struct hlo_computation *c = comp == HLO_NONE ? NULL : &m->computations[comp];
+
+    return !c || (id >= c->first && id < c->first + c->count);
+}
+
+static int by_id(const void *x, const void *y)
+{
+    const struct named *a = x, *b = y;
+
+    return a->id < b->id ? -1 : a->id > b->id;
+}
+
+/* What several calls share stands there once for each. */
+static void drop_repeated(struct found *f)
+{
+    uint32_t kept = 0;
+
+    if (f->count)
+        qsort(f->list, f->count, sizeof *f->list, by_id);
+    for (uint32_t n = 0; n < f->count; n++)
+        if (!kept || f->list[kept - 1].id != f->list[n].id)
+            f->list[kept++] = f->list[n];
+    f->count = kept;
+}
+
+/* Those of computation `comp` (HLO_NONE: any) with that op_name. Where there is
+ * none the compiler has inlined a call: the name begins with the call's, and
+ * the rest is one of what it calls. False: out of memory. O(length x log
+ * instructions) for each level of calls. */
+static bool find_all(const struct hlo_module *m, const struct named *ops, const char *name,
+                     hlo_comp comp, struct found *to)
+{
+    uint32_t count, before = to->count;
+    const struct named *at = find_named(ops, m->count, name, &count);
+    bool ok = true;
+
+    for (uint32_t n = 0; n < count && ok && name[0]; n++)
+        if (is_within(m, at[n].id, comp))
+            ok = add_found(to, at[n]);
+    if (!ok || to->count > before || ++to->visits > VISITS_MOST)
+        return ok;
+    char *prefix = mem_try(strlen(name) + 1, 1);
+    for (size_t end = strlen(name); prefix && ok && to->count == before && end-- > 1;) {
+        if (name[end] != '/')
+            continue;
+        memcpy(prefix, name, end);
+        prefix[end] = 0;
+        at = find_named(ops, m->count, prefix, &count);
+        for (uint32_t n = 0; n < count && ok; n++)
+            if (hlo_at(m, at[n].id)->opcode == HLO_OP_CALL && is_within(m, at[n].id, comp))
+                ok = find_all(m, ops, name + end + 1, hlo_called(m, at[n].id, 0), to);
+    }
+    ok &= prefix != NULL;
+    free(prefix);
+    return ok;
+}
+
 int trace_match(const struct trace *t, const struct hlo_module *m,
                 const struct hlo_module *compiled, struct trace_match *out, struct err *e)
 {
@@ -306,6 +400,7 @@ int trace_match(const struct trace *t, const struct hlo_module *m,
     struct hlo_costs costs = {0};
     struct trace_match r = {.ms = mem_try((size_t)m->count + 1, sizeof *r.ms)};
     struct arena arena = {0};
+    struct found to = {0};
     struct named *names = list_names(named, own_name), *kernels = list_kernel_names(named, &arena),
                  *ops = compiled ? list_names(m, op_name) : NULL;
     bool ok = r.ms && names && kernels && (ops || !compiled);
@@ -314,7 +409,7 @@ int trace_match(const struct trace *t, const struct hlo_module *m,
     for (hlo_id id = 0; !rc && id < m->count; id++)
         r.ms[id] = -1;
     for (uint32_t k = 0; !rc && k < t->count; k++) {
-        uint32_t count, same;
+        uint32_t count;
         const struct named *at = find_named(names, named->count, t->ops[k].name, &count);
         if (!count)
             at = find_named(kernels, named->count, t->ops[k].name, &count);
@@ -327,15 +422,19 @@ int trace_match(const struct trace *t, const struct hlo_module *m,
             spread_over_module(m, &costs, at, 1, t->ops[k].ms, &r);
             continue;
         }
-        const char *name = hlo_meta(compiled, at->id)->op_name;
-        const struct named *to = find_named(ops, m->count, name, &same);
-        if (name[0])
-            spread_over_module(m, &costs, to, same, t->ops[k].ms, &r);
+        to.count = to.visits = 0;
+        ok = find_all(m, ops, compiled_name(compiled, at->id), HLO_NONE, &to);
+        drop_repeated(&to);
+        if (!ok)
+            rc = err_no_memory(e, FOR);
+        else if (to.count)
+            spread_over_module(m, &costs, to.list, to.count, t->ops[k].ms, &r);
     }
     hlo_costs_release(&costs);
     free(names);
     free(kernels);
     free(ops);
+    free(to.list);
     arena_release(&arena);
     if (rc)
         trace_match_release(&r);

@@ -35,7 +35,9 @@ void trace_release(struct trace *t);
 /* A profile of `m`: ms[m->count], ms of one execution of each instruction, < 0 where unknown. Names
  * in the trace are those of `m`, or of `compiled` (may be NULL), also with _ for what is no letter
  * or digit, as kernels of GPUs are called. Instructions of `compiled` are matched to `m` by
- * op_name; instructions with one op_name share the time in proportion to their rooflines. */
+ * op_name; a fusion that has none goes by its result's. Where the compiler inlined a call its
+ * instructions are named after the call: what follows the call's op_name is looked for in what it
+ * calls. Instructions with one op_name share the time in proportion to their rooflines. */
 struct trace_match {
     double *ms;
     double total_ms, matched_ms; /* of one run, without loops and calls, whose parts count */

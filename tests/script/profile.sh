@@ -25,6 +25,47 @@ profile = json.load(open(sys.argv[2]))
 products = sum(v for k, v in profile.items() if k.startswith('dot'))
 sys.exit(not (abs(sum(profile.values()) - trace) < 1e-3 * trace and products > 0.9 * trace))
 PY
+# Calls that the compiler inlined, with one name in two computations, and a fusion without a name.
+cat >"$work/calls.hlo" <<'END'
+HloModule calls
+inner {
+  a = f32[64,64]{1,0} parameter(0)
+  ROOT d = f32[64,64]{1,0} dot(a, a), lhs_contracting_dims={1}, rhs_contracting_dims={0}, metadata={op_name="cell/dot"}
+}
+other {
+  b = f32[64,64]{1,0} parameter(0)
+  ROOT t = f32[64,64]{1,0} tanh(b), metadata={op_name="cell/dot"}
+}
+ENTRY main {
+  x = f32[64,64]{1,0} parameter(0)
+  c = f32[64,64]{1,0} call(x), to_apply=inner, metadata={op_name="jit(f)/one/call"}
+  o = f32[64,64]{1,0} call(c), to_apply=other, metadata={op_name="jit(f)/two/call"}
+  e = f32[64,64]{1,0} exponential(o), metadata={op_name="jit(f)/exp"}
+  ROOT s = f32[64,64]{1,0} sine(e), metadata={op_name="jit(f)/sin"}
+}
+END
+cat >"$work/calls-compiled.hlo" <<'END'
+HloModule compiled
+fused {
+  p = f32[64,64]{1,0} parameter(0)
+  i = f32[64,64]{1,0} exponential(p), metadata={op_name="jit(f)/exp"}
+  ROOT r = f32[64,64]{1,0} copy(i)
+}
+ENTRY main {
+  x = f32[64,64]{1,0} parameter(0)
+  d.1 = f32[64,64]{1,0} dot(x, x), lhs_contracting_dims={1}, rhs_contracting_dims={0}, metadata={op_name="jit(f)/one/call/cell/dot"}
+  t.1 = f32[64,64]{1,0} tanh(d.1), metadata={op_name="jit(f)/two/call/cell/dot"}
+  f.1 = f32[64,64]{1,0} fusion(t.1), kind=kLoop, calls=fused
+  ROOT s.1 = f32[64,64]{1,0} sine(f.1), metadata={op_name="jit(f)/three/sin"}
+}
+END
+python3 - "$work/calls.json" <<'END'
+import json,sys
+ev=[{"ph":"X","pid":1,"ts":i,"dur":d,"name":n,"args":{"hlo_op":n,"run_id":"1"}} for i,(n,d) in enumerate([("d.1",1000),("t.1",200),("f.1",30),("s.1",4)])]
+json.dump({"traceEvents":ev},open(sys.argv[1],"w"))
+END
+"$automap" profile "$work/calls.json" "$work/calls.hlo" --compiled "$work/calls-compiled.hlo" -o "$work/calls.profile" 2>"$work/said" || bad "no profile of calls"
+[ "$(tr -d ' \n' <"$work/calls.profile")" = '{"d":1,"t":0.2,"e":0.03}' ] && grep -q '1.230 ms of 1.234 ms' "$work/said" || bad "calls: $(cat "$work/calls.profile" "$work/said")"
 # Two devices that run the same do not add up, whether one process has both or each its own.
 python3 - "$data/mlp.trace.json.gz" "$work" <<'PY'
 import gzip, json, sys
