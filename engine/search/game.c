@@ -494,41 +494,6 @@ void game_reset(struct game *g)
     advance(g);
 }
 
-static void mark_met(const struct classes *c, class_id k, uint8_t *group)
-{
-    for (uint32_t j = 0; j < c->info[k].meet_count; j++)
-        group[c->meets[c->info[k].meets + j].other] = 1;
-}
-
-/* What an opening sets back, marked 1 in `group` (zeroed). */
-static void mark_group(const struct game *g, const struct game_opening *o, uint8_t *group)
-{
-    const struct classes *c = &g->problem->classes;
-
-    for (uint32_t k = 0; k < o->count; k++) {
-        const struct game_move *m = &g->moves[o->move[k]];
-        for (uint32_t n = 0; n < m->class_count; n++) {
-            const struct class_info *info = &c->info[g->pool[m->classes + n]];
-            group[g->pool[m->classes + n]] = 1;
-            mark_met(c, g->pool[m->classes + n], group);
-            for (uint32_t j = 0; j < info->meet_count; j++) {
-                class_id met = c->meets[info->meets + j].other;
-                if (o->on[met])
-                    mark_met(c, met, group);
-            }
-        }
-    }
-}
-
-static bool touches_group(const struct game *g, const struct game_move *m, const uint8_t *group)
-{
-    for (uint32_t n = 0; n < m->class_count; n++) {
-        if (group[g->pool[m->classes + n]])
-            return true;
-    }
-    return false;
-}
-
 void game_settle(struct game *g, uint32_t move, bool split)
 {
     struct game_place here = game_here(g);
@@ -567,25 +532,6 @@ void game_begin(struct game *g)
     g->wave = strict_mark(&g->state);
     g->position = 0;
     advance(g);
-}
-
-void game_reset_from(struct game *g, const struct game_opening *o)
-{
-    game_reset(g);
-    if (!o->count)
-        return;
-    memset(g->group, 0, g->problem->classes.count);
-    mark_group(g, o, g->group);
-    /* Splits first, so that what they force whole is not decided twice. */
-    for (int split = 1; split >= 0; split--) {
-        for (uint32_t n = 0; n < g->move_count; n++) {
-            if (game_splits(g, o->on, n) == split && !touches_group(g, &g->moves[n], g->group))
-                game_settle(g, n, split);
-        }
-    }
-    if (o->turn)
-        game_settle(g, o->move[0], !game_splits(g, o->on, o->move[0]));
-    game_begin(g);
 }
 
 uint32_t game_open_count(const struct game *g)
@@ -738,45 +684,4 @@ void game_release(struct game *g)
     free(g->group);
     free(g->pins);
     memset(g, 0, sizeof *g);
-}
-
-uint32_t game_observation_size(const struct game *g)
-{
-    return (g->options.paper_state ? 1 : 3) * g->move_count + 1;
-}
-
-static void observe_plainly(const struct game *g, float *out)
-{
-    for (uint32_t n = 0; n < g->move_count; n++)
-        out[n] = (float)game_status(g, n);
-    out[g->move_count] = (float)g->position;
-}
-
-void game_observed(const struct game *g, const float *seen, int8_t *status, uint32_t *position)
-{
-    uint32_t moves = g->move_count, at = 0;
-    bool plain = g->options.paper_state;
-
-    for (uint32_t n = 0; n < moves; n++)
-        status[n] = plain ? (int8_t)seen[n] : seen[n] != 0 ? 1 : seen[moves + n] != 0 ? 0 : -1;
-    while (!plain && at < moves && seen[2 * moves + at] == 0)
-        at++;
-    *position = plain ? (uint32_t)seen[moves] : at;
-}
-
-void game_observe(const struct game *g, float *out)
-{
-    if (g->options.paper_state) {
-        observe_plainly(g, out);
-        return;
-    }
-    memset(out, 0, game_observation_size(g) * sizeof *out);
-    for (uint32_t n = 0; n < g->move_count; n++) {
-        int s = game_status(g, n);
-        out[n] = s == 1;
-        out[g->move_count + n] = s == 0;
-    }
-    if (g->position < g->move_count)
-        out[2 * g->move_count + g->position] = 1;
-    out[3 * g->move_count] = (float)log(game_pinned_ms(g) / game_step_ms(g));
 }

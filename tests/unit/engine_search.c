@@ -266,7 +266,7 @@ static void test_stages(void **state)
     uint64_t first = 0, tuned = 0, partly = 0, explored = 0, turned = 0;
     bool fresh = true;
 
-    while (!search_rounds(s) && search_episodes(s) < 100000) {
+    while (!search_rounds(s) && search_episodes(s) < 4000) {
         bool tuning = first && fresh;
         step(s, &event);
         explored += first && event.explored;
@@ -283,6 +283,46 @@ static void test_stages(void **state)
     assert_true(tuned > 16 * g->move_count && turned > 0);
     assert_true(explored > tuned / 10 && partly > 0);
     assert_int_equal(search_rounds(s), 1);
+    search_free(s);
+}
+
+/* Whether the largest group that the best plan splits is whole now. */
+static bool leaves_largest(const struct search *s)
+{
+    const struct game *g = search_game(s);
+
+    for (uint32_t n = 0; n < g->move_count; n++) {
+        if (game_splits(g, search_best(s)->on, n))
+            return game_status(g, n) == 0;
+    }
+    return false;
+}
+
+/* Episodes of stage 2 begin near the best plan and near its rival, in turn. */
+static void test_two_plans(void **state)
+{
+    (void)state;
+    struct search_options o = paper();
+    o.stable_episodes = 20;
+    o.rl = *rl_preset("planner");
+    o.rl.epsilon_episodes = 40;
+    o.rl_set = true;
+    struct search *s = begin(&o);
+    struct search_event event;
+    uint32_t tuned = 0, rivals = 0;
+    bool fresh = true, rival = false;
+
+    while (!search_rounds(s) && search_episodes(s) < 4000) {
+        search_ready(s);
+        if (fresh)
+            rival = leaves_largest(s);
+        step(s, &event);
+        fresh = event.ended;
+        tuned += event.ended && event.fine_tuning;
+        rivals += event.ended && event.fine_tuning && rival;
+    }
+    assert_true(search_rounds(s) == 1 && tuned > 16 * search_game(s)->move_count);
+    assert_true(rivals > tuned / 4 && rivals < tuned - tuned / 4);
     search_free(s);
 }
 
@@ -320,6 +360,42 @@ static uint32_t check_freed(const struct game *g, const struct game_opening *o)
     return freed;
 }
 
+static bool do_meet(class_id a, class_id b)
+{
+    const struct classes *c = &problem.classes;
+
+    for (uint32_t j = 0; j < c->info[a].meet_count; j++) {
+        if (c->meets[c->info[a].meets + j].other == b)
+            return true;
+    }
+    return false;
+}
+
+/* Equal, or they meet, or a split one meets both. */
+static bool are_linked(const label *on, class_id a, class_id b)
+{
+    bool linked = a == b || do_meet(a, b);
+
+    for (class_id k = 0; k < problem.classes.count && !linked; k++)
+        linked = on[k] && do_meet(a, k) && do_meet(k, b);
+    return linked;
+}
+
+/* Whether an opening sets the move back, or may have: one of its classes is linked to one of the
+ * move that the opening is of. */
+static bool is_set_back(const struct game *g, const struct game_opening *o, uint32_t move)
+{
+    const struct game_move *from = &g->moves[o->move[0]], *to = &g->moves[move];
+
+    for (uint32_t n = 0; n < from->class_count; n++) {
+        for (uint32_t k = 0; k < to->class_count; k++) {
+            if (are_linked(o->on, g->pool[from->classes + n], g->pool[to->classes + k]))
+                return true;
+        }
+    }
+    return false;
+}
+
 static void test_openings(void **state)
 {
     (void)state;
@@ -329,7 +405,7 @@ static void test_openings(void **state)
     struct game *g = (struct game *)(uintptr_t)search_game(s);
     const struct classes *c = &problem.classes;
     label *on = mem_alloc(c->count * sizeof *on);
-    uint32_t opened = 0, freed = 0;
+    uint32_t opened = 0, freed = 0, kept = 0;
 
     for (uint32_t seed = 0; seed < 20; seed++) {
         game_reset(g);
@@ -345,6 +421,8 @@ static void test_openings(void **state)
             for (uint32_t n = 0; n < g->move_count; n++) {
                 int status = game_status(g, n);
                 assert_true(status < 0 || status == game_splits(g, on, n));
+                assert_true(status >= 0 || is_set_back(g, &back, n));
+                kept += status == 1;
             }
             back.turn = true;
             game_reset_from(g, &back);
@@ -352,7 +430,7 @@ static void test_openings(void **state)
         }
     }
     assert_true(opened > 20 * g->move_count); /* more than the moves themselves */
-    assert_true(freed > 0);
+    assert_true(freed > 0 && kept > 0);
     free(on);
     search_free(s);
 }
@@ -660,7 +738,7 @@ static void test_own_plan(void **state)
         o.game.no_folding = true;
         assert_int_equal(search_new(p, &o, &s, &e), 0);
         while (!search_rounds(s))
-            assert_true(search_step(s, &event));
+            assert_true(search_step(s, &event) && search_episodes(s) < 4000);
         double own = search_greedy_plan(s, NULL), best = search_best(s)->score;
         print_message("seed %d: %.3f %% above the best plan\n", (int)seed,
                       100 * (exp(best - own) - 1));
@@ -681,6 +759,7 @@ int main(void)
         cmocka_unit_test(test_paper_preset),
         cmocka_unit_test(test_paper_candidates),
         cmocka_unit_test(test_stages),
+        cmocka_unit_test(test_two_plans),
         cmocka_unit_test(test_openings),
         cmocka_unit_test(test_backtrack),
         cmocka_unit_test(test_pins_play_the_replay_again),

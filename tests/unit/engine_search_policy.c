@@ -1,6 +1,6 @@
-/* The network of all models: describing a decision leaves the game as it was; what it plays, when
- * it leads and when it does not; training that gives the same bits twice, and that learns; files
- * that are damaged; options written field by field. */
+/* The network of all models: describing a decision leaves the game as it was, and says where three
+ * players end; what it plays, when it leads and when it does not; training that gives the same bits
+ * twice, and that learns; files that are damaged; options written field by field. */
 #include "engine/ranks/ranks.h"
 #include "engine/search/move_features.h"
 #include "engine/search/pretrain_moves.h"
@@ -112,6 +112,63 @@ static void test_rows_mirror(void **state)
     game_release(&g);
 }
 
+/* What a plan is worth that a player ends with: all else whole (0), the better action at each
+ * position (1), every allowed split (2). The best that it passed counts. */
+static double end_of(struct game *g, int player)
+{
+    double best = game_score(g);
+
+    while (player && !game_is_over(g)) {
+        uint32_t legal = game_legal(g);
+        double worth[2] = {-INFINITY, -INFINITY};
+        for (int split = 0; split < 2; split++) {
+            struct game_place here = game_here(g);
+            if (!(legal >> split & 1))
+                continue;
+            (void)game_play(g, split);
+            worth[split] = game_score(g);
+            game_return(g, &here);
+        }
+        (void)game_play(g, player == 2 ? legal & 2 : worth[1] > worth[0]);
+        best = fmax(best, game_score(g));
+    }
+    return best;
+}
+
+/* The rows say where each player ends behind either action, and how good the best of them is. */
+static void test_ends(void **state)
+{
+    (void)state;
+    enum { ENDS = 14 + 8 + 8 };
+    struct game g;
+    float rows[2 * MOVE_FEATURES];
+    uint32_t told = 0;
+    begin(&g, &(struct game_options){.kind = GAME_ALL});
+    assert_true(g.move_count < MOVE_ROLLOUT_MOST);
+    for (uint32_t looks = 0; !game_is_over(&g); looks++) {
+        uint32_t legal = move_describe(&g, rows);
+        double end[2][3], most = -INFINITY, own[2] = {-INFINITY, -INFINITY};
+        struct game_place here = game_here(&g);
+        for (int k = 0; k < 6 && legal == 3; k++) {
+            (void)game_play(&g, k / 3);
+            end[k / 3][k % 3] = end_of(&g, k % 3);
+            own[k / 3] = fmax(own[k / 3], end[k / 3][k % 3]);
+            most = fmax(most, end[k / 3][k % 3]);
+            game_return(&g, &here);
+        }
+        for (int k = 0; k < 6 && legal == 3; k++) {
+            const float *row = rows + (size_t)(k / 3) * MOVE_FEATURES + ENDS;
+            double below = end[k / 3][k % 3] - most;
+            assert_true(fabs((double)row[2 * (k % 3)] - below) < 1e-5);
+            assert_true(fabs((double)row[6] - (own[k / 3] - most)) < 1e-5);
+            told += below < -0.01;
+        }
+        (void)game_play(&g, legal == 3 ? looks % 2 : legal == 2);
+    }
+    assert_true(told > 5);
+    game_release(&g);
+}
+
 static void train(uint64_t rounds, struct policy *out)
 {
     struct ranks alone = {.count = 1};
@@ -136,6 +193,7 @@ static void test_training_and_file(void **state)
     assert_memory_equal(one.scorer.weight, two.scorer.weight,
                         one.scorer.parameters * sizeof(float));
     assert_true(one.points == 12 && one.curve[11].loss < one.curve[1].loss + 0.1);
+    assert_true(one.curve[11].gap < one.curve[0].gap / 4); /* what it plays gets better */
     close(mkstemp(path));
     assert_int_equal(policy_save(&one, path, &e), 0);
     assert_int_equal(policy_load(&back, path), 0);
@@ -222,6 +280,47 @@ static uint32_t led_episodes(const struct search_options *o, uint32_t most, doub
     return led;
 }
 
+/* By its scores: the better action where it is cold, else drawn by the logistic of what it thinks
+ * between them; its first episode is cold. */
+static void test_choice(void **state)
+{
+    (void)state;
+    enum { DRAWS = 4000 };
+    struct search_options o = {
+        .algorithm = SEARCH_DQN, .seed = 3, .game.kind = GAME_ALL, .continuous = true};
+    struct search_event event;
+    struct policy net;
+    struct rl_rng rng;
+    struct search *s;
+    struct err e;
+    float rows[2 * MOVE_FEATURES], score[2];
+    train(40, &net);
+    o.policy = &net.scorer;
+    assert_int_equal(search_new(&problem, &o, &s, &e), 0);
+    struct game *g = (struct game *)(uintptr_t)search_game(s);
+    rl_rng_seed(&rng, 9, 9);
+    search_ready(s);
+    while (!search_episodes(s)) {
+        bool wanted = policy_choose(&net.scorer, g, 0, &rng);
+        uint32_t legal = move_describe(g, rows);
+        if (legal == 3) {
+            rl_scorer_score(&net.scorer, rows, 2, score);
+            assert_int_equal(wanted, score[1] > score[0]);
+            double heat = fabs((double)(score[1] - score[0])) + 0.1, split = 0;
+            for (int n = 0; n < DRAWS; n++)
+                split += policy_choose(&net.scorer, g, heat, &rng);
+            double share = 1 / (1 + exp((double)(score[0] - score[1]) / heat));
+            assert_true(fabs(split / DRAWS - share) < 4 * sqrt(0.25 / DRAWS));
+        } else {
+            assert_int_equal(wanted, legal == 2);
+        }
+        assert_true(search_step(s, &event));
+        assert_true(event.led && event.split == wanted);
+    }
+    search_free(s);
+    policy_free(&net);
+}
+
 static void test_when_it_leads(void **state)
 {
     (void)state;
@@ -276,9 +375,14 @@ static void test_options_by_field(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_looking_changes_nothing), cmocka_unit_test(test_rows_mirror),
-        cmocka_unit_test(test_training_and_file),       cmocka_unit_test(test_stopped_and_resumed),
-        cmocka_unit_test(test_when_it_leads),           cmocka_unit_test(test_options_by_field),
+        cmocka_unit_test(test_looking_changes_nothing),
+        cmocka_unit_test(test_rows_mirror),
+        cmocka_unit_test(test_training_and_file),
+        cmocka_unit_test(test_stopped_and_resumed),
+        cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_when_it_leads),
+        cmocka_unit_test(test_options_by_field),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }

@@ -514,6 +514,14 @@ static void test_random_numbers(void **state)
         assert_true(u >= 0 && u < 1);
     }
     assert_true(abs(same - 500) < 60);
+    for (uint64_t stream = 0; stream < 4;
+         stream++) { /* and every stream of every seed is its own */
+        rl_rng_seed(&a, 1, stream);
+        rl_rng_seed(&b, 1, stream + 1);
+        assert_memory_not_equal(&a, &b, sizeof a);
+        rl_rng_seed(&b, 2, stream);
+        assert_memory_not_equal(&a, &b, sizeof a);
+    }
 }
 
 /* Q of a row of the twin, which has not made this step yet: the network the lesson's figures are

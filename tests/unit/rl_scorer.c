@@ -1,5 +1,6 @@
 /* The scorer: its output and the gradient of its listwise loss against a reference in double,
- * written out here; learning a rule of two features; shapes and damaged bytes. */
+ * written out here, with features as they come and standardised; learning a rule of two features;
+ * a loss that is not finite; shapes and damaged bytes. */
 #include "rl/scorer.h"
 
 #include <setjmp.h>
@@ -122,6 +123,57 @@ static void test_learns(void **state)
     rl_scorer_free(&s);
 }
 
+/* Features of other sizes are seen with mean 0 and deviation 1. */
+static void test_standardised(void **state)
+{
+    (void)state;
+    struct rl_scorer s;
+    struct rl_rng rng;
+    float rows[ROWS * F], seen[ROWS * F], out[ROWS];
+    double w[PARAMETERS];
+    rl_rng_seed(&rng, 3, 0);
+    assert_int_equal(rl_scorer_new(&s, F, W, &rng), 0);
+    for (int i = 0; i < ROWS * F; i++)
+        rows[i] = (float)((i % F + 1) * (2 * rl_rng_unit(&rng) + 5));
+    for (uint32_t i = 0; i < s.parameters; i++)
+        w[i] = (double)s.weight[i];
+    for (int i = 0; i < F; i++) {
+        double sum = 0, square = 0;
+        for (int n = 0; n < ROWS; n++) {
+            sum += (double)rows[n * F + i];
+            square += pow((double)rows[n * F + i], 2);
+        }
+        double mean = sum / ROWS, deviation = sqrt(square / ROWS - mean * mean);
+        for (int n = 0; n < ROWS; n++)
+            seen[n * F + i] = (float)(((double)rows[n * F + i] - mean) / (deviation + 1e-3));
+    }
+    rl_scorer_standardise(&s, rows, ROWS);
+    rl_scorer_score(&s, rows, ROWS, out);
+    for (int n = 0; n < ROWS; n++)
+        assert_true(fabs((double)out[n] - reference_score(w, seen + n * F)) < 1e-5);
+    rl_scorer_free(&s);
+}
+
+/* Rows that are not numbers teach nothing: the weights stay. */
+static void test_not_finite(void **state)
+{
+    (void)state;
+    struct rl_scorer s;
+    struct rl_scorer_adam adam;
+    struct rl_rng rng;
+    float rows[2 * F] = {1, 2, 3, 4, 5, NAN}, gap[2] = {0, 1}, before[PARAMETERS];
+    double loss;
+    struct rl_groups g = {rows, gap, (const uint32_t[]){0, 2}, 1};
+    rl_rng_seed(&rng, 4, 0);
+    assert_int_equal(rl_scorer_new(&s, F, W, &rng), 0);
+    assert_int_equal(rl_scorer_adam_new(&adam, &s), 0);
+    memcpy(before, s.weight, s.parameters * sizeof *before);
+    assert_int_equal(rl_scorer_learn(&s, &adam, &g, 0.1, 3e-3, &loss), RL_E_DIVERGED);
+    assert_memory_equal(before, s.weight, s.parameters * sizeof *before);
+    rl_scorer_adam_free(&adam);
+    rl_scorer_free(&s);
+}
+
 static void test_shapes(void **state)
 {
     (void)state;
@@ -149,8 +201,8 @@ static void test_shapes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gradient),
-        cmocka_unit_test(test_learns),
+        cmocka_unit_test(test_gradient),   cmocka_unit_test(test_standardised),
+        cmocka_unit_test(test_not_finite), cmocka_unit_test(test_learns),
         cmocka_unit_test(test_shapes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
