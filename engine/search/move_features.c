@@ -45,13 +45,20 @@ static uint32_t linked_moves(const struct game *g, uint32_t *out)
     return count;
 }
 
+/* What players judge by. A memory limit is weighed where they end: a peak takes as long as hundreds
+ * of decisions. */
+static double time_score(const struct game *g)
+{
+    return log(game_pinned_ms(g) / game_step_ms(g));
+}
+
 static double gain_of(struct game *g, bool split)
 {
     struct game_place here = game_here(g);
-    double before = game_score(g);
+    double before = time_score(g);
 
     (void)game_play(g, split);
-    double gain = g->conflict ? -CLIP : game_score(g) - before;
+    double gain = g->conflict ? -CLIP : time_score(g) - before;
     game_return(g, &here);
     return gain;
 }
@@ -73,11 +80,12 @@ static double best_of(struct game *g, const uint32_t *move, uint32_t count)
     return best;
 }
 
-/* From here on to the end, or MOVE_ROLLOUT_MOST decisions on; then all that is open is whole. */
-static double roll_out(struct game *g, int player)
+/* From here, worth `before`, on to the end, or MOVE_ROLLOUT_MOST decisions on; then all that is
+ * open is whole. What it passes counts too, without a limit. */
+static double roll_out(struct game *g, int player, double before)
 {
     struct game_place here = game_here(g);
-    double before = game_score(g), best = before;
+    double best = before;
 
     for (int n = 0; player && n < MOVE_ROLLOUT_MOST && !game_is_over(g); n++) {
         uint32_t legal = game_legal(g);
@@ -85,17 +93,21 @@ static double roll_out(struct game *g, int player)
         if (legal == 3)
             split = player == 2 || gain_of(g, true) > gain_of(g, false);
         (void)game_play(g, split);
-        if (!g->conflict)
-            best = fmax(best, game_score(g));
+        if (!g->conflict && !g->budget)
+            best = fmax(best, time_score(g));
     }
+    if (player && g->budget && !g->conflict)
+        best = fmax(best, game_score(g));
     game_return(g, &here);
     return best - before;
 }
 
-static struct effect effect_of(struct game *g, bool split, const uint32_t *linked, uint32_t count)
+/* Of a position worth `before`. */
+static struct effect effect_of(struct game *g, bool split, double before, const uint32_t *linked,
+                               uint32_t count)
 {
     struct game_place here = game_here(g);
-    double before = game_score(g), base = game_pinned_ms(g);
+    double base = game_pinned_ms(g);
     struct effect x = {0};
 
     (void)game_play(g, split);
@@ -106,7 +118,8 @@ static struct effect effect_of(struct game *g, bool split, const uint32_t *linke
         game_return(g, &here);
         return x;
     }
-    x.gain = game_score(g) - before;
+    double now = game_score(g);
+    x.gain = now - before;
     x.compute = (g->compute_ms - here.compute_ms) / base;
     x.communication = (g->communication_ms - here.communication_ms) / base;
     x.settled = (double)(strict_mark(&g->state) - here.mark);
@@ -114,7 +127,7 @@ static struct effect effect_of(struct game *g, bool split, const uint32_t *linke
     x.linked = best_of(g, linked, count);
     x.best = -INFINITY;
     for (int k = 0; k < ROLLOUTS; k++) {
-        x.rolled[k] = x.gain + roll_out(g, k);
+        x.rolled[k] = x.gain + roll_out(g, k, now);
         x.best = fmax(x.best, x.rolled[k]);
     }
     game_return(g, &here);
@@ -201,8 +214,9 @@ uint32_t move_describe(struct game *g, float rows[2 * MOVE_FEATURES])
     if (legal != 3)
         return legal;
     uint32_t count = linked_moves(g, linked);
-    double open = best_of(g, linked, count);
-    struct effect x[2] = {effect_of(g, false, linked, count), effect_of(g, true, linked, count)};
+    double open = best_of(g, linked, count), before = game_score(g);
+    struct effect x[2] = {effect_of(g, false, before, linked, count),
+                          effect_of(g, true, before, linked, count)};
     double best = fmax(x[0].best, x[1].best);
 
     for (int a = 0; a < 2; a++) {

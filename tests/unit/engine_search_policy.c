@@ -112,8 +112,14 @@ static void test_rows_mirror(void **state)
     game_release(&g);
 }
 
+static double own_score(const struct game *g)
+{
+    return g->budget ? -log(game_step_ms(g)) : game_score(g);
+}
+
 /* What a plan is worth that a player ends with: all else whole (0), the better action at each
- * position (1), every allowed split (2). The best that it passed counts. */
+ * position (1), every allowed split (2). The best that it passed counts; within a memory limit
+ * players choose by step time, and where they begin and end counts. */
 static double end_of(struct game *g, int player)
 {
     double best = game_score(g);
@@ -126,24 +132,24 @@ static double end_of(struct game *g, int player)
             if (!(legal >> split & 1))
                 continue;
             (void)game_play(g, split);
-            worth[split] = game_score(g);
+            worth[split] = own_score(g);
             game_return(g, &here);
         }
         (void)game_play(g, player == 2 ? legal & 2 : worth[1] > worth[0]);
-        best = fmax(best, game_score(g));
+        if (!g->budget || game_is_over(g))
+            best = fmax(best, game_score(g));
     }
     return best;
 }
 
 /* The rows say where each player ends behind either action, and how good the best of them is. */
-static void test_ends(void **state)
+static void check_ends(const struct game_options *o)
 {
-    (void)state;
     enum { ENDS = 14 + 8 + 8 };
     struct game g;
     float rows[2 * MOVE_FEATURES];
     uint32_t told = 0;
-    begin(&g, &(struct game_options){.kind = GAME_ALL});
+    begin(&g, o);
     assert_true(g.move_count < MOVE_ROLLOUT_MOST);
     for (uint32_t looks = 0; !game_is_over(&g); looks++) {
         uint32_t legal = move_describe(&g, rows);
@@ -158,15 +164,22 @@ static void test_ends(void **state)
         }
         for (int k = 0; k < 6 && legal == 3; k++) {
             const float *row = rows + (size_t)(k / 3) * MOVE_FEATURES + ENDS;
-            double below = end[k / 3][k % 3] - most;
+            double below = fmax(end[k / 3][k % 3] - most, -8);
             assert_true(fabs((double)row[2 * (k % 3)] - below) < 1e-5);
-            assert_true(fabs((double)row[6] - (own[k / 3] - most)) < 1e-5);
+            assert_true(fabs((double)row[6] - fmax(own[k / 3] - most, -8)) < 1e-5);
             told += below < -0.01;
         }
         (void)game_play(&g, legal == 3 ? looks % 2 : legal == 2);
     }
     assert_true(told > 5);
     game_release(&g);
+}
+
+static void test_ends(void **state)
+{
+    (void)state;
+    check_ends(&(struct game_options){.kind = GAME_ALL});
+    check_ends(&(struct game_options){.kind = GAME_ALL, .memory_limit = 4e6});
 }
 
 static void train(uint64_t rounds, struct policy *out)
