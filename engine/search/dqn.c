@@ -31,6 +31,7 @@ enum {
     TUNING_TRIES = 8,  /* of every group, in stage 2, before it ends without gain */
     TUNING_SHOWN = 16, /* episodes of stage 2 from one showing of the best plan to the next */
     SHOWN_MOST = 4,    /* times in a row, until the network's own way is as good */
+    OWN_MOST = 32,     /* episodes of its own way at the end of stage 2, until it is as good */
     KEPT_MOST = 8192   /* decisions played again under new pins: some 50 ms */
 };
 #define BACKTRACK_EPSILON 0.2
@@ -53,6 +54,7 @@ struct dqn {
     bool tuning;           /* stage 2: episodes start from the best plan, groups set back */
     uint32_t tuned_move;   /* the first of those this episode set back */
     uint32_t without_gain; /* fine-tuning episodes in a row that found nothing */
+    uint32_t own_ways;     /* episodes in a row that are the network's own way */
     struct held held[2];   /* the best, its rival */
     label *spare;          /* [classes] scratch of hold */
     uint32_t tuned_plan;   /* of these the one that this episode began from */
@@ -167,7 +169,7 @@ static bool hold(const struct search *s, struct dqn *d, const label *on, double 
 static void set_tuning(struct dqn *d, bool on)
 {
     d->tuning = on;
-    d->without_gain = 0;
+    d->without_gain = d->own_ways = 0;
     rl_agent_hold_epsilon(d->run.agent, -1);
 }
 
@@ -175,7 +177,9 @@ static void open_game(struct search *s, struct dqn *d)
 {
     d->played_count = 0;
     game_reset_from(&s->game, &d->opening);
-    if (d->tuning)
+    if (d->own_ways)
+        rl_agent_hold_epsilon(d->run.agent, 0);
+    else if (d->tuning)
         rl_agent_hold_epsilon(
             d->run.agent, fmin(TUNING_EPSILON, TUNING_RANDOM / fmax(1, game_open_count(&s->game))));
 }
@@ -238,22 +242,46 @@ static bool show_once(struct search *s, struct dqn *d)
     return kept;
 }
 
+/* The network's own way from all open is worse than the best plan. */
+static bool is_behind(struct search *s, struct dqn *d)
+{
+    uint64_t decisions = s->game.decisions;
+    bool behind = is_higher(d->held[0].score, play_greedy(s, d));
+
+    s->game.decisions = decisions;
+    return behind;
+}
+
 /* Self-imitation: the best plan is shown until the network's own way from all open is as good.
  * Stage 2 begins near the best plan, so without this the network never sees the way there, and its
- * own best actions lead elsewhere. It is no try: the plan is known. Only with return_bound, which
- * makes that one episode count. */
+ * own best actions lead elsewhere. It is no try: the plan is known. */
 static void show_best(struct search *s, struct dqn *d)
 {
     uint64_t decisions = s->game.decisions;
-    bool goes_on = s->options.rl.return_bound;
+    bool goes_on = true;
 
     for (int n = 0; n < SHOWN_MOST && goes_on; n++)
-        goes_on = show_once(s, d) && is_higher(d->held[0].score, play_greedy(s, d));
+        goes_on = show_once(s, d) && is_behind(s, d);
     s->game.decisions = decisions;
 }
 
+/* Every group was set back 8 times without gain. */
+static bool is_tuned(const struct search *s, const struct dqn *d)
+{
+    return d->without_gain > 2 * TUNING_TRIES * s->game.move_count;
+}
+
+/* Once in a while in stage 2, and again and again at its end, the best plan is shown and the
+ * network plays its own way: what is shown raises the worth of that way, and only playing lowers
+ * that of another it likes better. Only with return_bound, which makes one episode shown count. */
+static bool plays_own_way(const struct search *s, const struct dqn *d)
+{
+    return d->tuning && s->options.rl.return_bound &&
+           (is_tuned(s, d) || (!d->own_ways && d->without_gain % TUNING_SHOWN == 0));
+}
+
 /* Stage 1 is stable when so many episodes brought nothing better and exploration has come down to
- * its end; stage 2 goes on until every group was set back 8 times without gain. */
+ * its end; stage 2 goes on until it is tuned and the network's own way is as good. */
 static void choose_stage(struct search *s, struct dqn *d)
 {
     bool stable = s->since_better >= s->options.stable_episodes && s->game.move_count &&
@@ -262,8 +290,8 @@ static void choose_stage(struct search *s, struct dqn *d)
     if (!d->tuning && stable) {
         hold(s, d, s->best.on, s->best.score);
         set_tuning(d, true);
-    } else if (d->tuning && d->without_gain > 2 * TUNING_TRIES * s->game.move_count) {
-        show_best(s, d);
+    } else if (d->tuning && is_tuned(s, d) &&
+               (!plays_own_way(s, d) || d->own_ways >= OWN_MOST || !is_behind(s, d))) {
         set_tuning(d, false);
         s->since_better = 0;
         s->rounds++;
@@ -280,9 +308,10 @@ static void env_reset(void *self, struct rl_rng *rng)
     if (!d->asked) {
         choose_stage(s, d);
         d->opening.count = 0;
-        if (d->tuning && d->without_gain % TUNING_SHOWN == 0)
+        d->own_ways = plays_own_way(s, d) ? d->own_ways + 1 : 0;
+        if (d->own_ways)
             show_best(s, d);
-        if (d->tuning)
+        else if (d->tuning)
             open_groups(s, d, rng);
     }
     d->asked = false;
@@ -385,7 +414,7 @@ static void end_episode(struct search *s, struct dqn *d, struct search_event *ou
     search_ended(s, s->game.state.on, s->game.conflict, out);
     bool gain = !s->game.conflict && hold(s, d, s->game.state.on, out->score);
     if (d->tuning)
-        d->without_gain = gain ? 0 : d->without_gain + 1;
+        d->without_gain = gain ? 0 : d->without_gain + !d->own_ways;
 }
 
 /* Nothing was open: a plan without a decision. Where that is so from the very beginning, all is
@@ -592,6 +621,7 @@ static void dqn_serialize(struct search *s, struct rl_serializer *w)
     rl_serialize_flag(w, &d->tuning);
     RL_ONE(w, d->tuned_move);
     RL_ONE(w, d->without_gain);
+    RL_ONE(w, d->own_ways);
     RL_ONE(w, d->kept.before);
     RL_ONE(w, d->kept.after);
     RL_ONE(w, d->played_count);
