@@ -202,8 +202,7 @@ static int find_on_mesh(const struct rules *rules, const char *mesh, struct cont
         if (rc)
             plan_release(&plan);
     }
-    if (!rc)
-        rc = offer_contender(rules, c, p, &plan, proven, e);
+    rc = rc ? rc : offer_contender(rules, c, p, &plan, proven, e);
     c->least_bytes = fmin(least, c->least_bytes);
     drop_problem(c->problem == p ? before : p);
     return rc;

@@ -152,12 +152,9 @@ static int read_row(struct partitioner *p, const struct yaml_doc *d, const struc
                           "does %.40s, expected runs whole, sums over all devices or loses parts",
                           does->text);
     int rc = copy_text(p, yaml_get(row, "opcode"), &r->opcode, e);
-    if (!rc)
-        rc = copy_text(p, yaml_get(row, "target"), &r->target, e);
-    if (!rc)
-        rc = copy_text(p, yaml_get(row, "why"), &r->why, e);
-    if (!rc)
-        rc = mark_opcodes(p, d, row, e);
+    rc = rc ? rc : copy_text(p, yaml_get(row, "target"), &r->target, e);
+    rc = rc ? rc : copy_text(p, yaml_get(row, "why"), &r->why, e);
+    rc = rc ? rc : mark_opcodes(p, d, row, e);
     p->row_count++;
     return rc;
 }
@@ -175,12 +172,10 @@ static int read_table(struct partitioner *p, const struct yaml_doc *d, struct er
         return yaml_wrong(d, rows->mark, e, "%u rows, expected at most %d", rows->count,
                           PARTITIONER_ROWS_MOST);
     rc = copy_text(p, name, &p->name, e);
-    if (!rc)
-        rc = copy_text(p, version, &p->version, e);
+    rc = rc ? rc : copy_text(p, version, &p->version, e);
     for (const struct yaml *row = rows->first; row && !rc; row = row->next) {
         rc = check_row(d, row, e);
-        if (!rc)
-            rc = read_row(p, d, row, e);
+        rc = rc ? rc : read_row(p, d, row, e);
     }
     return rc;
 }
@@ -201,8 +196,7 @@ int partitioner_read(const char *which, struct partitioner *out, struct err *e)
         goto out;
     const char *table = built_in ? built_in : text.text ? text.text : "";
     rc = yaml_read(&d, table, built_in ? strlen(built_in) : text.size, e);
-    if (!rc)
-        rc = read_table(out, &d, e);
+    rc = rc ? rc : read_table(out, &d, e);
 out:
     if (rc && !built_in)
         err_in_file(e, which);

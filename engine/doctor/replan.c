@@ -100,8 +100,7 @@ static int solve_freed(struct replan *x, const uint32_t *freed, uint32_t count,
         }
         rc = relaxed_hold(x->r, w->id, any, any_count, e);
     }
-    if (!rc)
-        rc = relaxed_solve(x->r, 0, out, e);
+    rc = rc ? rc : relaxed_solve(x->r, 0, out, e);
     x->plans += !rc;
     x->failed += rc != 0;
     return rc;

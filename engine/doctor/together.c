@@ -62,8 +62,7 @@ static int solve_held(struct together *t, const struct held *held, double most_m
     for (uint32_t k = 0; k < t->wish_count && !rc; k++)
         rc = relaxed_hold(t->r, t->wishes[k].id, held[k].by ? &held[k].to : &t->wishes[k].asked, 1,
                           e);
-    if (!rc)
-        rc = relaxed_solve(t->r, 0, &plan, e);
+    rc = rc ? rc : relaxed_solve(t->r, 0, &plan, e);
     if (rc)
         return rc == ERR_MEMORY ? rc : 0;
     *out = plan.cost.step_ms < most_ms ? SHORTER : LONGER;

@@ -91,8 +91,7 @@ int exact_limited(const struct step_tables *t, const struct memory_model *m,
         rc = *lists[k] ? 0 : err_no_memory(e, "for the memory limit");
     }
     s->weight = mem_try(s->l.unit_count, sizeof *s->weight);
-    if (!rc)
-        rc = s->weight ? search_limited(s, o) : err_no_memory(e, "for the memory limit");
+    rc = rc ? rc : s->weight ? search_limited(s, o) : err_no_memory(e, "for the memory limit");
     if (!rc)
         answer_limited(s, out);
     for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)

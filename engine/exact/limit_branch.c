@@ -173,8 +173,7 @@ int limit_branch_and_bound(struct limit_search *s)
 
     for (uint32_t n = 0; n < s->l.s.node_count && !rc; n++)
         root.fixed[n] = NOT_FIXED;
-    if (!rc)
-        rc = bound_branch(s, &root, &open);
+    rc = rc ? rc : bound_branch(s, &root, &open);
     if (!rc && open)
         rc = heap_add(&h, root) ? 0 : err_no_memory(s->e, "for the memory limit");
     if (rc || !open)

@@ -185,16 +185,14 @@ int limit_price_memory(struct limit_search *s)
         if (at.moment == p && at.peak > s->limit)
             at.slope[p] = at.peak - s->limit;
         rc = line_search(s, p, price, &at);
-        if (!rc)
-            rc = limit_repair(s, s->choice, true);
+        rc = rc ? rc : limit_repair(s, s->choice, true);
         if (!rc && !isfinite(s->best_ms) && at.slope[p] > 0)
             return 0; /* whatever it is worth: memory alone says whether it can be had */
         if (p == last && s->bound <= before * (1 + LIMIT_NEAR))
             break;
         last = p;
     }
-    if (!rc)
-        rc = limit_improve(s);
+    rc = rc ? rc : limit_improve(s);
     return rc ? rc : ascend(s);
 }
 
@@ -257,8 +255,7 @@ int limit_weigh_memory(struct limit_search *s)
             s->least_bound = at.bound;
             memcpy(s->share, share, sizeof share);
         }
-        if (!rc)
-            rc = limit_repair(s, s->choice, false);
+        rc = rc ? rc : limit_repair(s, s->choice, false);
         if (rc || s->least_bound >= s->least_bytes * (1 - LIMIT_NEAR) ||
             (s->least_bound > s->limit && !s->seeks_least))
             break;

@@ -133,8 +133,7 @@ static int find_crossing(struct ask *a, enum stability_figure figure, double far
         struct answer best;
         double own, theirs;
         int rc = set_bandwidth(a, figure, 1 / u);
-        if (!rc)
-            rc = best_plan(a, a->o->limit, &best);
+        rc = rc ? rc : best_plan(a, a->o->limit, &best);
         if (rc)
             return rc;
         double here = step_of(a, a->o->on);
@@ -178,8 +177,7 @@ static int move_bandwidth(struct ask *a, enum stability_figure figure, struct st
     if (now <= 0)
         return 0;
     int rc = find_crossing(a, figure, 1 / STABILITY_FAR, now, &out->down[figure]);
-    if (!rc)
-        rc = find_crossing(a, figure, STABILITY_FAR, now, &out->up[figure]);
+    rc = rc ? rc : find_crossing(a, figure, STABILITY_FAR, now, &out->up[figure]);
     int back = set_bandwidth(&(struct ask){.p = a->p, .base = a->base, .e = &lost}, figure, 1);
     return rc ? rc : back;
 }
@@ -201,8 +199,7 @@ static int move_memory(struct ask *a, struct stability *out)
     int rc = best_plan(a, peak * (1 - NEAR), &best);
     *down = (struct stability_side){
         .end = STABILITY_NO_LONGER, .value = peak, .step_ms = best.ms, .on = best.on};
-    if (!rc)
-        rc = best_plan(a, INFINITY, &best);
+    rc = rc ? rc : best_plan(a, INFINITY, &best);
     bool faster = !rc && best.ms < here * (1 - NEAR);
     if (faster)
         high = memory_of(&a->p->memory, &a->p->labels, best.on, scratch).peak;
@@ -240,8 +237,7 @@ static int try_batch(struct ask *a, int64_t size, struct stability_side *side, b
     int rc = scratch ? problem_set_batch_size(a->p, size, a->e)
                      : err_no_memory(a->e, "for the stability of a plan");
 
-    if (!rc)
-        rc = best_plan(a, a->o->limit, &best);
+    rc = rc ? rc : best_plan(a, a->o->limit, &best);
     bool possible = !rc && is_possible(a, a->o->on);
     if (possible && isfinite(a->o->limit))
         possible = memory_of(&a->p->memory, &a->p->labels, a->o->on, scratch).peak <=
@@ -295,8 +291,7 @@ static int move_batch(struct ask *a, struct stability *out)
         return 0;
     out->now[STABILITY_BATCH] = (double)size;
     int rc = search_batch(a, size, unit, false, &out->down[STABILITY_BATCH]);
-    if (!rc)
-        rc = search_batch(a, size, unit, true, &out->up[STABILITY_BATCH]);
+    rc = rc ? rc : search_batch(a, size, unit, true, &out->up[STABILITY_BATCH]);
     int back = problem_set_batch_size(a->p, asked, &lost);
     return rc ? rc : back;
 }

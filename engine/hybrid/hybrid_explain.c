@@ -303,8 +303,7 @@ static int write_cut(struct hybrid *h, uint32_t n, struct str *out, struct err *
     char layer[160], a[UNITS_ROOM], b[UNITS_ROOM];
     int rc = hybrid_moved_ms(h, n, -1, &before, e);
 
-    if (!rc)
-        rc = hybrid_moved_ms(h, n, 1, &behind, e);
+    rc = rc ? rc : hybrid_moved_ms(h, n, 1, &behind, e);
     if (rc)
         return rc;
     sections_layer(&h->sections, h->stage[n].section, layer, sizeof layer);

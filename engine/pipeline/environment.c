@@ -280,8 +280,7 @@ int environment_new(struct environment *v, const struct environment_range *range
     choose_cuts(v, range, rng);
     if (range->rough && rl_rng_below(rng, 4) == 0)
         rc = tie_ends(v, rng, e);
-    if (!rc)
-        rc = pipe_instance_finish(&v->in, e);
+    rc = rc ? rc : pipe_instance_finish(&v->in, e);
     if (rc)
         pipe_instance_free(&v->in);
     return rc;

@@ -45,8 +45,7 @@ int lesson_new(struct lesson *l, const struct lesson_choice *c, struct rl_rng *r
     l->goal =
         (struct pipe_goal){.in = &l->v.in, .device_cut = l->v.device_cut, .stages = l->v.stages};
     rc = pipe_infer_new(&l->infer, &l->goal, l->v.stages, e);
-    if (!rc)
-        rc = solve_lesson(l, c->tolerance, e);
+    rc = rc ? rc : solve_lesson(l, c->tolerance, e);
     if (rc)
         lesson_free(l);
     return rc;

@@ -100,7 +100,6 @@ int network_answer_make(const struct pipeline *l, const struct pipe_net *net,
 {
     *out = (struct network_answer){.length_ms = INFINITY};
     int rc = ask_network(l, net, out, e);
-    if (!rc)
-        rc = make_pass(l, net, &out->pass, e);
+    rc = rc ? rc : make_pass(l, net, &out->pass, e);
     return rc == ERR_INFEASIBLE ? 0 : rc;
 }

@@ -294,8 +294,7 @@ static int learn_problem(struct flat_school *c, const struct pretrain_options *o
     flat_observe_problem(&lesson.v.in, c->game.problem);
     start_plan(&c->game, NULL);
     rc = try_first(c, e);
-    if (!rc)
-        rc = explore_problem(c, o, e);
+    rc = rc ? rc : explore_problem(c, o, e);
     c->game.lesson = NULL;
     lesson_free(&lesson);
     return rc;

@@ -384,8 +384,7 @@ static int run_conditional(struct unroller *w, hlo_id id)
 
     for (uint32_t n = 0; n < hlo_at(w->m, id)->called_count && !rc; n++)
         rc = run_called(w, id, n);
-    if (!rc)
-        rc = add_op(w, id);
+    rc = rc ? rc : add_op(w, id);
     if (rc)
         return rc;
     struct unroll_op *op = &u->ops[u->op_count - 1];

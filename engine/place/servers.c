@@ -439,8 +439,7 @@ static int solve(struct servers_run *t, struct err *e)
     t->run.allowed[p] = (uint8_t)(before & ~host);
     rc = t->run.allowed[p] ? solve(t, e) : 0;
     t->run.allowed[p] = (uint8_t)host;
-    if (!rc)
-        rc = solve(t, e);
+    rc = rc ? rc : solve(t, e);
     t->run.allowed[p] = before;
     return rc;
 }

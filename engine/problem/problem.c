@@ -163,8 +163,7 @@ static int build_problem(struct problem *p, struct err *e)
 {
     struct hlo_kernel attention[2];
     int rc = kernel_rules_apply(p->kernels, p->m, e);
-    if (!rc)
-        rc = hlo_costs_new(p->m, &p->costs, e);
+    rc = rc ? rc : hlo_costs_new(p->m, &p->costs, e);
     if (!rc)
         count_kernels(p);
 

@@ -229,8 +229,7 @@ int recompute_offload(struct recompute_looks *fronts, double limit, double enoug
     if (!(most > 0))
         return 0;
     int rc = look_at_free(fronts, limit, enough_ms, &l, most, best, e);
-    if (!rc)
-        rc = look_at(fronts, limit, most, enough_ms, &l, best, &moved, e);
+    rc = rc ? rc : look_at(fronts, limit, most, enough_ms, &l, best, &moved, e);
     while (!rc && l.count < LOOKS_MOST) {
         uint32_t n = widest(r, &l);
         if ((best->fits && bound_of(r, &l, n) >= best->ms - enough_ms) ||

@@ -85,10 +85,12 @@ static int want_held_operands(struct extractor *x, hlo_id id)
 
     for (uint32_t n = 0; n < hlo_at(m, id)->operand_count; n++) {
         hlo_id o = hlo_operand(m, id, n);
-        for (uint32_t leaf = 0; leaf < hlo_shape(m, o)->leaf_count && !rc; leaf++) {
+        for (uint32_t leaf = 0; leaf < hlo_shape(m, o)->leaf_count; leaf++) {
             hlo_value goal = extract_goal(m, id, n, leaf);
             rc = want_value(x, m->leaf_base[o] + leaf,
                             goal == HLO_NONE ? 0 : extract_cut_of(x, goal));
+            if (rc)
+                return rc;
         }
     }
     return rc;
@@ -100,27 +102,29 @@ static int want_operands(struct extractor *x, hlo_id id, bool is_free, uint64_t 
 
     if (hlo_extract_holds(m, id))
         return want_held_operands(x, id);
-    int rc = x->part->cut > 1 ? hlo_factors_of(m, id, &x->factors, x->e) : 0;
-    for (uint32_t n = 0; n < hlo_at(m, id)->operand_count && !rc; n++) {
+    if (x->part->cut > 1 && hlo_factors_of(m, id, &x->factors, x->e))
+        return x->e->code;
+    for (uint32_t n = 0; n < hlo_at(m, id)->operand_count; n++) {
         hlo_id o = hlo_operand(m, id, n);
         if (!extract_is_array(hlo_shape(m, o)))
             return extract_refuse(x, id, "it takes a tuple");
-        rc = want_value(x, m->leaf_base[o], extract_operand_cut(x, id, n, is_free, cut));
+        if (want_value(x, m->leaf_base[o], extract_operand_cut(x, id, n, is_free, cut)))
+            return x->e->code;
     }
-    return rc;
+    return 0;
 }
 
 static int want_root(struct extractor *x, hlo_comp c, bool is_condition)
 {
     const struct hlo_module *m = x->m;
     hlo_id root = m->computations[c].root;
-    int rc = 0;
 
-    for (hlo_value v = m->leaf_base[root]; v < m->leaf_base[root + 1] && !rc; v++) {
+    for (hlo_value v = m->leaf_base[root]; v < m->leaf_base[root + 1]; v++) {
         hlo_value goal = m->leaf_base[x->holder[c]] + hlo_value_leaf(m, v);
-        rc = want_value(x, v, is_condition ? 0 : extract_cut_of(x, goal));
+        if (want_value(x, v, is_condition ? 0 : extract_cut_of(x, goal)))
+            return x->e->code;
     }
-    return rc;
+    return 0;
 }
 
 /* The computations that `id`, which is copied, names. */
@@ -167,11 +171,12 @@ static int want_of(struct extractor *x, hlo_id id)
     bool once = is_copied_once(x, id);
     int rc = once ? want_operands(x, id, false, 0) : 0;
 
-    for (uint32_t n = x->first[id]; n && !rc; n = x->wanted[n - 1].next)
-        rc = want_operands(x, id, true, x->wanted[n - 1].cut);
-    if (!rc && (once || x->first[id]))
-        rc = mark_called(x, id, hlo_extract_holds(x->m, id));
-    return rc;
+    if (rc)
+        return rc;
+    for (uint32_t n = x->first[id]; n; n = x->wanted[n - 1].next)
+        if (want_operands(x, id, true, x->wanted[n - 1].cut))
+            return x->e->code;
+    return once || x->first[id] ? mark_called(x, id, hlo_extract_holds(x->m, id)) : 0;
 }
 
 /* Users come after what they use, callers after what they call. */
@@ -179,16 +184,19 @@ static int want_all(struct extractor *x)
 {
     int rc = 0;
 
-    for (uint32_t n = 0; n < x->part->outputs && !rc; n++)
-        rc = want_value(x, x->part->output[n], 0);
-    for (hlo_id id = x->m->count; id-- > 0 && !rc;) {
+    for (uint32_t n = 0; n < x->part->outputs; n++)
+        if (want_value(x, x->part->output[n], 0))
+            return x->e->code;
+    for (hlo_id id = x->m->count; id-- > 0;) {
         hlo_comp c = hlo_at(x->m, id)->computation;
         if (c == x->m->entry || x->is_called[c] == CALLED_HELD)
             rc = want_of(x, id);
         else if (x->is_called[c] == CALLED_APPLIED)
             rc = mark_called(x, id, false);
+        if (rc)
+            return rc;
     }
-    return rc;
+    return 0;
 }
 
 /* ---- instructions ---- */
@@ -333,13 +341,16 @@ static int add_free(struct extractor *x, hlo_id id)
 {
     int rc = 0;
 
-    for (uint32_t n = x->first[id]; n && !rc; n = x->wanted[n - 1].next) {
+    for (uint32_t n = x->first[id]; n; n = x->wanted[n - 1].next) {
         rc = add_copy(x, id, true, x->wanted[n - 1].cut, x->wanted[n - 1].next != 0,
                       &x->wanted[n - 1].made);
-        if (!rc && !extract_is_array(hlo_shape(x->m, id)))
-            rc = extract_add_elements(x, id, x->wanted[n - 1].made);
+        if (rc)
+            return rc;
+        if (!extract_is_array(hlo_shape(x->m, id)) &&
+            extract_add_elements(x, id, x->wanted[n - 1].made))
+            return x->e->code;
     }
-    return rc;
+    return 0;
 }
 
 static int add_computation(struct extractor *x, hlo_comp from)
@@ -347,15 +358,17 @@ static int add_computation(struct extractor *x, hlo_comp from)
     const struct hlo_computation *c = &x->m->computations[from];
     int rc = 0;
 
-    for (hlo_id id = c->first; id < c->first + c->count && !rc; id++) {
+    for (hlo_id id = c->first; id < c->first + c->count; id++) {
         if (hlo_at(x->m, id)->opcode == HLO_OP_PARAMETER && from != x->m->entry)
             rc = extract_add_parameter(x, id);
         else if (x->first[id])
             rc = add_free(x, id);
         else if (is_copied_once(x, id))
             rc = add_kept(x, id);
+        if (rc)
+            return rc;
     }
-    return rc;
+    return 0;
 }
 
 static int add_held(struct extractor *x, hlo_comp from)
@@ -374,13 +387,15 @@ static int add_called(struct extractor *x)
 {
     int rc = 0;
 
-    for (hlo_comp c = 0; c < x->m->computation_count && !rc; c++) {
+    for (hlo_comp c = 0; c < x->m->computation_count; c++) {
         if (x->is_called[c] == CALLED_HELD)
             rc = add_held(x, c);
         else if (x->is_called[c] == CALLED_APPLIED)
             rc = extract_copy_applied(x, c);
+        if (rc)
+            return rc;
     }
-    return rc;
+    return 0;
 }
 
 static int add_root(struct extractor *x)

@@ -395,8 +395,7 @@ static int add_parts(struct hlo_builder *b, const Xla__ShapeProto *p, struct hlo
         rc = hlo_convert_shape(b, p->tuple_shapes[i], &parts[i], e);
     d->parts = parts;
     d->part_count = (uint32_t)p->n_tuple_shapes;
-    if (!rc)
-        rc = hlo_build_shape(b, d, out, e);
+    rc = rc ? rc : hlo_build_shape(b, d, out, e);
     if (parts != few)
         free(parts);
     return rc;

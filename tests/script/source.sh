@@ -16,8 +16,8 @@ complain 'exit outside main:' \
     "$(grep -rnE '(^|[^_.[:alnum:]])exit[[:space:]]*\(' --include='*.c' hlo rl engine tui | grep -v '^tui/main\.c' | grep -vE ':[[:space:]]*(/?\*|//)')"
 # An error leaves by goto out or return. These may only become fewer.
 guards=$(grep -rhE '(^|[^.>A-Za-z_])!rc\b' --include='*.[ch]' hlo rl engine tui | wc -l)
-complain 'code that goes on behind `if (!rc)` where an error should leave; at most 460:' \
-    "$([ "$guards" -le 460 ] || echo "$guards")"
+complain 'code that goes on behind `if (!rc)` where an error should leave; at most 430:' \
+    "$([ "$guards" -le 430 ] || echo "$guards")"
 # clang-format joins a row of more than 100 columns with the next.
 complain 'tables in comments whose rows have run together:' \
     "$(grep -rnE '^ \* [^ *].*[^ .] {3,}[^ ]' --include='*.[ch]' hlo rl engine tui)"

@@ -76,28 +76,21 @@ static int time_parts(const char *path, struct figures *f, struct err *e)
 
     keep_least(&f->load, start);
     start = bench_now();
-    if (!rc)
-        rc = hlo_inline(file, &m, e);
+    rc = rc ? rc : hlo_inline(file, &m, e);
     keep_least(&f->inlined, start);
     start = bench_now();
-    if (!rc)
-        rc = hlo_roles_new(m, NULL, &roles, e);
+    rc = rc ? rc : hlo_roles_new(m, NULL, &roles, e);
     keep_least(&f->roles, start);
     start = bench_now();
-    if (!rc)
-        rc = hlo_costs_new(m, &costs, e);
+    rc = rc ? rc : hlo_costs_new(m, &costs, e);
     keep_least(&f->costs, start);
     start = bench_now();
-    if (!rc)
-        rc = classes_new(m, &roles, &options, &classes, e);
+    rc = rc ? rc : classes_new(m, &roles, &options, &classes, e);
     keep_least(&f->classes, start);
     start = bench_now();
-    if (!rc)
-        rc = fusion_new(m, classes.is_free, &fusion, e);
-    if (!rc)
-        rc = training_new(&classes, &roles, &training, e);
-    if (!rc)
-        rc = memory_new(&training, &fusion, false, &memory, e);
+    rc = rc ? rc : fusion_new(m, classes.is_free, &fusion, e);
+    rc = rc ? rc : training_new(&classes, &roles, &training, e);
+    rc = rc ? rc : memory_new(&training, &fusion, false, &memory, e);
     keep_least(&f->memory, start);
     f->instructions = file ? file->count : 0;
     memory_release(&memory);
@@ -119,8 +112,7 @@ static int time_exact(struct problem *p, int at, struct figures *f, struct err *
     int rc = cluster_of_devices(cluster, meshes[at].devices, e);
     double start = bench_now();
 
-    if (!rc)
-        rc = problem_set_cluster(p, cluster, meshes[at].mesh, e);
+    rc = rc ? rc : problem_set_cluster(p, cluster, meshes[at].mesh, e);
     if (at == 0)
         keep_least(&f->terms, start);
     for (int k = 0; k < ROUNDS && !rc; k++) {
@@ -229,10 +221,8 @@ static int time_problem(const char *path, struct figures *f, struct err *e)
     struct hlo_module *m;
     int rc = cluster_of_devices(cluster, meshes[0].devices, e);
 
-    if (!rc)
-        rc = hlo_load(path, NULL, &m, e);
-    if (!rc)
-        rc = problem_new(m, NULL, cluster, &o, p, e);
+    rc = rc ? rc : hlo_load(path, NULL, &m, e);
+    rc = rc ? rc : problem_new(m, NULL, cluster, &o, p, e);
     free(cluster);
     if (rc) {
         free(p);
@@ -240,10 +230,8 @@ static int time_problem(const char *path, struct figures *f, struct err *e)
     }
     for (int k = MESHES; k-- > 0 && !rc;)
         rc = time_exact(p, k, f, e);
-    if (!rc)
-        rc = time_decisions(p, f, e);
-    if (!rc)
-        rc = time_memory(p, f, e);
+    rc = rc ? rc : time_decisions(p, f, e);
+    rc = rc ? rc : time_memory(p, f, e);
     if (!rc && p->training.batch_divisor % 16 == 0 && strstr(path, "t5-11b"))
         rc = time_limited(p, f, e);
     problem_release(p);

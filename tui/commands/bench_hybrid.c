@@ -71,8 +71,7 @@ static int run_row(const struct row *r, struct tally *t, struct err *e)
         double start = bench_own();
         rc = hybrid_new(p, &o, h, e);
         seconds = bench_own() - start;
-        if (!rc)
-            rc = pure_ms(p, &pure, e);
+        rc = rc ? rc : pure_ms(p, &pure, e);
         if (!rc) {
             double step = hybrid_step_ms(h);
             printf("%-10s %-12s %10.4g %10.4g %+6.1f %% %10.4g %10.4g %5.2f x %4u %4u %3u %6.2f\n",

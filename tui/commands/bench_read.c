@@ -268,11 +268,9 @@ static int bench_file(const struct options *o, const char *path, struct err *e)
     struct str text = {0};
     int rc = hlo_load(path, NULL, &m, e);
 
-    if (!rc)
-        rc = hlo_write_text(m, NULL, &text, e);
+    rc = rc ? rc : hlo_write_text(m, NULL, &text, e);
     hlo_free(m);
-    if (!rc)
-        rc = bench_text(o, path, &text, true, e);
+    rc = rc ? rc : bench_text(o, path, &text, true, e);
     str_release(&text);
     return rc;
 }
@@ -320,8 +318,7 @@ static int run_read(int argc, char **argv)
     }
     int rc =
         o.file ? bench_file(&o, o.file, &e) : err_set(&e, ERR_IO, "no examples found: name a file");
-    if (!rc)
-        rc = bench_synthetic(&o, &e);
+    rc = rc ? rc : bench_synthetic(&o, &e);
     if (rc)
         err_print(&e, stderr);
     return rc ? EXIT_INPUT : EXIT_OK;

@@ -338,8 +338,7 @@ static int one_run(const struct setup *s, const struct run *r, bool memory, stru
         rc = err_set(e, ERR_INPUT, "%.100s: no cluster \"%.100s\"", r->name, r->cluster);
     else if (take_options(r->options, &a, words, sizeof words))
         rc = err_set(e, ERR_INPUT, "%.100s: options \"%.100s\"", r->name, r->options);
-    if (!rc)
-        rc = problem_args_read(&a, p, e);
+    rc = rc ? rc : problem_args_read(&a, p, e);
     if (!rc) {
         rc = bench_changes_take_back(p, s->made, e);
         if (rc)

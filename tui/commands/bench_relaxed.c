@@ -105,8 +105,7 @@ static int one_case(const char *model, const char *path, size_t at, struct err *
 
     if (!rc) {
         rc = solve_timed(p, RELAXED_FOLD_OFF, &whole, &whole_ms, e);
-        if (!rc)
-            rc = solve_timed(p, RELAXED_FOLD_ON, &tied, &tied_ms, e);
+        rc = rc ? rc : solve_timed(p, RELAXED_FOLD_ON, &tied, &tied_ms, e);
         if (!rc)
             printf("%-13.13s %-7s |%10s %10.2f |%10.2f %10.2f %6.2f %% %7.0f |%10.2f %10.2f "
                    "%6.2f %% %7.0f\n",
@@ -185,8 +184,7 @@ static int time_meshes(const char *model, struct speed *s, struct err *e)
             rc = time_solve(p, &tied, 30, &unused, &s->folded, &gap, NULL, e);
         problem_release(p);
     }
-    if (!rc)
-        rc = open_problem(model, "a-2x8-v100", "2x8", p, e);
+    rc = rc ? rc : open_problem(model, "a-2x8-v100", "2x8", p, e);
     if (!rc) {
         for (int k = 0; k < ROUNDS && !rc; k++)
             rc = time_solve(p, &tied, 0, &unused, &s->two_axes, &s->two_gap, NULL, e);

@@ -269,11 +269,9 @@ static int run_generated(struct bench *b, uint32_t instructions, double seconds,
     close(fd);
     int rc =
         bench_write_module(&text, instructions) ? 0 : err_set(e, ERR_MEMORY, "not enough memory");
-    if (!rc)
-        rc = file_write(path, text.text, text.size, true, e);
+    rc = rc ? rc : file_write(path, text.text, text.size, true, e);
     str_release(&text);
-    if (!rc)
-        rc = run_tui(b, path, seconds, e);
+    rc = rc ? rc : run_tui(b, path, seconds, e);
     unlink(path);
     return rc;
 }

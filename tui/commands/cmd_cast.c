@@ -100,8 +100,7 @@ static int put_cast(const char *cast, const struct request *r, struct err *e)
     struct str text = {0};
     int rc = hlo_file_read(cast, SIZE_MAX, &text, e);
 
-    if (!rc)
-        rc = file_write(r->out, text.text, text.size, true, e);
+    rc = rc ? rc : file_write(r->out, text.text, text.size, true, e);
     str_release(&text);
     return rc;
 }

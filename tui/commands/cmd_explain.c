@@ -283,8 +283,7 @@ static int run_explain(int argc, char **argv)
         code = problem_args_load(&a.problem, p);
     if (parsed && !is_pipeline && code == EXIT_OK) {
         int rc = make_plan(&a, p, &plan, &e);
-        if (!rc)
-            rc = explain_plan(&a, &plan, &out, &e);
+        rc = rc ? rc : explain_plan(&a, &plan, &out, &e);
         if (rc) {
             err_print(&e, stderr);
             code = exit_code_of(&e);

@@ -174,8 +174,7 @@ static int write_hybrid(struct hybrid *h, void *context, struct err *e)
     struct export_text text = {0};
     int rc = hybrid_write(hybrid_form_by_name(a->format), h, &text.text, e);
 
-    if (!rc)
-        rc = deliver(a, &text, e);
+    rc = rc ? rc : deliver(a, &text, e);
     str_release(&text.text);
     str_release(&text.warnings);
     return rc;
@@ -290,10 +289,8 @@ static int export_plan(struct export_args *a, const struct export_form *form, st
         if (code != EXIT_OK)
             return code;
         rc = plan_file_load(p, a->plan, &plan, &e);
-        if (!rc)
-            rc = write_text(a, form, &plan, &text, &e);
-        if (!rc)
-            rc = deliver(a, &text, &e);
+        rc = rc ? rc : write_text(a, form, &plan, &text, &e);
+        rc = rc ? rc : deliver(a, &text, &e);
         plan_release(&plan);
         problem_release(p);
     }

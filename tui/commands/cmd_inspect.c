@@ -68,12 +68,9 @@ static int find_groups(struct inspection *in, const struct hlo_vars *vars, struc
     struct hlo_roles roles = {0};
     int rc = hlo_inline(in->m, &in->inlined, e);
 
-    if (!rc)
-        rc = hlo_roles_new(in->inlined, vars, &roles, e);
-    if (!rc)
-        rc = classes_new(in->inlined, &roles, &plain, &in->classes, e);
-    if (!rc)
-        rc = class_names_new(&in->classes, &roles, &in->names, e);
+    rc = rc ? rc : hlo_roles_new(in->inlined, vars, &roles, e);
+    rc = rc ? rc : classes_new(in->inlined, &roles, &plain, &in->classes, e);
+    rc = rc ? rc : class_names_new(&in->classes, &roles, &in->names, e);
     hlo_roles_release(&roles);
     return rc;
 }
@@ -121,8 +118,7 @@ static int find_all(struct inspection *in, const struct request *r, struct err *
     in->program = hlo_program_of(in->m);
     find_sent(in);
     beside_begin(&costing.beside, in->m->count >= BESIDE_LEAST, find_costs, &costing);
-    if (!rc)
-        rc = hlo_roles_new(in->m, &vars, &in->roles, e);
+    rc = rc ? rc : hlo_roles_new(in->m, &vars, &in->roles, e);
     beside_end(&costing.beside);
     if (!rc && costing.code) {
         *e = costing.e;

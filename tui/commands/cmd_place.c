@@ -393,9 +393,9 @@ static int write_lp(const struct request *r, const struct place_graph *g, struct
         return 0;
     str_add(&text, "\\ automap place: plans of any sets\n");
     rc = place_lp_write(g, &r->job.rules, &text, e);
-    if (!rc)
-        rc = text.failed ? err_no_memory(e, "for the integer program")
-                         : hlo_file_write(r->lp, text.text, text.size, FILE_REPLACE, e);
+    rc = rc            ? rc
+         : text.failed ? err_no_memory(e, "for the integer program")
+                       : hlo_file_write(r->lp, text.text, text.size, FILE_REPLACE, e);
     if (rc)
         err_in_file(e, r->lp);
     str_release(&text);

@@ -194,8 +194,7 @@ static int run_pretrain(int argc, char **argv)
     if (!rc && r.ranks.count > 1 && r.options.processes > 1)
         rc =
             err_set(&e, ERR_USAGE, "--processes is for one rank; mpirun started %u", r.ranks.count);
-    if (!rc)
-        rc = train_net(&r, &net, &e);
+    rc = rc ? rc : train_net(&r, &net, &e);
     if (!rc && !r.ranks.self && r.measure)
         rc = measure_net(&net, r.measure, &e);
     pipe_net_free(&net);
@@ -300,8 +299,7 @@ static int train_moves(struct moves_request *r, const struct bench_models *model
         r->options.state = state;
     if (!rc && r->scratch && r->options.state && !r->ranks.self) /* rank 0 alone reads it */
         remove(state);
-    if (!rc)
-        rc = pretrain_moves(problem, count, &r->options, tell_moves, r, &policy, e);
+    rc = rc ? rc : pretrain_moves(problem, count, &r->options, tell_moves, r, &policy, e);
     if (r->terminal && !r->ranks.self)
         fputc('\n', stderr);
     if (!rc && !r->ranks.self)

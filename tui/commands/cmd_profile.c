@@ -62,8 +62,7 @@ static int load_all(const struct request *r, struct trace *t, struct hlo_module 
     struct hlo_load_options largest = {.module = -1};
     int rc = trace_read(r->trace, r->steps ? r->steps : 1, t, e);
 
-    if (!rc)
-        rc = hlo_load(r->model, &largest, m, e);
+    rc = rc ? rc : hlo_load(r->model, &largest, m, e);
     if (!rc && r->compiled)
         rc = hlo_load(r->compiled, &largest, compiled, e);
     return rc;

@@ -287,8 +287,7 @@ static int search_seeds(const struct search_args *a, const struct pipeline *l, s
 
     for (uint32_t n = 0; n < a->seeds && !rc; n++)
         rc = carry_out(a, l, a->search.seed + n, &runs[n], e);
-    if (!rc)
-        rc = find_reference(l, by_network ? &runs[0] : NULL, &r, e);
+    rc = rc ? rc : find_reference(l, by_network ? &runs[0] : NULL, &r, e);
     for (uint32_t n = 0; n < a->seeds && !rc; n++) {
         rc = choose_plan(a, l, &r, &runs[n], e);
         runs[n].plan.seed = a->search.seed + n;

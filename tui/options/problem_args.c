@@ -439,15 +439,13 @@ int problem_args_read(const struct problem_args *a, struct problem *out, struct 
     int rc = load_cluster(a, cluster, e);
     if (!rc && a->vars)
         rc = hlo_vars_load(a->vars, &vars, e);
-    if (!rc)
-        rc = hlo_load(path_of(examples_model_path, path, a->model), NULL, &module, e);
+    rc = rc ? rc : hlo_load(path_of(examples_model_path, path, a->model), NULL, &module, e);
     vars.loss = a->loss;
     if (!rc && a->module_read && !a->module_read(a->read_context, module->count)) {
         rc = err_set(e, ERR_INPUT, "reading was stopped");
         hlo_free(module);
     }
-    if (!rc)
-        rc = problem_new(module, &vars, cluster, &o, out, e);
+    rc = rc ? rc : problem_new(module, &vars, cluster, &o, out, e);
     if (!rc && a->profile) {
         rc = load_profile(a, out, e);
         if (rc)

@@ -90,10 +90,8 @@ static void *run_relaxed(void *context)
 
     if (!rc)
         relaxed_set_stop(r, &j->stop);
-    if (!rc)
-        rc = relaxed_set_pins(r, j->pins, j->pin_count, &e);
-    if (!rc)
-        rc = solve_relaxed(j, r, &e);
+    rc = rc ? rc : relaxed_set_pins(r, j->pins, j->pin_count, &e);
+    rc = rc ? rc : solve_relaxed(j, r, &e);
     relaxed_free(r);
     if (!rc && j->has_plan)
         rc = relaxed_memory(&j->plan, &memory, &e);
