@@ -183,7 +183,7 @@ static void test_a_point_is_the_run_stopped_there(void **state)
 static void test_events(void **state)
 {
     struct past *t = open_past();
-    size_t count, episodes, people = 0, best = 0, stages = 0;
+    size_t count, episodes, people = 0, best = 0;
     bool done = false;
     struct err e;
 
@@ -195,7 +195,6 @@ static void test_events(void **state)
     for (size_t n = 0; n < count; n++) {
         people += v[n].act > 0;
         best += !v[n].act && !v[n].stage;
-        stages += v[n].stage;
         assert_true(!v[n].stage || strstr(v[n].text, "stage 2"));
         assert_true(!n || v[n].step >= v[n - 1].step);
         assert_true(!v[n].act || !strncmp(v[n].text, "you ", 4));
