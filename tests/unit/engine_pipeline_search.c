@@ -289,6 +289,41 @@ static void test_pinned(void **state)
     pipe_instance_free(&in);
 }
 
+/* The learner is paid what the game pays, at the last cut, and that ends the episode. */
+static void test_pay(void **state)
+{
+    (void)state;
+    struct pipe_instance in = layers("c-4x8-v100", 24, 8, 0);
+    struct pipe_space_options o = pipe_space_paper();
+    struct pipe_space s;
+    struct pipe_game one, two;
+    struct rl_rng rng;
+    struct err e;
+
+    assert_int_equal(pipe_space_new(&in, &o, &s, &e), 0);
+    pipe_game_new(&s, &one);
+    pipe_game_new(&s, &two);
+    struct rl_env env = pipe_game_env(&one);
+    rl_rng_seed(&rng, 1, 0);
+    for (int episode = 0; episode < 50; episode++) {
+        env.reset(env.self, &rng);
+        pipe_game_reset(&two);
+        while (!pipe_game_is_over(&two)) {
+            uint64_t legal;
+            env.legal(env.self, &legal);
+            assert_true(legal == pipe_game_legal(&two));
+            uint32_t offset = rl_rng_below(&rng, 7);
+            while (!(legal >> offset & 1))
+                offset = (offset + 1) % 7;
+            struct rl_outcome out = env.step(env.self, offset, &rng);
+            assert_true(out.reward == (float)pipe_game_play(&two, offset));
+            assert_int_equal(out.end, pipe_game_is_over(&two) ? RL_TERMINATED : RL_GOES_ON);
+        }
+    }
+    pipe_space_free(&s);
+    pipe_instance_free(&in);
+}
+
 /* The learner sees the best of the 343 candidates in at least 4 of 5 seeds. */
 static void test_learner(void **state)
 {
@@ -306,9 +341,13 @@ static void test_learner(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_candidates),      cmocka_unit_test(test_candidates_random),
-        cmocka_unit_test(test_descent),         cmocka_unit_test(test_algorithms),
-        cmocka_unit_test(test_some_do_not_fit), cmocka_unit_test(test_pinned),
+        cmocka_unit_test(test_candidates),
+        cmocka_unit_test(test_candidates_random),
+        cmocka_unit_test(test_descent),
+        cmocka_unit_test(test_algorithms),
+        cmocka_unit_test(test_some_do_not_fit),
+        cmocka_unit_test(test_pinned),
+        cmocka_unit_test(test_pay),
         cmocka_unit_test(test_learner),
     };
 

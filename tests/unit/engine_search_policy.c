@@ -3,9 +3,11 @@
  * twice, and that learns; files that are damaged; options written field by field. */
 #include "engine/ranks/ranks.h"
 #include "engine/search/move_features.h"
+#include "engine/search/optimum.h"
 #include "engine/search/pretrain_moves.h"
 #include "engine/search/search.h"
 #include "example.h"
+#include "shipped.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,12 +37,17 @@ static int unload(void **state)
     return 0;
 }
 
-static void begin(struct game *g, const struct game_options *o)
+static void begin_of(const struct problem *p, struct game *g, const struct game_options *o)
 {
     struct err e;
 
-    if (game_new(&problem, o, g, &e))
+    if (game_new(p, o, g, &e))
         fail_msg("%s", e.what);
+}
+
+static void begin(struct game *g, const struct game_options *o)
+{
+    begin_of(&problem, g, o);
 }
 
 /* A game that is looked at before every decision, beside one that is not. */
@@ -143,13 +150,13 @@ static double end_of(struct game *g, int player)
 }
 
 /* The rows say where each player ends behind either action, and how good the best of them is. */
-static void check_ends(const struct game_options *o)
+static void check_ends(const struct problem *p, const struct game_options *o)
 {
     enum { ENDS = 14 + 8 + 8 };
     struct game g;
     float rows[2 * MOVE_FEATURES];
     uint32_t told = 0;
-    begin(&g, o);
+    begin_of(p, &g, o);
     assert_true(g.move_count < MOVE_ROLLOUT_MOST);
     for (uint32_t looks = 0; !game_is_over(&g); looks++) {
         uint32_t legal = move_describe(&g, rows);
@@ -178,8 +185,41 @@ static void check_ends(const struct game_options *o)
 static void test_ends(void **state)
 {
     (void)state;
-    check_ends(&(struct game_options){.kind = GAME_ALL});
-    check_ends(&(struct game_options){.kind = GAME_ALL, .memory_limit = 4e6});
+    struct problem *p = mem_alloc(sizeof *p);
+    check_ends(&problem, &(struct game_options){.kind = GAME_ALL});
+    check_ends(&problem, &(struct game_options){.kind = GAME_ALL, .memory_limit = 4e6});
+    load_shipped("t5-base6", "v100-1x4", p); /* where splitting pays, so greedy does it */
+    check_ends(p, &(struct game_options){.kind = GAME_ALL});
+    problem_release(p);
+    free(p);
+}
+
+/* The optimum of a game splits what the game decides, within a memory limit too. */
+static void test_optimum_decides(void **state)
+{
+    (void)state;
+    struct problem *p = mem_alloc(sizeof *p);
+    load_shipped("t5-base6", "v100-1x4", p);
+    for (int limited = 0; limited < 2; limited++) {
+        for (enum game_kind kind = GAME_OPP; kind <= GAME_ADP; kind++) {
+            struct game_options o = {.kind = kind, .memory_limit = limited ? 1e9 : 0};
+            struct optimum best;
+            struct game g;
+            struct err e;
+            uint32_t split = 0;
+            begin_of(p, &g, &o);
+            assert_int_equal(optimum_find(p, &o, &g.state, NULL, &best, &e), 0);
+            for (class_id k = 0; k < p->classes.count; k++) {
+                assert_true(!best.on[k] || game_weight(&g, k) > 0);
+                split += best.on[k] != 0;
+            }
+            assert_true(split > 0 && best.proven && best.fits == !limited);
+            optimum_release(&best);
+            game_release(&g);
+        }
+    }
+    problem_release(p);
+    free(p);
 }
 
 static void train(uint64_t rounds, struct policy *out)
@@ -307,7 +347,7 @@ static void test_choice(void **state)
     struct search *s;
     struct err e;
     float rows[2 * MOVE_FEATURES], score[2];
-    train(40, &net);
+    train(8, &net); /* unsure yet: a draw is no choice */
     o.policy = &net.scorer;
     assert_int_equal(search_new(&problem, &o, &s, &e), 0);
     struct game *g = (struct game *)(uintptr_t)search_game(s);
@@ -394,6 +434,7 @@ int main(void)
         cmocka_unit_test(test_stopped_and_resumed),
         cmocka_unit_test(test_ends),
         cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_optimum_decides),
         cmocka_unit_test(test_when_it_leads),
         cmocka_unit_test(test_options_by_field),
     };
