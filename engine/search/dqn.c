@@ -32,6 +32,7 @@ enum {
     TUNING_SHOWN = 16, /* episodes of stage 2 from one showing of the best plan to the next */
     SHOWN_MOST = 4,    /* times in a row, until the network's own way is as good */
     OWN_MOST = 32,     /* episodes of its own way at the end of stage 2, until it is as good */
+    OWN_AGREED = 4,    /* so many times in a row: updates between may turn close decisions over */
     KEPT_MOST = 8192   /* decisions played again under new pins: some 50 ms */
 };
 #define BACKTRACK_EPSILON 0.2
@@ -55,6 +56,7 @@ struct dqn {
     uint32_t tuned_move;   /* the first of those this episode set back */
     uint32_t without_gain; /* fine-tuning episodes in a row that found nothing */
     uint32_t own_ways;     /* episodes in a row that are the network's own way */
+    uint32_t agreed;       /* of these, at the end of stage 2, those in a row as good as the best */
     struct held held[2];   /* the best, its rival */
     label *spare;          /* [classes] scratch of hold */
     uint32_t tuned_plan;   /* of these the one that this episode began from */
@@ -169,7 +171,7 @@ static bool hold(const struct search *s, struct dqn *d, const label *on, double 
 static void set_tuning(struct dqn *d, bool on)
 {
     d->tuning = on;
-    d->without_gain = d->own_ways = 0;
+    d->without_gain = d->own_ways = d->agreed = 0;
     rl_agent_hold_epsilon(d->run.agent, -1);
 }
 
@@ -280,6 +282,19 @@ static bool plays_own_way(const struct search *s, const struct dqn *d)
            (is_tuned(s, d) || (!d->own_ways && d->without_gain % TUNING_SHOWN == 0));
 }
 
+/* Nothing of stage 2 is left: the own way agrees with the best plan, or does not come to it. */
+static bool is_settled(struct search *s, struct dqn *d)
+{
+    if (!is_tuned(s, d)) {
+        d->agreed = 0;
+        return false;
+    }
+    if (!plays_own_way(s, d) || d->own_ways >= OWN_MOST)
+        return true;
+    d->agreed = is_behind(s, d) ? 0 : d->agreed + 1;
+    return d->agreed > OWN_AGREED;
+}
+
 /* Stage 1 is stable when so many episodes brought nothing better and exploration has come down to
  * its end; stage 2 goes on until it is tuned and the network's own way is as good. */
 static void choose_stage(struct search *s, struct dqn *d)
@@ -290,8 +305,7 @@ static void choose_stage(struct search *s, struct dqn *d)
     if (!d->tuning && stable) {
         hold(s, d, s->best.on, s->best.score);
         set_tuning(d, true);
-    } else if (d->tuning && is_tuned(s, d) &&
-               (!plays_own_way(s, d) || d->own_ways >= OWN_MOST || !is_behind(s, d))) {
+    } else if (d->tuning && is_settled(s, d)) {
         set_tuning(d, false);
         s->since_better = 0;
         s->rounds++;
@@ -622,6 +636,7 @@ static void dqn_serialize(struct search *s, struct rl_serializer *w)
     RL_ONE(w, d->tuned_move);
     RL_ONE(w, d->without_gain);
     RL_ONE(w, d->own_ways);
+    RL_ONE(w, d->agreed);
     RL_ONE(w, d->kept.before);
     RL_ONE(w, d->kept.after);
     RL_ONE(w, d->played_count);

@@ -327,11 +327,11 @@ static void test_two_plans(void **state)
 }
 
 /* In stage 2, after 16 episodes without gain, the network plays its own way: from all open, and
- * nothing is explored. */
+ * nothing is explored; at the end it does so until it agrees four times in a row. */
 static void test_own_ways(void **state)
 {
     (void)state;
-    enum { BETWEEN = 16 };
+    enum { BETWEEN = 16, AGREED = 4 };
     struct search_options o = {.algorithm = SEARCH_DQN, .seed = 3, .stable_episodes = 20};
     o.game.kind = GAME_ALL;
     o.rl = *rl_preset("planner");
@@ -339,7 +339,7 @@ static void test_own_ways(void **state)
     o.rl_set = true;
     struct search *s = begin(&o);
     struct search_event event;
-    uint32_t own = 0, since = 0, longest = 0;
+    uint32_t own = 0, since = 0, longest = 0, row = 0;
     bool fresh = true, is_own = false;
 
     while (!search_rounds(s) && search_episodes(s) < 4000) {
@@ -350,6 +350,7 @@ static void test_own_ways(void **state)
             longest = own && since > longest ? since : longest;
             since = is_own ? 0 : since + 1;
             own += is_own;
+            row = is_own ? row + 1 : search_rounds(s) ? row : 0;
         }
         step(s, &event);
         assert_true(!is_own || !event.explored);
@@ -357,6 +358,7 @@ static void test_own_ways(void **state)
     }
     assert_true(search_rounds(s) == 1 && own > search_game(s)->move_count / 2);
     assert_int_equal(longest, BETWEEN);
+    assert_true(row >= AGREED);
     search_free(s);
 }
 
