@@ -86,7 +86,8 @@ static bool sort_edges(const struct edges *list, uint32_t values, struct hlo_gra
     g->succs = mem_try(list->count, sizeof *g->succs);
     if (!g->pred_first || !g->succ_first || !g->preds || !g->succs)
         return false;
-    for (const struct edge *f = list->items, *end = f + list->count; f < end; f++) {
+    for (size_t n = 0; n < list->count; n++) {
+        const struct edge *f = &list->items[n];
         g->pred_first[f->to + 2]++;
         g->succ_first[f->from + 2]++;
     }
@@ -94,7 +95,8 @@ static bool sort_edges(const struct edges *list, uint32_t values, struct hlo_gra
         g->pred_first[v + 1] += g->pred_first[v];
         g->succ_first[v + 1] += g->succ_first[v];
     }
-    for (const struct edge *f = list->items, *end = f + list->count; f < end; f++) {
+    for (size_t n = 0; n < list->count; n++) {
+        const struct edge *f = &list->items[n];
         g->preds[g->pred_first[f->to + 1]++] = f->from;
         g->succs[g->succ_first[f->from + 1]++] = f->to;
     }
