@@ -460,15 +460,22 @@ static uint64_t trips_of(const struct hlo_module *m, hlo_id loop, uint64_t most)
     return trips < 0 ? 0 : (uint64_t)trips < most ? (uint64_t)trips : most;
 }
 
-/* Instructions that a copy of each computation takes, callees and bodies included; called
- * computations come before their callers. */
-static int check_growth(const struct hlo_module *m, const bool *is_written_out, struct err *e)
-{
-    uint64_t *size = mem_try(m->computation_count, sizeof *size);
-    const uint64_t most = HLO_INSTRUCTIONS_MAX;
+/* What a copy of each computation takes. */
+struct growth {
+    const bool *is_written_out;
+    uint64_t
+        *size; /* instructions, callees and bodies included; at most HLO_INSTRUCTIONS_MAX + 1 */
+    bool *is_reached; /* from the entry */
+    bool *is_applied; /* by one that is reached: one copy for all */
+};
 
-    if (!size)
-        return err_no_memory(e, MEMORY_FOR);
+/* Called computations come before their callers. */
+static void measure_sizes(const struct hlo_module *m, const struct growth *g)
+{
+    const bool *is_written_out = g->is_written_out;
+    const uint64_t most = HLO_INSTRUCTIONS_MAX;
+    uint64_t *size = g->size;
+
     for (uint32_t c = 0; c < m->computation_count; c++) {
         const struct hlo_computation *comp = &m->computations[c];
         for (hlo_id id = comp->first; id < comp->first + comp->count; id++) {
@@ -483,8 +490,56 @@ static int check_growth(const struct hlo_module *m, const bool *is_written_out, 
                 size[c] = most + 1;
         }
     }
-    uint64_t total = size[m->entry];
-    free(size);
+}
+
+static void reach_called(const struct hlo_module *m, const struct growth *g, hlo_id id)
+{
+    bool is_applied = use_of(m, g->is_written_out, id) == USE_APPLIED;
+
+    for (uint32_t n = 0; n < hlo_at(m, id)->called_count; n++) {
+        hlo_comp c = hlo_called(m, id, n);
+        g->is_reached[c] = true;
+        g->is_applied[c] |= is_applied;
+    }
+}
+
+/* Of the entry's copy, and of one of each computation that is applied in what that reaches: a
+ * reducer may call as well. */
+static uint64_t total_size(const struct hlo_module *m, const struct growth *g)
+{
+    uint64_t total = g->size[m->entry];
+
+    g->is_reached[m->entry] = true;
+    for (hlo_comp c = m->entry + 1; c-- > 0;) {
+        const struct hlo_computation *comp = &m->computations[c];
+        if (!g->is_reached[c])
+            continue;
+        total += g->is_applied[c] ? g->size[c] : 0;
+        for (hlo_id id = comp->first; id < comp->first + comp->count; id++)
+            reach_called(m, g, id);
+    }
+    return total;
+}
+
+static int check_growth(const struct hlo_module *m, const bool *is_written_out, struct err *e)
+{
+    const uint64_t most = HLO_INSTRUCTIONS_MAX;
+    struct growth g = {.is_written_out = is_written_out,
+                       .size = mem_try(m->computation_count, sizeof *g.size),
+                       .is_reached = mem_try(m->computation_count, sizeof *g.is_reached),
+                       .is_applied = mem_try(m->computation_count, sizeof *g.is_applied)};
+    bool has_room = g.size && g.is_reached && g.is_applied;
+    uint64_t total = 0;
+
+    if (has_room) {
+        measure_sizes(m, &g);
+        total = total_size(m, &g);
+    }
+    free(g.size);
+    free(g.is_reached);
+    free(g.is_applied);
+    if (!has_room)
+        return err_no_memory(e, MEMORY_FOR);
     if (total > most || total > (uint64_t)m->count * GROWTH_MAX)
         return err_set(e, ERR_LIMIT,
                        "inlining the calls would make more than %d times the module's %u "

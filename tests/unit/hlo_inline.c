@@ -268,13 +268,22 @@ static void test_names_kept(void **state)
     hlo_free(m);
 }
 
+static void expect_refusal(const char *text)
+{
+    struct hlo_module *m = read_text(text), *c = NULL;
+    struct err e = {0};
+
+    assert_int_equal(hlo_inline(m, &c, &e), ERR_LIMIT);
+    assert_null(c);
+    assert_non_null(strstr(e.what, "more than 64 times"));
+    hlo_free(m);
+}
+
 /* f0 calls f1 twice, which calls f2 twice, ...: 2^40 additions, or as many identities, are refused.
  */
 static void check_refused(const char *last)
 {
     struct str text = {0};
-    struct hlo_module *m, *c = NULL;
-    struct err e = {0};
 
     str_format(&text, "HloModule tower\nf40 { %s }\n", last);
     for (int n = 39; n > 0; n--)
@@ -283,10 +292,48 @@ static void check_refused(const char *last)
                    "f32[] call(a), to_apply=f%d }\n",
                    n, n + 1, n + 1);
     str_add(&text, "ENTRY main { p = f32[] parameter(0)\n ROOT a = f32[] call(p), to_apply=f1 }\n");
+    expect_refusal(text.text);
+    str_release(&text);
+}
+
+/* `applies` has a reducer of two numbers, which calls another twice, `levels` times over; one
+ * that the entry does not reach costs nothing. */
+static void tower_of_adders(struct str *text, int levels, const char *applies)
+{
+    str_add(text, "HloModule tower\nf0 { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT r "
+                  "= f32[] add(a, b) }\n");
+    for (int n = 1; n <= levels; n++)
+        str_format(text,
+                   "f%d { a = f32[] parameter(0)\n b = f32[] parameter(1)\n x = f32[] call(a, b), "
+                   "to_apply=f%d\n ROOT y = f32[] call(x, b), to_apply=f%d }\n",
+                   n, n - 1, n - 1);
+    str_format(text,
+               "ENTRY main { p = f32[8,16] parameter(0)\n z = f32[] constant(0)\n ROOT r = %s }\n",
+               applies);
+}
+
+/* The same inside of what an instruction applies: it has one copy, which has its calls inside. */
+static void check_applied(const char *applies)
+{
+    struct str text = {0};
+
+    tower_of_adders(&text, 40, applies);
+    expect_refusal(text.text);
+    str_release(&text);
+}
+
+static void test_growth_of_what_is_not_reached(void **state)
+{
+    struct str text = {0};
+    struct hlo_module *m, *c;
+    struct err e = {0};
+
+    (void)state;
+    tower_of_adders(&text, 40, "f32[8,16] negate(p)");
     m = read_text(text.text);
-    assert_int_equal(hlo_inline(m, &c, &e), ERR_LIMIT);
-    assert_null(c);
-    assert_non_null(strstr(e.what, "more than 64 times"));
+    assert_int_equal(hlo_inline(m, &c, &e), 0);
+    assert_int_equal(c->count, 3);
+    hlo_free(c);
     hlo_free(m);
     str_release(&text);
 }
@@ -296,6 +343,10 @@ static void test_growth(void **state)
     (void)state;
     check_refused("p = f32[] parameter(0)\n ROOT s = f32[] add(p, p)");
     check_refused("ROOT p = f32[] parameter(0)");
+    check_applied("f32[8] reduce(p, z), dimensions={1}, to_apply=f40");
+    check_applied("f32[8,16] map(p, p), dimensions={0,1}, to_apply=f40");
+    check_applied("f32[8,16] all-reduce(p), replica_groups={}, to_apply=f40");
+    check_applied("f32[8,16] reduce-window(p, z), window={size=1x3 pad=0_0x1_1}, to_apply=f40");
 }
 
 static void check_example(const char *name)
@@ -347,10 +398,11 @@ static void test_examples(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_calls),  cmocka_unit_test(test_scopes),
-        cmocka_unit_test(test_image),  cmocka_unit_test(test_names_kept),
-        cmocka_unit_test(test_loops),  cmocka_unit_test(test_written_out),
-        cmocka_unit_test(test_growth), cmocka_unit_test(test_examples),
+        cmocka_unit_test(test_calls),    cmocka_unit_test(test_scopes),
+        cmocka_unit_test(test_image),    cmocka_unit_test(test_names_kept),
+        cmocka_unit_test(test_loops),    cmocka_unit_test(test_written_out),
+        cmocka_unit_test(test_growth),   cmocka_unit_test(test_growth_of_what_is_not_reached),
+        cmocka_unit_test(test_examples),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
