@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 struct game_look;
+struct panel_about;
 struct live_lesson;
 struct watch;
 
@@ -56,6 +57,14 @@ struct class_runs {
     bool ascii;
 };
 
+/* Room for the curves of two runs of the search, [SERIES_POINTS] each. */
+struct class_curves {
+    double *x, *y, *mean, *best;
+    double *old_x, *old_mean, *old_best;
+};
+void class_curves_new(struct class_curves *c);
+void class_curves_free(struct class_curves *c);
+
 /* A part of the learner that can be switched. */
 struct class_switch {
     const char *name, *option; /* for a person; of rl_setting_table */
@@ -77,6 +86,10 @@ void class_draw_choice(const struct class_shown *s, const struct pane *p);
 void class_draw_update(const struct class_shown *s, const struct pane *p);
 void class_draw_sample(const struct class_shown *s, const struct pane *p, int64_t top);
 void class_draw_runs(const struct class_runs *r, const struct pane *p);
+/* The run of the search, or of the game, beside the one before; `alone`: without that one. */
+void class_draw_search_runs(const struct watch *w, struct class_curves *c, bool alone, bool ascii,
+                            const struct pane *p);
+void class_draw_game_runs(const struct game_look *k, bool alone, bool ascii, const struct pane *p);
 void class_draw_switches(const struct class_came_to *c, const struct pane *p);
 /* What one step does, in a sentence. */
 char *class_sentence(const struct class_shown *s, char *out, size_t room);
@@ -84,6 +97,10 @@ char *class_sentence(const struct class_shown *s, char *out, size_t room);
 /* The game as a picture, and what its learner would do where that makes a map. */
 void class_draw_game(const struct game_look *k, bool ascii, const struct pane *p);
 void class_draw_learned(const struct game_look *k, const struct pane *p);
+/* Of a game, row 1: it is what is looked at. Row 2: what it earns, what can be earned, and what a
+ * hand in it did. Both return true. */
+bool class_game_about(const struct game_look *k, struct panel_about *out);
+bool class_draw_earned(const struct game_look *k, const struct pane *row);
 const char *const *class_actions(const struct game_look *k); /* names; NULL: it has none */
 
 #endif

@@ -1,13 +1,18 @@
-/* The games of the classroom as pictures, from what the learner observes of them. */
+/* The games of the classroom: as pictures, from what the learner observes of them, and what is
+ * earned in them. */
 #include "tui/views/class_draw.h"
 
+#include "engine/text/units.h"
 #include "hlo/support/mem.h"
 #include "rl/games.h"
 #include "tui/screen/grid.h"
 #include "tui/screen/theme.h"
+#include "tui/screen/utf8.h"
+#include "tui/views/panel.h"
 #include "tui/watch/game_job.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -208,4 +213,68 @@ const char *const *class_actions(const struct game_look *k)
            : k->game->begin == rl_acrobot_begin     ? torques
            : k->game->begin == rl_catch_begin       ? paddles
                                                     : NULL;
+}
+
+/* ---- what it earns ---- */
+
+bool class_game_about(const struct game_look *k, struct panel_about *out)
+{
+    char count[UNITS_ROOM];
+
+    out->name = k->game->name;
+    snprintf(out->words, sizeof out->words, "%u number%s, %u actions", k->inputs,
+             k->inputs == 1 ? "" : "s", k->actions);
+    snprintf(out->what, sizeof out->what, "DQN · preset %s", k->game->preset);
+    out->state = k->running ? ABOUT_RUNS : ABOUT_STANDS;
+    if (!k->running)
+        snprintf(out->pace, sizeof out->pace, "paused");
+    else if (k->pace > 0)
+        snprintf(out->pace, sizeof out->pace, "%g decisions/s", k->pace);
+    else
+        snprintf(out->pace, sizeof out->pace, "full speed");
+    snprintf(out->where, sizeof out->where, "episode %s",
+             units_count(count, (int64_t)k->episodes + 1));
+    return true;
+}
+
+bool class_draw_earned(const struct game_look *k, const struct pane *row)
+{
+    uint64_t ended = k->episodes < GAME_LAST ? k->episodes : GAME_LAST;
+    char count[UNITS_ROOM], epsilon[24];
+    int x;
+
+    if (isfinite(k->mean)) {
+        x = pane_format(row, 0, 0, ROLE_TITLE | BOLD, "%.4g", k->mean);
+        x = pane_format(row, x, 0, ROLE_TEXT, " mean of the last %s episode%s",
+                        units_count(count, (int64_t)ended), ended == 1 ? "" : "s");
+    } else {
+        x = pane_text(row, 0, 0, ROLE_DIM, "no episode has ended yet");
+    }
+    x = pane_format(row, x, 0, ROLE_DIM, "   the best about %.4g", k->game->best_reward);
+    snprintf(epsilon, sizeof epsilon, "ε %.2f", k->epsilon);
+    if (isfinite(k->last_forced) && x + 24 + utf8_text_columns(epsilon) < row->width)
+        x = pane_format(row, x, 0, ROLE_PIN, "   by hand %.4g", k->last_forced);
+    if (x + 3 + utf8_text_columns(epsilon) <= row->width)
+        pane_right(row, row->width, 0, ROLE_TEXT, epsilon);
+    return true;
+}
+
+void class_draw_game_runs(const struct game_look *k, bool alone, bool ascii,
+                          const struct pane *pane)
+{
+    const struct game_run *runs[] = {&k->now, &k->before};
+    struct class_runs r = {.title = "Reward",
+                           .note = "mean of the last 100 episodes",
+                           .unit = "decisions",
+                           .now = {runs[0]->x, runs[0]->mean, NULL, runs[0]->count, "this"},
+                           .last_x = fmax(1, (double)runs[0]->decisions),
+                           .limit = k->game->best_reward,
+                           .limit_name = "best",
+                           .ascii = ascii};
+
+    if (runs[1]->count && !alone) {
+        r.before = (struct class_run){runs[1]->x, runs[1]->mean, NULL, runs[1]->count, "before"};
+        r.last_x = fmax(r.last_x, (double)runs[1]->decisions);
+    }
+    class_draw_runs(&r, pane);
 }

@@ -1,13 +1,19 @@
 /* Two runs of the learner beside each other: their curves, and what was switched between them. */
 #include "tui/views/class_draw.h"
 
+#include "engine/live/series.h"
+#include "engine/live/snapshot.h"
+#include "engine/search/search.h"
+#include "hlo/support/mem.h"
 #include "rl/settings.h"
 #include "tui/screen/grid.h"
 #include "tui/screen/plot.h"
 #include "tui/screen/theme.h"
+#include "tui/watch/watch.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- two runs ---- */
@@ -54,6 +60,77 @@ void class_draw_runs(const struct class_runs *r, const struct pane *p)
                         .limit_name = r->limit_name,
                         .ascii = r->ascii};
     plot_draw(&body, &plot);
+}
+
+/* ---- the search ---- */
+
+/* The points of a series within began < x <= ended, from 0. Returns how many. */
+static uint32_t cut_series(const struct series *s, double began, double ended, double *x, double *y)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < s->count; i++) {
+        const struct point *at = &s->block->points[i];
+        if (at->x <= began || at->x > ended)
+            continue;
+        x[count] = at->x - began;
+        y[count++] = (double)at->mean;
+    }
+    return count;
+}
+
+/* Best so far, of rewards. */
+static void find_best(const double *y, uint32_t count, double *best)
+{
+    for (uint32_t i = 0; i < count; i++)
+        best[i] = i && best[i - 1] > y[i] ? best[i - 1] : y[i];
+}
+
+void class_curves_new(struct class_curves *c)
+{
+    double **arrays[] = {&c->x, &c->y, &c->mean, &c->best, &c->old_x, &c->old_mean, &c->old_best};
+
+    for (size_t n = 0; n < sizeof arrays / sizeof *arrays; n++)
+        *arrays[n] = mem_alloc(SERIES_POINTS * sizeof(double));
+}
+
+void class_curves_free(struct class_curves *c)
+{
+    double *arrays[] = {c->x, c->y, c->mean, c->best, c->old_x, c->old_mean, c->old_best};
+
+    for (size_t n = 0; n < sizeof arrays / sizeof *arrays; n++)
+        free(arrays[n]);
+}
+
+void class_draw_search_runs(const struct watch *w, struct class_curves *c, bool alone, bool ascii,
+                            const struct pane *pane)
+{
+    const struct snapshot *s = w->shot;
+    const struct live_run *old = &s->run_before;
+    bool both = old->ended > old->began && !alone;
+    char note[96];
+
+    uint32_t count = cut_series(&s->reward, (double)s->began, INFINITY, c->x, c->y);
+    find_best(c->y, count, c->best);
+    plot_smooth(c->mean, c->y, count, 0.9);
+    struct class_runs r = {.title = "Reward",
+                           .note = note,
+                           .unit = "ep",
+                           .now = {c->x, c->mean, c->best, count, "this"},
+                           .last_x = fmax(1, (double)(s->episodes - s->began)),
+                           .limit = w->exact && w->exact->fits ? w->exact->score : NAN,
+                           .limit_name = "optimum",
+                           .ascii = ascii};
+    snprintf(note, sizeof note, "mean of about 10, and best");
+    if (both) {
+        count = cut_series(&s->reward, (double)old->began, (double)old->ended, c->old_x, c->y);
+        find_best(c->y, count, c->old_best);
+        plot_smooth(c->old_mean, c->y, count, 0.9);
+        r.before = (struct class_run){c->old_x, c->old_mean, c->old_best, count, "before"};
+        r.last_x = fmax(r.last_x, (double)(old->ended - old->began));
+        snprintf(note, sizeof note, "%s, beside the run before", old->what);
+    }
+    class_draw_runs(&r, pane);
 }
 
 /* ---- switches ---- */

@@ -1,9 +1,7 @@
 /* C, the classroom: one decision of the learner and the update after it, part by part; the same
  * search with one of its parts switched, beside the one before; and games with a known answer. */
-#include "engine/live/series.h"
 #include "engine/live/snapshot.h"
 #include "engine/live/watched.h"
-#include "engine/search/search.h"
 #include "engine/text/units.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
@@ -13,9 +11,7 @@
 #include "tui/screen/grid.h"
 #include "tui/screen/keys.h"
 #include "tui/screen/list.h"
-#include "tui/screen/plot.h"
 #include "tui/screen/theme.h"
-#include "tui/screen/utf8.h"
 #include "tui/views/actions.h"
 #include "tui/views/class_draw.h"
 #include "tui/views/host.h"
@@ -85,8 +81,7 @@ struct classroom {
     bool alone;                         /* without the run before */
     struct game_job *game;              /* NULL: the search */
     struct game_look look;
-    double *x, *y, *mean, *best; /* [SERIES_POINTS] of this run */
-    double *old_x, *old_mean, *old_best;
+    struct class_curves curves;
 };
 
 /* ---- what is shown ---- */
@@ -207,21 +202,17 @@ static int begin_game(struct panel *p, const struct rl_game *game, struct err *e
 static void close_class(struct panel *p)
 {
     struct classroom *v = p->state;
-    double *arrays[] = {v->x, v->y, v->mean, v->best, v->old_x, v->old_mean, v->old_best};
 
     game_job_free(v->game);
-    for (size_t n = 0; n < sizeof arrays / sizeof *arrays; n++)
-        free(arrays[n]);
+    class_curves_free(&v->curves);
 }
 
 static int open_class(struct panel *p, const void *arg, struct err *e)
 {
     struct classroom *v = p->state;
-    double **arrays[] = {&v->x, &v->y, &v->mean, &v->best, &v->old_x, &v->old_mean, &v->old_best};
     const struct rl_game *game = arg;
 
-    for (size_t n = 0; n < sizeof arrays / sizeof *arrays; n++)
-        *arrays[n] = mem_alloc(SERIES_POINTS * sizeof(double));
+    class_curves_new(&v->curves);
     v->part = CLASS_COPY;
     if (!game && !shot_of(p))
         game = &rl_game_table[0];
@@ -240,87 +231,14 @@ static void read_class(struct panel *p)
 
 /* ---- drawing: the curves ---- */
 
-/* The points of a series within began < x <= ended, from 0. Returns how many. */
-static uint32_t cut_series(const struct series *s, double began, double ended, double *x, double *y)
-{
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < s->count; i++) {
-        const struct point *at = &s->block->points[i];
-        if (at->x <= began || at->x > ended)
-            continue;
-        x[count] = at->x - began;
-        y[count++] = (double)at->mean;
-    }
-    return count;
-}
-
-/* Best so far, of rewards. */
-static void find_best(const double *y, uint32_t count, double *best)
-{
-    for (uint32_t i = 0; i < count; i++)
-        best[i] = i && best[i - 1] > y[i] ? best[i - 1] : y[i];
-}
-
-static void draw_search_runs(struct panel *p, const struct pane *pane)
-{
-    struct classroom *v = p->state;
-    const struct snapshot *s = shot_of(p);
-    const struct watch *w = p->scene->watch;
-    const struct live_run *old = &s->run_before;
-    bool both = old->ended > old->began && !v->alone;
-    char note[96];
-
-    uint32_t count = cut_series(&s->reward, (double)s->began, INFINITY, v->x, v->y);
-    find_best(v->y, count, v->best);
-    plot_smooth(v->mean, v->y, count, 0.9);
-    struct class_runs r = {.title = "Reward",
-                           .note = note,
-                           .unit = "ep",
-                           .now = {v->x, v->mean, v->best, count, "this"},
-                           .last_x = fmax(1, (double)(s->episodes - s->began)),
-                           .limit = w->exact && w->exact->fits ? w->exact->score : NAN,
-                           .limit_name = "optimum",
-                           .ascii = p->scene->ascii};
-    snprintf(note, sizeof note, "mean of about 10, and best");
-    if (both) {
-        count = cut_series(&s->reward, (double)old->began, (double)old->ended, v->old_x, v->y);
-        find_best(v->y, count, v->old_best);
-        plot_smooth(v->old_mean, v->y, count, 0.9);
-        r.before = (struct class_run){v->old_x, v->old_mean, v->old_best, count, "before"};
-        r.last_x = fmax(r.last_x, (double)(old->ended - old->began));
-        snprintf(note, sizeof note, "%s, beside the run before", old->what);
-    }
-    class_draw_runs(&r, pane);
-}
-
-static void draw_game_runs(struct panel *p, const struct pane *pane)
-{
-    const struct classroom *v = p->state;
-    const struct game_look *k = &v->look;
-    const struct game_run *runs[] = {&k->now, &k->before};
-    struct class_runs r = {.title = "Reward",
-                           .note = "mean of the last 100 episodes",
-                           .unit = "decisions",
-                           .now = {runs[0]->x, runs[0]->mean, NULL, runs[0]->count, "this"},
-                           .last_x = fmax(1, (double)runs[0]->decisions),
-                           .limit = k->game->best_reward,
-                           .limit_name = "best",
-                           .ascii = p->scene->ascii};
-
-    if (runs[1]->count && !v->alone) {
-        r.before = (struct class_run){runs[1]->x, runs[1]->mean, NULL, runs[1]->count, "before"};
-        r.last_x = fmax(r.last_x, (double)runs[1]->decisions);
-    }
-    class_draw_runs(&r, pane);
-}
-
 static void draw_runs(struct panel *p, const struct pane *pane)
 {
-    if (((const struct classroom *)p->state)->game)
-        draw_game_runs(p, pane);
+    struct classroom *v = p->state;
+
+    if (v->game)
+        class_draw_game_runs(&v->look, v->alone, p->scene->ascii, pane);
     else
-        draw_search_runs(p, pane);
+        class_draw_search_runs(p->scene->watch, &v->curves, v->alone, p->scene->ascii, pane);
 }
 
 static void write_mean(double best, char *out, size_t room)
@@ -359,56 +277,18 @@ static void draw_switches(struct panel *p, const struct pane *pane)
 
 /* ---- drawing: the whole ---- */
 
-/* Row 1: a game is what is looked at. */
 static bool about_class(const struct panel *p, struct panel_about *out)
 {
     const struct classroom *v = p->state;
-    const struct game_look *k = &v->look;
-    char count[UNITS_ROOM];
 
-    if (!v->game)
-        return false;
-    out->name = k->game->name;
-    snprintf(out->words, sizeof out->words, "%u number%s, %u actions", k->inputs,
-             k->inputs == 1 ? "" : "s", k->actions);
-    snprintf(out->what, sizeof out->what, "DQN · preset %s", k->game->preset);
-    out->state = k->running ? ABOUT_RUNS : ABOUT_STANDS;
-    if (!k->running)
-        snprintf(out->pace, sizeof out->pace, "paused");
-    else if (k->pace > 0)
-        snprintf(out->pace, sizeof out->pace, "%g decisions/s", k->pace);
-    else
-        snprintf(out->pace, sizeof out->pace, "full speed");
-    snprintf(out->where, sizeof out->where, "episode %s",
-             units_count(count, (int64_t)k->episodes + 1));
-    return true;
+    return v->game && class_game_about(&v->look, out);
 }
 
-/* Row 2: what it earns, what can be earned, and what a hand in it did. */
 static bool headline_class(const struct panel *p, const struct pane *row)
 {
     const struct classroom *v = p->state;
-    const struct game_look *k = &v->look;
-    uint64_t ended = k->episodes < GAME_LAST ? k->episodes : GAME_LAST;
-    char count[UNITS_ROOM], epsilon[24];
-    int x;
 
-    if (!v->game)
-        return false;
-    if (isfinite(k->mean)) {
-        x = pane_format(row, 0, 0, ROLE_TITLE | BOLD, "%.4g", k->mean);
-        x = pane_format(row, x, 0, ROLE_TEXT, " mean of the last %s episode%s",
-                        units_count(count, (int64_t)ended), ended == 1 ? "" : "s");
-    } else {
-        x = pane_text(row, 0, 0, ROLE_DIM, "no episode has ended yet");
-    }
-    x = pane_format(row, x, 0, ROLE_DIM, "   the best about %.4g", k->game->best_reward);
-    snprintf(epsilon, sizeof epsilon, "ε %.2f", k->epsilon);
-    if (isfinite(k->last_forced) && x + 24 + utf8_text_columns(epsilon) < row->width)
-        x = pane_format(row, x, 0, ROLE_PIN, "   by hand %.4g", k->last_forced);
-    if (x + 3 + utf8_text_columns(epsilon) <= row->width)
-        pane_right(row, row->width, 0, ROLE_TEXT, epsilon);
-    return true;
+    return v->game && class_draw_earned(&v->look, row);
 }
 
 static void draw_note(const struct panel *p, char *note, size_t room)
