@@ -10,8 +10,6 @@
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 
-#include <string.h>
-
 /* ---- sizes ---- */
 
 uint64_t extract_cut_of(const struct extractor *x, hlo_value v)
@@ -24,21 +22,6 @@ uint64_t extract_cut_of(const struct extractor *x, hlo_value v)
         if (x->part->is_cut(x->part->context, v, d))
             cut |= (uint64_t)1 << d;
     return cut;
-}
-
-static struct hlo_shape_draft draft_of_shape(const struct hlo_shape *s, const int64_t *dims,
-                                             const hlo_shape_id *parts)
-{
-    return (struct hlo_shape_draft){.type = (enum hlo_type)s->type,
-                                    .rank = s->rank,
-                                    .has_layout = s->has_layout,
-                                    .dims = dims,
-                                    .dynamic = s->dynamic,
-                                    .minor_to_major = s->minor_to_major,
-                                    .layout_rest = s->layout_rest,
-                                    .layout_rest_size = strlen(s->layout_rest),
-                                    .parts = parts,
-                                    .part_count = s->part_count};
 }
 
 int extract_build_array(struct extractor *x, hlo_id id, const struct hlo_shape *s, uint64_t cut,
@@ -55,7 +38,7 @@ int extract_build_array(struct extractor *x, hlo_id id, const struct hlo_shape *
                                   "a dim of it does not divide by the number of micro-batches");
         dims[d] /= x->part->cut;
     }
-    struct hlo_shape_draft draft = draft_of_shape(s, dims, NULL);
+    struct hlo_shape_draft draft = hlo_draft_of_shape(s, dims, NULL);
     return hlo_build_shape(x->b, &draft, out, x->e);
 }
 
@@ -88,7 +71,7 @@ int extract_copy_shape(struct extractor *x, hlo_shape_id id, hlo_shape_id *out)
 
     for (uint32_t n = 0; n < s->part_count && !rc; n++)
         rc = extract_copy_shape(x, s->parts[n], &parts[n]);
-    struct hlo_shape_draft draft = draft_of_shape(s, s->dims, parts);
+    struct hlo_shape_draft draft = hlo_draft_of_shape(s, s->dims, parts);
     rc = rc ? rc : hlo_build_shape(x->b, &draft, out, x->e);
     free(parts);
     return rc;

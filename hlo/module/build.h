@@ -69,6 +69,10 @@ struct hlo_shape_draft {
     const hlo_shape_id *parts;
     uint32_t part_count;
 };
+/* A shape as `s`, but for these dims and parts, which the draft points to, and to the rest of `s`.
+ */
+struct hlo_shape_draft hlo_draft_of_shape(const struct hlo_shape *s, const int64_t *dims,
+                                          const hlo_shape_id *parts);
 /* Interns. Checks sizes and products (ERR_LIMIT). O(1) expected. */
 int hlo_build_shape(struct hlo_builder *b, const struct hlo_shape_draft *d, hlo_shape_id *out,
                     struct err *e) MUST_CHECK;

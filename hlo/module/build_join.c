@@ -60,16 +60,7 @@ struct ids {
 static int join_shape(struct hlo_builder *b, const struct hlo_shape *s, struct ids *ids,
                       hlo_shape_id *parts, hlo_shape_id *out, struct err *e)
 {
-    struct hlo_shape_draft d = {.type = (enum hlo_type)s->type,
-                                .rank = s->rank,
-                                .has_layout = s->has_layout,
-                                .dims = s->dims,
-                                .dynamic = s->dynamic,
-                                .minor_to_major = s->minor_to_major,
-                                .layout_rest = s->layout_rest,
-                                .layout_rest_size = strlen(s->layout_rest),
-                                .parts = parts,
-                                .part_count = s->part_count};
+    struct hlo_shape_draft d = hlo_draft_of_shape(s, s->dims, parts);
 
     for (uint32_t n = 0; n < s->part_count; n++)
         parts[n] = ids->shapes[s->parts[n]];

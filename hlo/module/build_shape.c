@@ -208,6 +208,21 @@ static int add_shape(struct hlo_builder *b, const struct hlo_shape_draft *d, hlo
     return 0;
 }
 
+struct hlo_shape_draft hlo_draft_of_shape(const struct hlo_shape *s, const int64_t *dims,
+                                          const hlo_shape_id *parts)
+{
+    return (struct hlo_shape_draft){.type = (enum hlo_type)s->type,
+                                    .rank = s->rank,
+                                    .has_layout = s->has_layout,
+                                    .dims = dims,
+                                    .dynamic = s->dynamic,
+                                    .minor_to_major = s->minor_to_major,
+                                    .layout_rest = s->layout_rest,
+                                    .layout_rest_size = strlen(s->layout_rest),
+                                    .parts = parts,
+                                    .part_count = s->part_count};
+}
+
 int hlo_build_shape(struct hlo_builder *b, const struct hlo_shape_draft *draft, hlo_shape_id *out,
                     struct err *e)
 {
