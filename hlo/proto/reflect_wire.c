@@ -225,19 +225,17 @@ int hlo_reflect_from_wire(const ProtobufCMessageDescriptor *d, const void *data,
     return rc;
 }
 
-struct sink {
-    ProtobufCBuffer base;
-    struct str *out;
-};
-
-static void append(ProtobufCBuffer *buffer, size_t size, const uint8_t *data)
-{
-    str_add_bytes(((struct sink *)buffer)->out, (const char *)data, size);
-}
-
+/* Measured as a whole, then written: into a buffer that grows, protobuf-c measures a message again
+ * for each level it lies below. */
 void hlo_reflect_to_wire(const ProtobufCMessage *m, struct str *out)
 {
-    struct sink sink = {{append}, out};
+    size_t size = protobuf_c_message_get_packed_size(m);
+    bool fits = !out->limit || (out->size <= out->limit && size <= out->limit - out->size);
 
-    protobuf_c_message_pack_to_buffer(m, &sink.base);
+    if (out->failed || !fits || !mem_grow(&out->text, &out->room, out->size, size + 1)) {
+        out->failed = true;
+        return;
+    }
+    out->size += protobuf_c_message_pack(m, (uint8_t *)out->text + out->size);
+    out->text[out->size] = '\0';
 }
