@@ -75,9 +75,11 @@ int weak_new(const struct labels *l, struct weak *out, struct err *e)
     w.off = mem_try(c->dim_count, 1);
     w.never = mem_try(c->dim_count, 1);
     w.tie_first = mem_try((size_t)c->dim_count + 1, sizeof *w.tie_first);
+    w.decisions = mem_try((size_t)c->dim_count + 1, sizeof *w.decisions);
     /* A value is settled once and each of its dims excluded once. */
     bool ok = mem_grow(&w.trail, &w.trail_room, 0, (size_t)c->m->value_count + c->dim_count + 1);
-    if (!w.status || !w.may || !w.leaf || !w.off || !w.never || !w.tie_first || !ok) {
+    if (!w.status || !w.may || !w.leaf || !w.off || !w.never || !w.tie_first || !w.decisions ||
+        !ok) {
         weak_release(&w);
         return err_no_memory(e, "for the propagation");
     }
@@ -103,6 +105,7 @@ void weak_release(struct weak *w)
     free(w->never);
     free(w->tie_first);
     free(w->trail);
+    free(w->decisions);
     memset(w, 0, sizeof *w);
 }
 
@@ -235,7 +238,7 @@ static bool wake(struct weak *w, hlo_value v)
     return true;
 }
 
-bool weak_decide(struct weak *w, dim_id d, bool split)
+static bool decide_and_propagate(struct weak *w, dim_id d, bool split)
 {
     const struct classes *c = w->labels->classes;
     hlo_value v = c->dim_value[d];
@@ -259,8 +262,20 @@ bool weak_decide(struct weak *w, dim_id d, bool split)
     return true;
 }
 
+bool weak_decide(struct weak *w, dim_id d, bool split)
+{
+    size_t mark = w->trail_count;
+    bool holds = decide_and_propagate(w, d, split);
+
+    if (w->trail_count > mark) /* its own dim is settled now and was not before */
+        w->decisions[w->decision_count++] = (struct weak_decision){d, split, mark, ++w->serial};
+    return holds;
+}
+
 void weak_undo(struct weak *w, size_t mark)
 {
+    while (w->decision_count && w->decisions[w->decision_count - 1].mark >= mark)
+        w->decision_count--;
     while (w->trail_count > mark) {
         const struct weak_change *c = &w->trail[--w->trail_count];
         hlo_value v = c->is_dim ? w->labels->classes->dim_value[c->id] : c->id;

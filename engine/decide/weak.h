@@ -22,6 +22,14 @@ struct weak_change {
     bool is_dim;
 };
 
+/* A decision that settled something; there is at most one of each dim. */
+struct weak_decision {
+    dim_id dim;
+    bool split;
+    size_t mark;     /* where its wave begins */
+    uint64_t serial; /* no two decisions that were ever made have the same */
+};
+
 struct weak {
     const struct labels *labels;
     uint32_t parts;
@@ -33,7 +41,10 @@ struct weak {
     uint32_t *tie_first;       /* [dims + 1] into classes->ties */
     struct weak_change *trail; /* in order of settling */
     size_t trail_count, trail_room;
-    hlo_id clash; /* where the last conflict was */
+    struct weak_decision *decisions; /* in force, in order */
+    size_t decision_count;
+    uint64_t serial; /* of the last decision */
+    hlo_id clash;    /* where the last conflict was */
 };
 
 /* ERR_INPUT: the mesh has several axes. O(dims + ties + leaves). */
@@ -47,7 +58,7 @@ static inline size_t weak_mark(const struct weak *w)
 {
     return w->trail_count;
 }
-void weak_undo(struct weak *w, size_t mark);
+void weak_undo(struct weak *w, size_t mark); /* to a mark taken between decisions */
 
 /* Status of a dim: -1 open, 0 whole, 1 split. */
 static inline int weak_status(const struct weak *w, dim_id d)

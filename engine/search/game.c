@@ -369,6 +369,14 @@ static void decide_move(struct game *g, const struct game_move *m, bool split)
 
 /* ---- weak ---- */
 
+bool game_split_class(struct game *g, class_id k)
+{
+    if (!strict_decide(&g->state, k, 0, true, &g->clash))
+        return false;
+    reprice(g, k, 0);
+    return true;
+}
+
 /* The classes that the wave from `mark` on splits, into g->state and the price. False when the
  * tables know that they clash where the wave did not see it. */
 static bool follow_wave(struct game *g, size_t mark)
@@ -380,11 +388,8 @@ static bool follow_wave(struct game *g, size_t mark)
         if (w->is_dim || g->weak.status[w->id] <= WEAK_WHOLE)
             continue;
         class_id k = c->class_of[class_dim(c, w->id, (uint32_t)g->weak.status[w->id] - 1)];
-        if (k == CLASS_NONE || g->state.on[k])
-            continue;
-        if (!strict_decide(&g->state, k, 0, true, &g->clash))
+        if (k != CLASS_NONE && !g->state.on[k] && !game_split_class(g, k))
             return false;
-        reprice(g, k, 0);
     }
     return true;
 }
@@ -676,6 +681,7 @@ void game_release(struct game *g)
     fold_release(&g->fold);
     budget_free(g->budget);
     weak_release(&g->weak);
+    what_ifs_free(g->what_ifs);
     free(g->counted);
     strict_release(&g->state);
     free(g->moves);

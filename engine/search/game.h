@@ -38,6 +38,7 @@
 #include "engine/decide/weak.h"
 #include "engine/problem/problem.h"
 #include "engine/search/budget.h"
+#include "engine/search/what_if.h"
 #include "hlo/support/err.h"
 
 enum game_kind { GAME_OPP, GAME_ADP, GAME_ALL };
@@ -83,8 +84,9 @@ struct game {
     struct budget *budget; /* NULL: no memory limit */
     struct weak weak; /* with options.weak: the settled values; `state` then holds the classes they
                          split */
-    size_t weak_pinned; /* trail mark */
-    uint8_t *counted;   /* weak: [values] 1: its dims count for the paper's reward */
+    size_t weak_pinned;        /* trail mark */
+    struct what_ifs *what_ifs; /* weak: of what_if.h, once asked for */
+    uint8_t *counted;          /* weak: [values] 1: its dims count for the paper's reward */
     struct strict state;
     struct game_pin *pins; /* in force */
     size_t pin_count;
@@ -152,6 +154,9 @@ struct game_place {
     uint32_t position;
     double compute_ms, communication_ms, beside_ms, total_reward;
 };
+/* Weak: splits a class in the state of classes and in the price, as a wave does that splits a
+ * value. False: it clashes, and nothing changed. */
+bool game_split_class(struct game *g, class_id k);
 struct game_place game_here(const struct game *g);
 void game_return(struct game *g, const struct game_place *place);
 

@@ -4,6 +4,7 @@
 #include "engine/cost/step_tables.h"
 #include "engine/decide/classes.h"
 #include "engine/decide/strict.h"
+#include "engine/search/what_if.h"
 
 #include <math.h>
 #include <string.h>
@@ -63,19 +64,28 @@ static double gain_of(struct game *g, bool split)
     return gain;
 }
 
-/* The best gain of splitting one of the moves, out of turn. */
+/* The gain of splitting an open move out of turn. */
+static double gain_out_of_turn(struct game *g, uint32_t move)
+{
+    uint32_t position = g->position;
+    double gain = g->options.weak ? what_if_split(g, move) : NAN;
+
+    if (!isnan(gain))
+        return gain;
+    g->position = move;
+    gain = game_legal(g) & 2 ? gain_of(g, true) : 0;
+    g->position = position;
+    return gain;
+}
+
+/* The best gain of splitting one of the moves. */
 static double best_of(struct game *g, const uint32_t *move, uint32_t count)
 {
-    struct game_place here = game_here(g);
     double best = 0;
 
     for (uint32_t n = 0; n < count; n++) {
-        if (game_status(g, move[n]) >= 0)
-            continue;
-        g->position = move[n];
-        if (game_legal(g) & 2)
-            best = fmax(best, gain_of(g, true));
-        g->position = here.position;
+        if (game_status(g, move[n]) < 0)
+            best = fmax(best, gain_out_of_turn(g, move[n]));
     }
     return best;
 }

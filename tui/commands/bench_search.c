@@ -2,6 +2,7 @@
 #include "engine/cost/step_tables.h"
 #include "engine/problem/problem.h"
 #include "engine/search/game.h"
+#include "engine/search/move_features.h"
 #include "engine/search/search.h"
 #include "engine/search/search_ops.h"
 #include "hlo/support/err.h"
@@ -23,6 +24,7 @@ struct rates {
     double propagation_us;                /* median of decide + propagate + price + undo */
     double decisions_per_s;               /* of random play */
     double evaluations_per_s;             /* whole plans priced from nothing */
+    double looking_ms;                    /* one episode, each decision described */
     double episodes_per_s, updates_per_s; /* of the DQN, learning */
 };
 
@@ -86,6 +88,23 @@ static double time_evaluations(const struct game *g)
     return sum == sum ? (double)count / seconds : 0; /* the sum is looked at, so it is computed */
 }
 
+/* An episode as the network of all models looks at it, everything left whole that may be. */
+static double time_looking(struct game *g)
+{
+    float rows[2 * MOVE_FEATURES];
+    uint32_t episodes = 0;
+    double start = bench_now(), seconds;
+
+    do {
+        game_reset(g);
+        while (!game_is_over(g))
+            (void)game_play(g, !(move_describe(g, rows) & 1));
+        episodes++;
+        seconds = bench_now() - start;
+    } while (seconds < SECONDS_EACH && g->move_count);
+    return 1e3 * seconds / episodes;
+}
+
 static int time_learning(const struct problem *p, const struct game_options *o, struct rates *r,
                          struct err *e)
 {
@@ -109,26 +128,42 @@ static int time_learning(const struct problem *p, const struct game_options *o, 
     return 0;
 }
 
-static int measure_search(const struct problem *p, bool no_folding, struct err *e)
+static int measure_search(const struct problem *p, const char *name, const struct game_options *o,
+                          struct err *e)
 {
-    struct game_options o = {.kind = GAME_ALL, .no_folding = no_folding};
     struct rates r = {0};
     struct game g;
-    int rc = game_new(p, &o, &g, e);
+    int rc = game_new(p, o, &g, e);
 
     if (rc)
         return rc;
     r.propagation_us = time_propagation(&g);
     r.decisions_per_s = time_decisions(&g);
     r.evaluations_per_s = time_evaluations(&g);
+    r.looking_ms = time_looking(&g);
     uint32_t moves = g.move_count;
     game_release(&g);
-    rc = time_learning(p, &o, &r, e);
+    rc = time_learning(p, o, &r, e);
     if (rc)
         return rc;
-    printf("  %-10s %6u %8u %12.2f %14.0f %14.0f %12.0f %10.0f\n", no_folding ? "" : "folded",
-           moves, p->classes.count, r.propagation_us, r.decisions_per_s, r.evaluations_per_s,
+    printf("  %-10s %6u %8u %12.2f %14.0f %14.0f %12.3g %12.0f %10.0f\n", name, moves,
+           p->classes.count, r.propagation_us, r.decisions_per_s, r.evaluations_per_s, r.looking_ms,
            r.episodes_per_s, r.updates_per_s);
+    return rc;
+}
+
+static int measure_games(const struct problem *p, struct err *e)
+{
+    static const struct {
+        const char *name;
+        struct game_options game;
+    } games[] = {{"folded", {.kind = GAME_ALL}},
+                 {"", {.kind = GAME_ALL, .no_folding = true}},
+                 {"weak", {.kind = GAME_ALL, .weak = true}}};
+    int rc = 0;
+
+    for (size_t n = 0; n < sizeof games / sizeof *games && !rc; n++)
+        rc = measure_search(p, games[n].name, &games[n].game, e);
     return rc;
 }
 
@@ -141,15 +176,15 @@ static int run_search(int argc, char **argv)
     int code = bench_models_read(models, "bench search", argc, argv);
 
     if (code == EXIT_OK)
-        printf("%-12s %6s %8s %12s %14s %14s %12s %10s\n", "", "moves", "classes", "try, us",
-               "decisions/s", "plans/s", "episodes/s", "updates/s");
+        printf("%-12s %6s %8s %12s %14s %14s %12s %12s %10s\n", "", "moves", "classes", "try, us",
+               "decisions/s", "plans/s", "looking, ms", "episodes/s", "updates/s");
     for (int n = 0; n < models->count && code == EXIT_OK; n++) {
         args.model = models->path[n];
         code = problem_args_load(&args, p);
         if (code != EXIT_OK)
             break;
         printf("%s\n", models->name[n]);
-        if (measure_search(p, false, &e) || measure_search(p, true, &e)) {
+        if (measure_games(p, &e)) {
             err_print(&e, stderr);
             code = EXIT_INPUT;
         }
