@@ -165,6 +165,27 @@ static int expect_sums(const char *text)
     return sums;
 }
 
+/* What is written of this decision: of the one before it stands below a row that names it, dim. */
+static bool says_of_now(const char *text, const char *what)
+{
+    const char *found = strstr(text, what), *before = strstr(text, "before: decision ");
+
+    return found && (!before || found < before);
+}
+
+/* Dice, reward and what was stored of decision `number`, below a row that names it. */
+static void expect_last_choice(const char *text, uint64_t number)
+{
+    char title[48];
+
+    snprintf(title, sizeof title, "before: decision %llu", (unsigned long long)number);
+    const char *below = strstr(text, title);
+    assert_non_null(below);
+    assert_non_null(strstr(below, "draw 0."));
+    assert_non_null(strstr(below, "\n reward "));
+    assert_non_null(strstr(below, "stored with"));
+}
+
 static void test_parts(void **state)
 {
     (void)state;
@@ -182,7 +203,7 @@ static void test_parts(void **state)
     uint64_t decisions = app_watch(app)->shot->decisions;
     const char *text = screen(app, ",", &out);
     if (!app_watch(app)->shot->lesson->rl.updates) {
-        assert_null(strstr(text, "draw 0."));
+        assert_false(says_of_now(text, "draw 0."));
         assert_non_null(strstr(text, "none due"));
         assert_non_null(strstr(text, "the one before, update ")); /* stays, and its sums */
         assert_non_null(strstr(text, "the sample before, update "));
@@ -195,13 +216,15 @@ static void test_parts(void **state)
     static const char *const comes[] = {
         NULL,          "draw 0.",          "\n reward ", "stored with",
         "by priority", "The update, row ", "priority (", "target network copied in"};
+    expect_last_choice(text, decisions);
     for (int part = 1; part < 8; part++) {
         bool of_before = part == 6 || part == 7; /* stood there, dim, till the target came */
-        assert_true(of_before || !strstr(text, comes[part]));
+        assert_true(of_before || !says_of_now(text, comes[part]));
+        assert_true((part < 4) == (strstr(text, "before: decision ") != NULL));
         assert_true(part > 4 || strstr(text, "the sample before, update "));
         assert_true(part > 5 || strstr(text, "the one before, update "));
         text = screen(app, ",", &out);
-        assert_non_null(strstr(text, comes[part]));
+        assert_true(says_of_now(text, comes[part]));
     }
     assert_null(strstr(text, "before, update "));
     assert_int_equal(app_watch(app)->shot->decisions, decisions + 1); /* none but that one */

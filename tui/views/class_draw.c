@@ -218,6 +218,14 @@ static int draw_dice(const struct class_shown *s, const struct pane *p, int y)
     return y;
 }
 
+/* Rows that draw_dice takes. */
+static int rows_of_dice(const struct class_shown *s)
+{
+    double margin;
+
+    return greedy_action(s->lesson, s->action_count, &margin) == UINT32_MAX ? 1 : 2;
+}
+
 /* The least decimals, from 1 on, with which the step times on the screen give the reward as it is
  * rounded there. */
 static int ratio_decimals(double before, double after, double reward)
@@ -259,33 +267,78 @@ static int draw_reward(const struct class_shown *s, const struct pane *p, int y)
     return y + 1;
 }
 
+static void draw_stored(const struct class_shown *s, const struct pane *p, int y)
+{
+    pane_format(p, 0, y, ROLE_TEXT,
+                s->settings->prioritized ? "stored with priority %.3g, the largest so far"
+                                         : "stored as the newest",
+                pow(s->lesson->priority, s->settings->alpha));
+}
+
+/* The dice, the reward and what is stored, as far as there is room, from the part `first` on. */
+static void draw_choosing(const struct class_shown *s, const struct pane *p, int y,
+                          enum class_part first)
+{
+    int apart = p->height > 12;
+
+    if (first <= CLASS_CHOOSE && is_shown(s, CLASS_CHOOSE) && y < p->height)
+        y = draw_dice(s, p, y) + apart;
+    if (first <= CLASS_ACT && is_shown(s, CLASS_ACT) && y < p->height)
+        y = draw_reward(s, p, y);
+    if (is_shown(s, CLASS_STORE) && y < p->height)
+        draw_stored(s, p, y);
+}
+
+static const char *decision_name(const struct watch *w, const struct live_lesson *l,
+                                 char out[static NAME_ROOM])
+{
+    return l && w && l->move < (uint32_t)w->move_count
+               ? watch_short_name(out, NAME_ROOM, w->move[l->move].name, 40)
+               : NULL;
+}
+
+/* What is still to come, as it was at the decision before, dim: from row y on, below its name. */
+static void draw_last_choice(const struct class_shown *s, const struct pane *p, int y)
+{
+    struct class_shown old = *s;
+    struct pane below = pane_part(p, 0, y, p->width, p->height - y);
+    char name[NAME_ROOM], count[UNITS_ROOM];
+
+    if (!s->last || s->part >= CLASS_STORE || below.height < 2)
+        return;
+    old.lesson = &s->last->rl;
+    old.live = s->live ? s->last : NULL;
+    old.part = CLASS_COPY;
+    const char *shown = decision_name(s->watch, old.live, name);
+    pane_format(&below, 0, 0, ROLE_DIM, "before: decision %s%s%s",
+                units_count(count, (int64_t)old.lesson->decision), shown ? ", " : "",
+                shown ? shown : "");
+    draw_choosing(&old, &below, 1, s->part + 1);
+    pane_dim(&below);
+}
+
 void class_draw_choice(const struct class_shown *s, const struct pane *p)
 {
-    const struct rl_lesson *l = s->lesson;
     char note[64], name[NAME_ROOM];
     int y = 1;
+    const char *shown = decision_name(s->watch, s->live, name);
 
-    if (s->live && s->watch && s->live->move < (uint32_t)s->watch->move_count)
-        snprintf(note, sizeof note, "%s",
-                 watch_short_name(name, sizeof name, s->watch->move[s->live->move].name, 40));
+    if (shown)
+        snprintf(note, sizeof note, "%s", shown);
     else
         snprintf(note, sizeof note, "dueling %s", s->settings->dueling ? "on" : "off");
     pane_head(p, 0, &(struct head){0, "Look and choose", note, false});
     draw_network(s, p, y++);
-    if (!l) {
+    if (!s->lesson) {
         pane_text(p, 0, y + 1, ROLE_DIM, ", makes the first decision");
         return;
     }
-    y = draw_answers(s, p, y) + (p->height > 12);
-    if (is_shown(s, CLASS_CHOOSE) && y < p->height)
-        y = draw_dice(s, p, y) + (p->height > 12);
-    if (is_shown(s, CLASS_ACT) && y < p->height)
-        y = draw_reward(s, p, y);
-    if (is_shown(s, CLASS_STORE) && y < p->height)
-        pane_format(p, 0, y, ROLE_TEXT,
-                    s->settings->prioritized ? "stored with priority %.3g, the largest so far"
-                                             : "stored as the newest",
-                    pow(l->priority, s->settings->alpha));
+    int apart = p->height > 12;
+    y = draw_answers(s, p, y) + apart;
+    draw_choosing(s, p, y, CLASS_CHOOSE);
+    if (is_shown(s, CLASS_CHOOSE))
+        y += rows_of_dice(s) + apart;
+    draw_last_choice(s, p, y + is_shown(s, CLASS_ACT));
 }
 
 /* ---- target, step, copy ---- */
@@ -498,6 +551,8 @@ struct sampled {
     int age, decision, action, reward, next, target, q, error, priority, weight;
 };
 
+enum { SAMPLED_MOST = 132 }; /* columns: in wider ones a row is lost on the way to its figures */
+
 static struct sampled sampled_for(const struct class_shown *s, int width)
 {
     bool wide = width >= 104, narrow = width < 72;
@@ -581,7 +636,7 @@ static void draw_sampled(const struct class_shown *s, const struct pane *p, cons
 void class_draw_sample(const struct class_shown *s, const struct pane *p, int64_t top)
 {
     char note[96];
-    struct sampled c = sampled_for(s, p->width);
+    struct sampled c = sampled_for(s, p->width < SAMPLED_MOST ? p->width : SAMPLED_MOST);
     bool any = is_learned(s, CLASS_SAMPLE);
 
     if (any)

@@ -13,6 +13,7 @@
 struct game_look;
 struct panel_about;
 struct live_lesson;
+struct str;
 struct watch;
 
 /* The parts of an update, in their order. */
@@ -36,6 +37,7 @@ struct class_shown {
     const char *const *actions;     /* names; NULL: numbers only */
     uint32_t action_count, inputs;
     const uint32_t *lesson_move;    /* the move each row of the sample decided; NULL: as `live` */
+    const struct live_lesson *last; /* the decision before; of a game only `rl`; NULL: none */
     const struct rl_lesson *before; /* the update seen before; NULL: none */
     const uint32_t *before_move;
     int64_t top;          /* of the sample: the first row in sight */
@@ -91,6 +93,9 @@ void class_draw_search_runs(const struct watch *w, struct class_curves *c, bool 
                             const struct pane *p);
 void class_draw_game_runs(const struct game_look *k, bool alone, bool ascii, const struct pane *p);
 void class_draw_switches(const struct class_came_to *c, const struct pane *p);
+/* The head and the first rows of a table of two runs: what was switched. */
+void class_write_settings(const char *name, const struct rl_settings *now,
+                          const struct rl_settings *before, struct str *out);
 /* What one step does, in a sentence. */
 char *class_sentence(const struct class_shown *s, char *out, size_t room);
 

@@ -193,3 +193,17 @@ void class_draw_switches(const struct class_came_to *c, const struct pane *p)
         pane_text(p, best, 5, ROLE_DIM, c->best_before);
     }
 }
+
+void class_write_settings(const char *name, const struct rl_settings *now,
+                          const struct rl_settings *before, struct str *out)
+{
+    char a[16] = "", b[16] = "";
+
+    str_format(out, "# %s: the learner, two runs of one seed\n\n", name);
+    str_format(out, "| | this run | run before |\n|---|---:|---:|\n");
+    for (int n = 0; n < CLASS_SWITCHES; n++) {
+        class_switch_value(now, n, a);
+        class_switch_value(before, n, b);
+        str_format(out, "| %s | %s | %s |\n", class_switches[n].option, a, b);
+    }
+}

@@ -75,6 +75,7 @@ struct classroom {
     uint64_t decision; /* of the lesson shown: a new one begins at its first part, or whole */
     bool by_part;      /* a person goes part by part */
     struct list row;
+    struct live_lesson now, last;       /* the decision shown and the one before it */
     struct live_lesson learned, before; /* the last two with an update, once they were seen */
     uint64_t learned_at;                /* the decision of the newer; 0: none yet */
     int page;                           /* of a small screen */
@@ -89,6 +90,7 @@ struct classroom {
 static void forget_lessons(struct classroom *v)
 {
     v->decision = v->learned_at = 0;
+    v->now.rl.decision = v->last.rl.decision = 0;
     v->learned.rl.updates = v->before.rl.updates = 0;
 }
 
@@ -112,17 +114,19 @@ static enum class_part last_part(const struct rl_lesson *l)
     return l->updates ? CLASS_COPY : CLASS_STORE;
 }
 
-/* What was learned last stays to be seen, dim, until the next update has come so far. */
-static void keep_update(const struct panel *p, const struct rl_lesson *l)
+/* What was decided and learned last stays to be seen, dim, until the next has come so far. */
+static void keep_lesson(const struct panel *p, const struct rl_lesson *l)
 {
     struct classroom *v = p->state;
 
+    v->last = v->now;
+    if (!v->game)
+        v->now = *shot_of(p)->lesson;
+    v->now.rl = *l;
     if (!l->updates)
         return;
     v->before = v->learned;
-    if (!v->game)
-        v->learned = *shot_of(p)->lesson;
-    v->learned.rl = *l;
+    v->learned = v->now;
     v->learned_at = l->decision;
 }
 
@@ -144,7 +148,7 @@ static void follow_decision(struct panel *p)
     const struct rl_lesson *l = lesson_of(p);
     if (!l || l->decision == v->decision)
         return;
-    keep_update(p, l);
+    keep_lesson(p, l);
     v->decision = l->decision;
     v->part = v->by_part ? CLASS_LOOK : last_part(l);
     if (l->updates)
@@ -163,6 +167,7 @@ static struct class_shown shown_class(const struct panel *p)
     const struct live_lesson *before = update_before(v, c.lesson);
     c.before = before ? &before->rl : NULL;
     c.before_move = before && !v->game ? before->row_move : NULL;
+    c.last = c.lesson && v->last.rl.decision ? &v->last : NULL;
     if (v->game) {
         c.settings = &v->look.now.settings;
         c.inputs = v->look.inputs;
@@ -645,19 +650,10 @@ static bool page_class(const struct panel *p, struct str *out)
     const struct rl_settings *old = v->game
                                         ? (v->look.before.count ? &v->look.before.settings : NULL)
                                         : (s && s->run_before.ended ? &s->run_before.rl : NULL);
-    char a[16], b[16];
 
     if (!now || !old || !out)
         return now && old;
-    str_format(
-        out,
-        "# %s: the learner, two runs of one seed\n\n| | this run | run before |\n|---|---:|---:|\n",
-        v->game ? v->look.game->name : p->scene->model_name);
-    for (int n = 0; n < CLASS_SWITCHES; n++) {
-        class_switch_value(now, n, a);
-        class_switch_value(old, n, b);
-        str_format(out, "| %s | %s | %s |\n", class_switches[n].option, a, b);
-    }
+    class_write_settings(v->game ? v->look.game->name : p->scene->model_name, now, old, out);
     if (v->game) {
         str_format(
             out, "| decisions | %llu | %llu |\n| best mean of 100 episodes | %.4g | %.4g |\n",
