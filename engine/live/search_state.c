@@ -282,16 +282,23 @@ static void count_in_stage(struct search_state *c, double seconds)
     }
 }
 
+/* What it was before, or how much more, where that is less than the figures show. */
 static void say_best(struct search_state *c, double before)
 {
     const char *over = c->best && !c->best->fits ? ", over the memory limit" : "";
-    char ms[UNITS_ROOM], was[UNITS_ROOM];
+    double now = search_best(c->search)->cost.step_ms;
+    char ms[UNITS_ROOM], plain[UNITS_ROOM], was[UNITS_ROOM];
 
-    units_ms(ms, search_best(c->search)->cost.step_ms);
-    if (before > 0)
-        state_say(c, LOG_BEST, "best %s, was %s%s", ms, units_plain_ms(was, before), over);
-    else
+    units_ms(ms, now);
+    units_plain_ms(plain, now);
+    units_plain_ms(was, before);
+    if (before <= 0)
         state_say(c, LOG_BEST, "best %s%s", ms, over);
+    else if (strcmp(plain, was) != 0)
+        state_say(c, LOG_BEST, "best %s, was %s%s", ms, was, over);
+    else
+        state_say(c, LOG_BEST, "best %s, was %s more%s", ms, units_plain_ms(was, before - now),
+                  over);
 }
 
 static void end_episode(struct search_state *c)

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 #include <math.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 static struct problem problem;
@@ -45,14 +46,19 @@ static void tell(struct session *s, const char *line)
     assert_int_equal(rc, 0);
 }
 
-static struct session *begin(uint64_t seed)
+static struct session *begin_on(const struct problem *p, uint64_t seed)
 {
     struct session_options o = {.search = {.algorithm = SEARCH_DQN, .seed = seed}};
     struct session *s = NULL;
     struct err e;
 
-    assert_int_equal(session_new(&problem, &o, &s, &e), 0);
+    assert_int_equal(session_new(p, &o, &s, &e), 0);
     return s;
+}
+
+static struct session *begin(uint64_t seed)
+{
+    return begin_on(&problem, seed);
 }
 
 static void test_reaches_the_optimum(void **state)
@@ -134,6 +140,40 @@ static void test_pins_hold(void **state)
     tell(s, "episode 5");
     assert_true(session_wait_idle(s, 60));
     session_free(s);
+}
+
+/* A line of the log never says that a better plan took as long: it says how much more the one
+ * before took, where the figures alone would be equal. */
+static void test_better_is_less(void **state)
+{
+    (void)state;
+    int less = 0, more = 0;
+    struct problem base; /* where one decision of many saves little */
+
+    load_example("t5-base6", EXAMPLE_DEVICES, NULL, &base);
+    for (uint64_t seed = 26; seed <= 27; seed++) {
+        struct session *s = begin_on(&base, seed);
+        tell(s, "episode 60");
+        assert_true(session_wait_idle(s, 60));
+        const struct snapshot *shot = session_look(s);
+        for (uint32_t n = 0; n < shot->log.count; n++) {
+            const struct log_line *line = &shot->log.block->lines[n];
+            const char *was = strstr(line->text, ", was "), *unit = strstr(line->text, " ms");
+            if (line->kind != LOG_BEST || !was)
+                continue;
+            char now[32] = "", before[32] = "", rest[32] = "";
+            assert_true(unit && unit < was);
+            assert_int_equal(sscanf(line->text, "best %31[0-9.,] ms", now), 1);
+            assert_true(sscanf(was, ", was %31[0-9.,] %31s", before, rest) >= 1);
+            bool is_more = strcmp(rest, "more") == 0;
+            assert_true(is_more || strcmp(now, before) != 0);
+            *(is_more ? &more : &less) += 1;
+        }
+        snapshot_release(shot);
+        session_free(s);
+    }
+    problem_release(&base);
+    assert_true(less > 0 && more > 0);
 }
 
 /* A pin against the best plan takes it away; undo brings it back, and a better one found meanwhile
@@ -525,6 +565,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reaches_the_optimum),
         cmocka_unit_test(test_same_seed_same_search),
+        cmocka_unit_test(test_better_is_less),
         cmocka_unit_test(test_pins_hold),
         cmocka_unit_test(test_undo_brings_the_best_back),
         cmocka_unit_test(test_edits),
