@@ -73,8 +73,7 @@ struct class_switch {
 };
 enum { CLASS_SWITCHES = 6 };
 extern const struct class_switch class_switches[CLASS_SWITCHES];
-/* The value of a switch, and the one it has after the key: "on" and "off", "1" and "10". */
-void class_switch_value(const struct rl_settings *s, int n, char out[static 16]);
+/* The value that a switch has after the key: "on" or "off", "1" or "10". */
 void class_switch_other(const struct rl_settings *s, int n, char out[static 16]);
 
 /* What two runs came to, for the table of switches. */

@@ -140,7 +140,7 @@ const struct class_switch class_switches[CLASS_SWITCHES] = {
     {"n-step", "n_step"},   {"target net", "target_network"}, {"Huber", "huber"},
 };
 
-void class_switch_value(const struct rl_settings *s, int n, char out[static 16])
+static void class_switch_value(const struct rl_settings *s, int n, char out[static 16])
 {
     for (const struct rl_setting *row = rl_setting_table; row->name; row++) {
         if (!strcmp(row->name, class_switches[n].option))

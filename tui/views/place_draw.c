@@ -9,7 +9,9 @@
 #include "tui/screen/grid.h"
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
+#include "tui/views/schedule_draw.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -190,10 +192,37 @@ static const char *layer_of_level(const struct place_shown *s, uint32_t level)
     return layer[best];
 }
 
-enum { LAYER_LEAST = 8 }; /* columns: less shows nothing of a longer name */
+/* A part's name in `room` columns: as it is, in words ("encoder layer 4"), short ("enc 4"); cut
+ * only where it has no number to be known by, and there is room for something of it. "": none. */
+static void name_layer(const char *name, int room, char *out, size_t out_room)
+{
+    enum { LAYER_LEAST = 8 };
+    size_t size = 0;
+
+    if (utf8_text_columns(name) <= room) {
+        snprintf(out, out_room, "%s", name);
+        return;
+    }
+    bool begins = true; /* what comes would be the first digit of a number */
+    for (const char *c = name; *c && size + 1 < out_room; c++) {
+        if (begins && *c == '0' && isdigit((unsigned char)c[1]))
+            continue;
+        out[size++] = *c == '/' || *c == '_' ? ' ' : *c;
+        begins = !isdigit((unsigned char)*c);
+    }
+    out[size] = 0;
+    if (utf8_text_columns(out) <= room)
+        return;
+    schedule_layer_text(name, "", out, out_room);
+    if (utf8_text_columns(out) <= room)
+        return;
+    out[0] = 0;
+    if (!strpbrk(name, "0123456789") && room >= LAYER_LEAST)
+        text_cut_middle(out, out_room, name, room);
+}
 
 /* Parts of the model over the levels that begin them; a level of no known part goes with the one
- * before. What does not fit before the next one is cut. Parts of one column have no name. */
+ * before. */
 static void draw_layers(const struct place_shown *s, const struct pane *p, uint32_t first, int wide)
 {
     const char *now = NULL;
@@ -207,9 +236,10 @@ static void draw_layers(const struct place_shown *s, const struct pane *p, uint3
         const char *here = over ? NULL : layer_of_level(s, first + (uint32_t)k);
         if (!over && (!here || here == now))
             continue;
-        int room = (k - begin) * wide - 1;
-        if (now && (room >= LAYER_LEAST || utf8_text_columns(now) <= room))
-            pane_cut(p, begin * wide, 1, room, ROLE_DIM, now);
+        char name[64] = "";
+        if (now)
+            name_layer(now, (k - begin) * wide - 1, name, sizeof name);
+        pane_text(p, begin * wide, 1, ROLE_DIM, name);
         if (over)
             return;
         begin = k;

@@ -122,7 +122,9 @@ void schedule_layer_text(const char *layer, const char *nameless, char *out, siz
     long number = strtol(digits, NULL, 10);
     int letters = (int)strcspn(layer, "0123456789_[]. "); /* of what is not a layer by name */
 
-    if (*digits && slash && slash < digits)
+    if (*digits && slash && slash < digits && !strncmp(layer, "model/", 6))
+        snprintf(out, room, "layer %ld", number);
+    else if (*digits && slash && slash < digits)
         snprintf(out, room, "%.3s %ld", layer, number);
     else if (letters && *digits && strncmp(layer, "layer", 5))
         snprintf(out, room, "%.*s %ld", letters > 5 ? 3 : letters, layer, number);
