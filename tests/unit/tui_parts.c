@@ -438,6 +438,7 @@ static void test_stems(void **state)
 static void test_layer_words(void **state)
 {
     static const char *const words[][2] = {{"encoder/layer_014", "enc 14"},
+                                           {"model/layers/3", "layer 3"},
                                            {"layers[17]", "17"},
                                            {"layer_3", "3"},
                                            {"block_003", "block 3"},

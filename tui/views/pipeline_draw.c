@@ -61,7 +61,7 @@ static void draw_stage(const struct pipeline_shown *s, const struct pane *p, int
     pipeline_layer_text(s->pipeline, st.end_point - 1, to, sizeof to);
     snprintf(layers, sizeof layers, strcmp(from, to) ? "%s–%s" : "%s", from, to);
     char cut[160];
-    pane_right(p, c->layers, y, ROLE_TEXT, text_cut_middle(cut, sizeof cut, layers, 14));
+    pane_right(p, c->layers, y, ROLE_TEXT, text_cut_middle(cut, sizeof cut, layers, 16));
     pane_right_format(p, c->devices, y, ROLE_TEXT,
                       st.end_device - st.first_device > 1 ? "%u–%u" : "%u", st.first_device,
                       st.end_device - 1);

@@ -310,7 +310,7 @@ static void draw_sentence(const struct panel *p, const struct pane *pane)
         text[0] = 0;
     if (x + utf8_text_columns(text) <= pane->width)
         x = pane_text(pane, x, 0, ROLE_WARN, text);
-    snprintf(text, sizeof text, "   device cuts%s   in layers%s", devices, layers);
+    snprintf(text, sizeof text, "   device cuts%s   cut at%s", devices, layers);
     if (v->shown.plan.stages > 1 && x + utf8_text_columns(text) <= pane->width)
         pane_text(pane, x, 0, ROLE_TEXT, text);
 }
