@@ -2,6 +2,7 @@
 
 #include "hlo/module/build.h"
 #include "hlo/module/build_internal.h"
+#include "hlo/module/inline_internal.h"
 #include "hlo/module/inline_known.h"
 #include "hlo/module/ops.h"
 #include "hlo/module/shape.h"
@@ -9,40 +10,6 @@
 #include "hlo/support/mem.h"
 
 #include <string.h>
-
-enum { GROWTH_MAX = 64, OP_NAME_MAX = 4096 };
-
-/* What happens to the computations an opcode names. */
-enum use {
-    USE_APPLIED, /* reducers, comparators: kept shared */
-    USE_COPIED,  /* bodies: one copy per caller */
-    USE_INLINED, /* call, a loop that is written out */
-};
-
-static enum use use_of(const struct hlo_module *m, const bool *is_written_out, hlo_id id)
-{
-    const struct hlo_instruction *i = hlo_at(m, id);
-
-    if (is_written_out && is_written_out[id])
-        return USE_INLINED;
-    switch (i->opcode) {
-    case HLO_OP_CALL:
-        if (i->called_count == 1 &&
-            m->computations[hlo_called(m, id, 0)].param_count == i->operand_count)
-            return USE_INLINED;
-        return USE_APPLIED;
-    case HLO_OP_WHILE:
-    case HLO_OP_CONDITIONAL:
-    case HLO_OP_FUSION:
-    case HLO_OP_SCAN:
-    case HLO_OP_ASYNC_START:
-    case HLO_OP_ASYNC_UPDATE:
-    case HLO_OP_ASYNC_DONE:
-        return USE_COPIED;
-    default:
-        return USE_APPLIED;
-    }
-}
 
 /* A computation to be copied into `to`; op_names inside get the prefix where they lack it. */
 struct instance {
@@ -83,7 +50,6 @@ struct inliner {
     hlo_id *origin;
     size_t origin_count, origin_room;
     struct str prefixes; /* NUL-terminated scopes, 0 = none */
-    bool fresh_names;    /* a name stands once */
     uint64_t *taken;     /* hashes of instruction names, open addressing, 0 empty */
     size_t taken_mask, taken_count;
     uint64_t fresh;
@@ -95,8 +61,6 @@ struct inliner {
     const bool *is_written_out; /* [m->count] loops; NULL: none */
     struct inline_known known;  /* if there are some */
 };
-
-static const char MEMORY_FOR[] = "while inlining the calls";
 
 /* ---- names ---- */
 
@@ -168,18 +132,6 @@ static bool name_fresh(struct inliner *in, const char *name, struct str *out, bo
 
 /* ---- scopes ---- */
 
-static size_t first_part(const char *path)
-{
-    return strcspn(path, "/");
-}
-
-static bool has_scope(const char *op_name, const char *prefix)
-{
-    size_t n = first_part(prefix);
-
-    return !strncmp(op_name, prefix, n) && (op_name[n] == '/' || !op_name[n]);
-}
-
 /* Names inside a called function start afresh ("reduce_sum"); as XLA's own inliner does, the
  * caller's name is put before them. */
 static int meta_of(struct inliner *in, uint32_t meta, uint32_t prefix, uint32_t *out, struct err *e)
@@ -193,8 +145,8 @@ static int meta_of(struct inliner *in, uint32_t meta, uint32_t prefix, uint32_t 
         *out = cache->copy;
         return 0;
     }
-    if (*scope && !has_scope(to.op_name, scope) &&
-        strlen(scope) + strlen(to.op_name) <= OP_NAME_MAX) {
+    if (*scope && !inline_has_scope(to.op_name, scope) &&
+        strlen(scope) + strlen(to.op_name) <= INLINE_OP_NAME_MAX) {
         str_add(&joined, scope);
         if (*to.op_name)
             str_add_char(&joined, '/');
@@ -206,7 +158,7 @@ static int meta_of(struct inliner *in, uint32_t meta, uint32_t prefix, uint32_t 
     if (joined.size && !joined.failed) /* its texts are the source's, but for this */
         to.op_name = arena_text(&hlo_builder_module(in->b)->arena, joined.text, joined.size);
     if (joined.failed || !to.op_name)
-        code = err_no_memory(e, MEMORY_FOR);
+        code = err_no_memory(e, INLINE_MEMORY_FOR);
     else if (meta || joined.size)
         code = hlo_build_meta_of(in->b, &to, hlo_meta_hash(&to), out, e);
     str_release(&joined);
@@ -223,15 +175,15 @@ static bool prefix_of(struct inliner *in, hlo_id id, uint32_t prefix, uint32_t *
     *out = prefix;
     if (!*name)
         return true;
-    if (*outer && !has_scope(name, outer)) {
-        if (strlen(outer) + strlen(name) > OP_NAME_MAX)
+    if (*outer && !inline_has_scope(name, outer)) {
+        if (strlen(outer) + strlen(name) > INLINE_OP_NAME_MAX)
             return true;
         str_add(&joined, outer);
         str_add_char(&joined, '/');
     }
     str_add(&joined, name);
     size_t at = in->prefixes.size;
-    if (!joined.failed && in->prefixes.size < UINT32_MAX - OP_NAME_MAX * 2)
+    if (!joined.failed && in->prefixes.size < UINT32_MAX - INLINE_OP_NAME_MAX * 2)
         str_add_bytes(&in->prefixes, joined.text, joined.size + 1);
     *out = (uint32_t)at;
     bool ok = !joined.failed && !in->prefixes.failed && in->prefixes.size > at;
@@ -257,7 +209,7 @@ static int new_computation(struct inliner *in, hlo_comp from, hlo_comp *to, stru
         if (name.failed)
             break;
     }
-    int code = name.failed ? err_no_memory(e, MEMORY_FOR)
+    int code = name.failed ? err_no_memory(e, INLINE_MEMORY_FOR)
                            : hlo_build_computation(in->b, name.text, name.size, to, e);
     str_release(&name);
     in->is_named[from] = true;
@@ -270,7 +222,7 @@ static int enqueue_computation(struct inliner *in, hlo_comp from, uint32_t prefi
                                struct err *e)
 {
     if (!mem_grow(&in->queue, &in->queue_room, in->queued, 1))
-        return err_no_memory(e, MEMORY_FOR);
+        return err_no_memory(e, INLINE_MEMORY_FOR);
     int code = new_computation(in, from, to, e);
     if (!code)
         in->queue[in->queued++] = (struct instance){.from = from, .to = *to, .prefix = prefix};
@@ -280,13 +232,13 @@ static int enqueue_computation(struct inliner *in, hlo_comp from, uint32_t prefi
 static int copy_called(struct inliner *in, hlo_id id, uint32_t prefix, struct err *e)
 {
     const struct hlo_instruction *i = hlo_at(in->m, id);
-    bool is_copied = use_of(in->m, in->is_written_out, id) == USE_COPIED;
+    bool is_copied = inline_use_of(in->m, in->is_written_out, id) == INLINE_COPIED;
     uint32_t inner = prefix;
 
     if (!mem_grow(&in->comps, &in->comps_room, 0, (size_t)i->called_count + 1))
-        return err_no_memory(e, MEMORY_FOR);
+        return err_no_memory(e, INLINE_MEMORY_FOR);
     if (is_copied && !prefix_of(in, id, prefix, &inner))
-        return err_no_memory(e, MEMORY_FOR);
+        return err_no_memory(e, INLINE_MEMORY_FOR);
     for (uint32_t n = 0; n < i->called_count; n++) {
         hlo_comp from = hlo_called(in->m, id, n), to = HLO_NONE;
         if (!is_copied && in->shared[from] != HLO_NONE) {
@@ -314,7 +266,7 @@ static int copy_instruction(struct inliner *in, const struct frame *f, hlo_comp 
     uint32_t meta, count = i->operand_count;
 
     if (!mem_grow(&in->ids, &in->ids_room, 0, (size_t)count + i->control_count + 1))
-        return err_no_memory(e, MEMORY_FOR);
+        return err_no_memory(e, INLINE_MEMORY_FOR);
     for (uint32_t n = 0; n < count; n++)
         in->ids[n] = map[hlo_operand(in->m, id, n) - first];
     if (in->is_written_out) {
@@ -326,13 +278,13 @@ static int copy_instruction(struct inliner *in, const struct frame *f, hlo_comp 
         return e->code;
     if (!mem_grow(&in->origin, &in->origin_room, in->origin_count, 1) ||
         (in->is_written_out && !inline_known_add(&in->known, in->m, id, in->ids)))
-        return err_no_memory(e, MEMORY_FOR);
+        return err_no_memory(e, INLINE_MEMORY_FOR);
     for (uint32_t n = 0; n < i->control_count; n++)
         in->ids[count + n] = map[in->m->operand_pool[i->controls + n] - first];
-    bool is_kept = !in->fresh_names || (f->from == in->m->entry && f->call == HLO_NONE);
+    bool is_kept = f->from == in->m->entry && f->call == HLO_NONE;
     bool is_new = false;
     if (!is_kept && !name_fresh(in, hlo_name(in->m, id), &in->name, &is_new))
-        return err_no_memory(e, MEMORY_FOR);
+        return err_no_memory(e, INLINE_MEMORY_FOR);
     struct hlo_copy c = {.of = i,
                          .computation = to,
                          .name = is_new ? in->name.text : NULL,
@@ -356,7 +308,7 @@ static int push_frame(struct inliner *in, hlo_comp from, hlo_id call, uint32_t p
 
     if (!mem_grow(&in->frames, &in->frame_room, in->frame_count, 1) ||
         !mem_grow(&in->maps, &in->map_room, in->map_count, count))
-        return err_no_memory(e, MEMORY_FOR);
+        return err_no_memory(e, INLINE_MEMORY_FOR);
     in->frames[in->frame_count++] = (struct frame){
         .from = from, .map = (uint32_t)in->map_count, .prefix = prefix, .call = call};
     in->map_count += count;
@@ -399,10 +351,10 @@ static int inline_next(struct inliner *in, hlo_comp to, struct err *e)
     const struct hlo_instruction *i = hlo_at(in->m, id);
     hlo_id value;
 
-    if (use_of(in->m, in->is_written_out, id) == USE_INLINED) {
+    if (inline_use_of(in->m, in->is_written_out, id) == INLINE_INLINED) {
         uint32_t inner;
         if (!prefix_of(in, id, f->prefix, &inner))
-            return err_no_memory(e, MEMORY_FOR);
+            return err_no_memory(e, INLINE_MEMORY_FOR);
         return i->opcode == HLO_OP_WHILE ? begin_loop(in, id, inner, e)
                                          : push_frame(in, hlo_called(in->m, id, 0), id, inner, e);
     }
@@ -452,127 +404,6 @@ static int run_instance(struct inliner *in, struct instance it, struct err *e)
 
 /* ---- the whole ---- */
 
-/* None is above `most`, nor is the size of a computation: their product is a number. */
-static uint64_t trips_of(const struct hlo_module *m, hlo_id loop, uint64_t most)
-{
-    int64_t trips = hlo_trip_count(m, loop);
-
-    return trips < 0 ? 0 : (uint64_t)trips < most ? (uint64_t)trips : most;
-}
-
-/* What a copy of each computation takes. */
-struct growth {
-    const bool *is_written_out;
-    uint64_t
-        *size; /* instructions, callees and bodies included; at most HLO_INSTRUCTIONS_MAX + 1 */
-    bool *is_reached; /* from the entry */
-    bool *is_applied; /* by one that is reached: one copy for all */
-};
-
-/* Called computations come before their callers. */
-static void measure_sizes(const struct hlo_module *m, const struct growth *g)
-{
-    const bool *is_written_out = g->is_written_out;
-    const uint64_t most = HLO_INSTRUCTIONS_MAX;
-    uint64_t *size = g->size;
-
-    for (uint32_t c = 0; c < m->computation_count; c++) {
-        const struct hlo_computation *comp = &m->computations[c];
-        for (hlo_id id = comp->first; id < comp->first + comp->count; id++) {
-            size[c]++;
-            if (use_of(m, is_written_out, id) == USE_APPLIED)
-                continue;
-            for (uint32_t n = 0; n < hlo_at(m, id)->called_count; n++)
-                size[c] += size[hlo_called(m, id, n)];
-            if (is_written_out && is_written_out[id])
-                size[c] += trips_of(m, id, most) * size[hlo_called(m, id, 0)];
-            if (size[c] > most)
-                size[c] = most + 1;
-        }
-    }
-}
-
-static void reach_called(const struct hlo_module *m, const struct growth *g, hlo_id id)
-{
-    bool is_applied = use_of(m, g->is_written_out, id) == USE_APPLIED;
-
-    for (uint32_t n = 0; n < hlo_at(m, id)->called_count; n++) {
-        hlo_comp c = hlo_called(m, id, n);
-        g->is_reached[c] = true;
-        g->is_applied[c] |= is_applied;
-    }
-}
-
-/* Of the entry's copy, and of one of each computation that is applied in what that reaches: a
- * reducer may call as well. */
-static uint64_t total_size(const struct hlo_module *m, const struct growth *g)
-{
-    uint64_t total = g->size[m->entry];
-
-    g->is_reached[m->entry] = true;
-    for (hlo_comp c = m->entry + 1; c-- > 0;) {
-        const struct hlo_computation *comp = &m->computations[c];
-        if (!g->is_reached[c])
-            continue;
-        total += g->is_applied[c] ? g->size[c] : 0;
-        for (hlo_id id = comp->first; id < comp->first + comp->count; id++)
-            reach_called(m, g, id);
-    }
-    return total;
-}
-
-static int check_growth(const struct hlo_module *m, const bool *is_written_out, struct err *e)
-{
-    const uint64_t most = HLO_INSTRUCTIONS_MAX;
-    struct growth g = {.is_written_out = is_written_out,
-                       .size = mem_try(m->computation_count, sizeof *g.size),
-                       .is_reached = mem_try(m->computation_count, sizeof *g.is_reached),
-                       .is_applied = mem_try(m->computation_count, sizeof *g.is_applied)};
-    bool has_room = g.size && g.is_reached && g.is_applied;
-    uint64_t total = 0;
-
-    if (has_room) {
-        measure_sizes(m, &g);
-        total = total_size(m, &g);
-    }
-    free(g.size);
-    free(g.is_reached);
-    free(g.is_applied);
-    if (!has_room)
-        return err_no_memory(e, MEMORY_FOR);
-    if (total > most || total > (uint64_t)m->count * GROWTH_MAX)
-        return err_set(e, ERR_LIMIT,
-                       "inlining the calls would make more than %d times the module's %u "
-                       "instructions, or more than %d",
-                       (int)GROWTH_MAX, (unsigned)m->count, (int)HLO_INSTRUCTIONS_MAX);
-    return 0;
-}
-
-static int copy_header(struct inliner *in, struct err *e)
-{
-    const struct hlo_module *m = in->m;
-    struct hlo_module *to = hlo_builder_module(in->b);
-    size_t n = m->name ? strlen(m->name) : 0, f = m->file ? strlen(m->file) : 0;
-
-    to->name = arena_text(&to->arena, m->name ? m->name : "", n);
-    to->file = arena_text(&to->arena, m->file ? m->file : "", f);
-    if (!to->name || !to->file)
-        return err_no_memory(e, MEMORY_FOR);
-    to->format = m->format;
-    to->is_gzipped = m->is_gzipped;
-    to->input_bytes = m->input_bytes;
-    to->aliases = m->aliases;
-    to->alias_count = m->alias_count;
-    to->donors = m->donors;
-    to->donor_count = m->donor_count;
-    to->replica_count = m->replica_count;
-    to->num_partitions = m->num_partitions;
-    to->header = m->header;
-    to->header_count = m->header_count;
-    to->tables = m->tables;
-    return 0;
-}
-
 static int prepare_inliner(struct inliner *in, struct err *e)
 {
     const struct hlo_module *m = in->m;
@@ -585,15 +416,15 @@ static int prepare_inliner(struct inliner *in, struct err *e)
     in->first = mem_try(m->count, sizeof *in->first);
     str_add_bytes(&in->prefixes, "", 1);
     if (!in->b || !in->metas || !in->shared || !in->is_named || !in->first || in->prefixes.failed)
-        return err_no_memory(e, MEMORY_FOR);
+        return err_no_memory(e, INLINE_MEMORY_FOR);
     memset(in->shared, 0xff, m->computation_count * sizeof *in->shared);
     memset(in->first, 0xff, m->count * sizeof *in->first);
     in->fresh = m->count;
-    for (hlo_id id = entry->first; in->fresh_names && id < entry->first + entry->count; id++) {
+    for (hlo_id id = entry->first; id < entry->first + entry->count; id++) {
         if (name_take(in, hlo_name(m, id), strlen(hlo_name(m, id))) < 0)
-            return err_no_memory(e, MEMORY_FOR);
+            return err_no_memory(e, INLINE_MEMORY_FOR);
     }
-    return copy_header(in, e);
+    return inline_copy_header(m, hlo_builder_module(in->b), e);
 }
 
 static void release_inliner(struct inliner *in)
@@ -624,7 +455,7 @@ static int set_origin(struct inliner *in, struct hlo_module *to, hlo_id *image, 
 
     if (!origin || !final) {
         free(final);
-        return err_no_memory(e, MEMORY_FOR);
+        return err_no_memory(e, INLINE_MEMORY_FOR);
     }
     for (hlo_id id = 0; id < to->count; id++) {
         struct hlo_instruction *i = &to->instructions[id];
@@ -642,13 +473,15 @@ static int set_origin(struct inliner *in, struct hlo_module *to, hlo_id *image, 
     return 0;
 }
 
-static int inline_all(const struct hlo_module *m, const bool *is_written_out, bool fresh_names,
-                      struct hlo_module **out, hlo_id *image, struct err *e)
+static int inline_named(const struct hlo_module *m, const bool *is_written_out,
+                        struct hlo_module **out, hlo_id *image, struct err *e)
 {
-    struct inliner in = {.m = m, .fresh_names = fresh_names, .is_written_out = is_written_out};
+    struct inliner in = {.m = m, .is_written_out = is_written_out};
     struct hlo_module *to = NULL;
     hlo_comp entry;
-    int code = check_growth(m, is_written_out, e);
+    struct inline_calls calls = {0};
+    uint64_t total;
+    int code = inline_check_growth(m, is_written_out, &calls, &total, e);
 
     if (!code)
         code = prepare_inliner(&in, e);
@@ -662,11 +495,10 @@ static int inline_all(const struct hlo_module *m, const bool *is_written_out, bo
         code = hlo_builder_finish(b, entry, &to, e);
     }
     if (!code) {
-        to->is_scheduled = m->is_scheduled;
-        to->warnings = m->warnings;
-        to->warning_count = m->warning_count;
+        inline_finish_header(m, to);
         code = set_origin(&in, to, image, e);
     }
+    inline_calls_release(&calls);
     if (code) {
         hlo_free(to);
         to = NULL;
@@ -679,13 +511,13 @@ static int inline_all(const struct hlo_module *m, const bool *is_written_out, bo
 int hlo_inline_mapped(const struct hlo_module *m, bool fresh_names, struct hlo_module **out,
                       hlo_id *image, struct err *e)
 {
-    return inline_all(m, NULL, fresh_names, out, image, e);
+    return fresh_names ? inline_named(m, NULL, out, image, e) : inline_plain(m, out, image, e);
 }
 
 int hlo_write_out(const struct hlo_module *m, const bool *is_written_out, struct hlo_module **out,
                   struct err *e)
 {
-    return inline_all(m, is_written_out, true, out, NULL, e);
+    return inline_named(m, is_written_out, out, NULL, e);
 }
 
 int hlo_inline(const struct hlo_module *m, struct hlo_module **out, struct err *e)
@@ -699,10 +531,10 @@ bool hlo_inline_needed(const struct hlo_module *m)
         const struct hlo_computation *comp = &m->computations[c];
         uint32_t copies = 0;
         for (uint32_t n = 0; n < comp->caller_count; n++) {
-            enum use use = use_of(m, NULL, comp->callers[n]);
-            if (use == USE_INLINED)
+            enum inline_use use = inline_use_of(m, NULL, comp->callers[n]);
+            if (use == INLINE_INLINED)
                 return true;
-            copies += use == USE_COPIED;
+            copies += use == INLINE_COPIED;
         }
         if (copies && comp->caller_count > 1)
             return true;

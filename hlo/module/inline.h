@@ -7,10 +7,11 @@
 #include "hlo/support/err.h"
 
 /* As hlo_inline. `image` ([m->count], may be NULL) receives, for each instruction of `m`, the
- * instruction of the copy that computes its value: the first of several copies; a callee's root for
- * a call; the caller's argument for a callee's parameter; HLO_NONE where the entry does not reach
- * its computation. Who looks nothing up by name saves a third of the time without `fresh_names`:
- * then all copies of an instruction have its name. */
+ * instruction of the copy that computes its value: of several copies the first of those that lie
+ * least deep; a callee's root for a call; the caller's argument for a callee's parameter; HLO_NONE
+ * where the entry does not reach its computation. Who looks nothing up by name saves more than half
+ * of the time without `fresh_names`: then all copies of an instruction have its name, and all
+ * copies of a computation. */
 int hlo_inline_mapped(const struct hlo_module *m, bool fresh_names, struct hlo_module **out,
                       hlo_id *image, struct err *e) MUST_CHECK;
 

@@ -1,9 +1,10 @@
 /* Whatever loads must be answerable: factors, flows, partial results, costs and trip counts of
- * every instruction, with bindings that fit the shapes. */
+ * every instruction, with bindings that fit the shapes, and both ways to inline. */
 #include "hlo/load.h"
 #include "hlo/meaning/cost.h"
 #include "hlo/meaning/factors.h"
 #include "hlo/module/flows.h"
+#include "hlo/module/inline.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -25,6 +26,25 @@ static void check_factors(const struct hlo_module *m, hlo_id id, struct hlo_fact
             BUG_ON(d >= s->rank || (d >= 0 && s->dims[d] < f->items[i].size));
         }
     }
+}
+
+/* Both ways to inline refuse the same and make the same of the rest. */
+static void check_inlined(const struct hlo_module *m)
+{
+    struct hlo_module *named = NULL, *plain = NULL;
+    struct err e;
+    int code = hlo_inline_mapped(m, true, &named, NULL, &e);
+
+    BUG_ON(hlo_inline_mapped(m, false, &plain, NULL, &e) != code);
+    BUG_ON(!code && (plain->count != named->count || plain->value_count != named->value_count));
+    for (hlo_id id = 0; !code && id < plain->count; id++) {
+        const struct hlo_instruction *i = hlo_at(plain, id), *j = hlo_at(named, id);
+        BUG_ON(plain->origin[id] != named->origin[id] || i->is_root != j->is_root);
+        for (uint32_t n = 0; n < i->operand_count; n++)
+            BUG_ON(hlo_operand(plain, id, n) != hlo_operand(named, id, n));
+    }
+    hlo_free(plain);
+    hlo_free(named);
 }
 
 static void check_module(const struct hlo_module *m)
@@ -49,6 +69,7 @@ static void check_module(const struct hlo_module *m)
     if (!hlo_costs_new(m, &costs, &e))
         hlo_costs_release(&costs);
     free(is_free);
+    check_inlined(m);
     hlo_factors_release(&f);
     hlo_flows_release(&flows);
 }

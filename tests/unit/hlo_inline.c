@@ -245,27 +245,142 @@ static void test_written_out(void **state)
     hlo_free(m);
 }
 
-/* Without fresh names only the names differ: each is its original's. */
-static void test_names_kept(void **state)
+static void check_same_ids(const hlo_id *a, const hlo_id *b, uint32_t count)
 {
-    struct hlo_module *m = read_text(calls), *c = inlined(m), *kept = NULL;
+    for (uint32_t n = 0; n < count; n++)
+        assert_int_equal(a[n], b[n]);
+}
+
+static void check_same_instruction(const struct hlo_module *a, const struct hlo_module *b,
+                                   hlo_id id)
+{
+    const struct hlo_instruction *i = hlo_at(a, id), *j = hlo_at(b, id);
+    const struct hlo_meta *x = hlo_meta(a, id), *y = hlo_meta(b, id);
+
+    assert_int_equal(a->origin[id], b->origin[id]);
+    assert_int_equal(i->opcode, j->opcode);
+    assert_int_equal(i->is_root, j->is_root);
+    assert_int_equal(i->takes_tuples, j->takes_tuples);
+    assert_int_equal(i->shape, j->shape);
+    assert_int_equal(i->computation, j->computation);
+    assert_int_equal(i->number, j->number);
+    assert_int_equal(i->attrs, j->attrs);
+    assert_int_equal(i->literal, j->literal);
+    assert_int_equal(i->line, j->line);
+    assert_int_equal(a->leaf_base[id], b->leaf_base[id]);
+    assert_int_equal(i->operand_count, j->operand_count);
+    assert_int_equal(i->control_count, j->control_count);
+    assert_int_equal(i->called_count, j->called_count);
+    assert_int_equal(i->user_count, j->user_count);
+    check_same_ids(a->operand_pool + i->operands, b->operand_pool + j->operands, i->operand_count);
+    check_same_ids(a->operand_pool + i->controls, b->operand_pool + j->controls, i->control_count);
+    check_same_ids(a->called_pool + i->called, b->called_pool + j->called, i->called_count);
+    check_same_ids(a->user_pool + i->users, b->user_pool + j->users, i->user_count);
+    assert_string_equal(x->op_name, y->op_name);
+    assert_string_equal(x->source_file, y->source_file);
+    assert_int_equal(x->source_line, y->source_line);
+}
+
+static void check_same_computations(const struct hlo_module *a, const struct hlo_module *b)
+{
+    assert_int_equal(a->computation_count, b->computation_count);
+    assert_int_equal(a->entry, b->entry);
+    for (hlo_comp c = 0; c < a->computation_count; c++) {
+        const struct hlo_computation *x = &a->computations[c], *y = &b->computations[c];
+        assert_int_equal(x->first, y->first);
+        assert_int_equal(x->count, y->count);
+        assert_int_equal(x->root, y->root);
+        assert_int_equal(x->param_count, y->param_count);
+        assert_int_equal(x->caller_count, y->caller_count);
+        check_same_ids(x->params, y->params, x->param_count);
+        check_same_ids(x->callers, y->callers, x->caller_count);
+        assert_true(x->thread == y->thread);
+    }
+}
+
+/* The two ways to inline share nothing but the rules of what is copied: without fresh names only
+ * the names differ, which are the originals'. */
+static void check_both_ways(const struct hlo_module *m, bool names_differ)
+{
+    struct hlo_module *named = NULL, *plain = NULL;
+    hlo_id *of_named = mem_alloc(m->count * sizeof *of_named);
+    hlo_id *of_plain = mem_alloc(m->count * sizeof *of_plain);
     uint32_t differ = 0;
     struct err e = {0};
 
-    (void)state;
-    assert_int_equal(hlo_inline_mapped(m, false, &kept, NULL, &e), 0);
-    assert_int_equal(kept->count, c->count);
-    for (hlo_id id = 0; id < c->count; id++) {
-        assert_string_equal(hlo_name(kept, id), hlo_name(m, kept->origin[id]));
-        assert_int_equal(kept->origin[id], c->origin[id]);
-        assert_int_equal(hlo_at(kept, id)->opcode, hlo_at(c, id)->opcode);
-        assert_string_equal(hlo_meta(kept, id)->op_name, hlo_meta(c, id)->op_name);
-        differ += strcmp(hlo_name(kept, id), hlo_name(c, id)) != 0;
+    assert_int_equal(hlo_inline_mapped(m, true, &named, of_named, &e), 0);
+    assert_int_equal(hlo_inline_mapped(m, false, &plain, of_plain, &e), 0);
+    assert_int_equal(plain->count, named->count);
+    assert_int_equal(plain->value_count, named->value_count);
+    check_same_computations(plain, named);
+    for (hlo_id id = 0; id < named->count; id++) {
+        check_same_instruction(plain, named, id);
+        assert_string_equal(hlo_name(plain, id), hlo_name(m, plain->origin[id]));
+        differ += strcmp(hlo_name(plain, id), hlo_name(named, id)) != 0;
     }
-    assert_true(differ > 0);
-    hlo_free(kept);
-    hlo_free(c);
+    check_same_ids(of_plain, of_named, m->count);
+    assert_true(!names_differ || differ);
+    hlo_free(named);
+    hlo_free(plain);
+    free(of_named);
+    free(of_plain);
+}
+
+/* Calls in bodies that two loops share, in branches and in reducers, below calls, after others. */
+static const char nested[] =
+    "HloModule nested\n"
+    "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b) }\n"
+    "adder { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] call(a, b), "
+    "to_apply=add, metadata={op_name=\"sum\"} }\n"
+    "g { p = f32[4] parameter(0)\n z = f32[] constant(0)\n r = f32[] reduce(p, z), "
+    "dimensions={0}, to_apply=adder, metadata={op_name=\"reduce\"}\n ROOT b = f32[4] broadcast(r), "
+    "dimensions={}, metadata={op_name=\"wide\"} }\n"
+    "f { p = f32[4] parameter(0)\n n = f32[4] negate(p), metadata={op_name=\"neg\"}\n c = f32[4] "
+    "call(n), to_apply=g, metadata={op_name=\"jit(g)\"}\n d = f32[4] call(c), to_apply=g, "
+    "metadata={op_name=\"jit(f)/again\"}\n ROOT m = f32[4] multiply(d, p), "
+    "control-predecessors={n} }\n"
+    "body { p = (s32[], f32[4]) parameter(0)\n i = s32[] get-tuple-element(p), index=0\n o = s32[] "
+    "constant(1)\n j = s32[] add(i, o)\n x = f32[4] get-tuple-element(p), index=1\n y = f32[4] "
+    "call(x), to_apply=f, metadata={op_name=\"while/body\"}\n ROOT t = (s32[], f32[4]) tuple(j, y) "
+    "}\n"
+    "cond { p = (s32[], f32[4]) parameter(0)\n i = s32[] get-tuple-element(p), index=0\n n = s32[] "
+    "constant(5)\n ROOT l = pred[] compare(i, n), direction=LT }\n"
+    "ENTRY main { x = f32[4] parameter(0)\n k = pred[] parameter(1)\n z = s32[] constant(0)\n"
+    "  t = (s32[], f32[4]) tuple(z, x)\n"
+    "  v = (s32[], f32[4]) while(t), condition=cond, body=body, "
+    "metadata={op_name=\"jit(m)/while\"}\n"
+    "  w = (s32[], f32[4]) while(v), condition=cond, body=body, "
+    "metadata={op_name=\"jit(m)/while\"}\n"
+    "  y = f32[4] get-tuple-element(w), index=1\n"
+    "  c = f32[4] conditional(k, y, x), true_computation=f, false_computation=f, "
+    "metadata={op_name=\"jit(m)/cond\"}\n"
+    "  u = f32[4] call(c), to_apply=f, metadata={op_name=\"jit(m)/jit(f)\"}, "
+    "control-predecessors={y}\n"
+    "  ROOT r = f32[4] add(u, x), control-predecessors={c, u} }\n";
+
+static void test_both_ways(void **state)
+{
+    static const char *const files[] = {
+        "examples/models/t5-base6.hlo.txt.gz", "examples/models/decoder-scan.hlo.txt.gz",
+        "examples/models/moe.hlo.txt.gz",      "tests/data/grammar/inline.hlo",
+        "examples/models/resnet20.hlo.txt.gz",
+    };
+    struct hlo_module *m = read_text(calls);
+
+    (void)state;
+    check_both_ways(m, true);
     hlo_free(m);
+    m = read_text(nested);
+    check_both_ways(m, true);
+    hlo_free(m);
+    for (size_t n = 0; n < sizeof files / sizeof *files; n++) {
+        char path[512];
+        struct err e = {0};
+        snprintf(path, sizeof path, "%s/%s", AUTOMAP_SOURCE_DIR, files[n]);
+        assert_int_equal(hlo_load(path, NULL, &m, &e), 0);
+        check_both_ways(m, false);
+        hlo_free(m);
+    }
 }
 
 static void expect_refusal(const char *text)
@@ -399,7 +514,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_calls),    cmocka_unit_test(test_scopes),
-        cmocka_unit_test(test_image),    cmocka_unit_test(test_names_kept),
+        cmocka_unit_test(test_image),    cmocka_unit_test(test_both_ways),
         cmocka_unit_test(test_loops),    cmocka_unit_test(test_written_out),
         cmocka_unit_test(test_growth),   cmocka_unit_test(test_growth_of_what_is_not_reached),
         cmocka_unit_test(test_examples),
