@@ -25,6 +25,7 @@ struct candidate {
     struct cluster_kept kept[CLUSTER_GROUPS_MOST];
     char mesh[32];
     double strict_ms; /* INFINITY: no plan that fits was found */
+    double order_ms;  /* the same; where none within the limit could win, without one */
     bool proven;
 };
 
@@ -128,6 +129,7 @@ static int price_within(const struct look *k, struct candidate *c)
         return rc;
     if (r.fits && r.value < c->strict_ms) {
         c->strict_ms = r.value;
+        c->order_ms = fmin(c->order_ms, r.value);
         c->proven = r.proven;
         mesh_format(&k->on.mesh, c->mesh, sizeof c->mesh);
     }
@@ -135,7 +137,8 @@ static int price_within(const struct look *k, struct candidate *c)
     return 0;
 }
 
-/* The strict optimum on the mesh that k->on has. */
+/* The strict optimum on the mesh that k->on has. If it does not fit and is no shorter than what is
+ * there already, nor is any within the limit. */
 static int price_strict(const struct look *k, struct candidate *c, double *scratch)
 {
     struct exact_options o = {
@@ -147,13 +150,16 @@ static int price_strict(const struct look *k, struct candidate *c, double *scrat
         return rc;
     bool fits = memory_of(&k->on.memory, &k->on.labels, r.on, scratch).peak <= limit_of(k);
     bool is_better = r.value < c->strict_ms;
+    bool may_win = r.bound < k->out->step_ms;
     if (is_better && fits) {
         c->strict_ms = r.value;
         c->proven = r.proven;
         mesh_format(&k->on.mesh, c->mesh, sizeof c->mesh);
     }
+    if (fits || !may_win)
+        c->order_ms = fmin(c->order_ms, r.value);
     exact_release(&r);
-    return is_better && !fits ? price_within(k, c) : 0;
+    return is_better && may_win && !fits ? price_within(k, c) : 0;
 }
 
 /* One mesh of a candidate's devices; one that does not divide so is no plan. */
@@ -182,7 +188,6 @@ static int price_candidate(struct look *k, struct candidate *one, double *scratc
 {
     struct cluster c;
 
-    one->strict_ms = INFINITY;
     keep_devices(k, one, &c);
     if (k->q->does_not_fit &&
         cluster_weakest(&c).memory_bytes <= cluster_weakest(&k->all->cluster).memory_bytes)
@@ -283,8 +288,8 @@ static double arithmetic_of(const struct look *k, const struct candidate *one)
 static bool comes_before(const struct look *k, const struct candidate *x,
                          const struct candidate *than)
 {
-    if (isfinite(x->strict_ms) || isfinite(than->strict_ms))
-        return x->strict_ms < than->strict_ms;
+    if (isfinite(x->order_ms) || isfinite(than->order_ms))
+        return x->order_ms < than->order_ms;
     return arithmetic_of(k, x) > arithmetic_of(k, than);
 }
 
@@ -311,7 +316,7 @@ static int look_at_all(struct look *k)
     int rc = scratch ? 0 : err_no_memory(k->e, "to look at fewer devices");
 
     for (uint32_t n = 0; n < k->count; n++)
-        k->list[n].strict_ms = INFINITY;
+        k->list[n].strict_ms = k->list[n].order_ms = INFINITY;
     for (uint32_t n = 0; n < k->count && !rc && !stop_asked(k->on.stop); n++)
         rc = price_candidate(k, &k->list[n], scratch);
     for (uint32_t n = 0; n < FEWER_CLOSER && !rc && (one = next_best(k, chosen)); n++) {

@@ -5,9 +5,11 @@
  * of servers (of more groups: the fastest, the two fastest, ..), the faster groups with 1, 2, 4, ..
  * servers of the next, and 1, 2, 4, .. devices of one server of each group. Each is judged by the
  * strict optimum within its memory, on one axis, on servers x devices, and for one server on halves
- * if the problem's mesh has several axes; the FEWER_CLOSER best of these also by relaxed plans and
- * by pipelines, where asked for; behind those with a strict plan come the ones with the most
- * arithmetic, since a pipeline may fit where no strict plan does. */
+ * if the problem's mesh has several axes. Where the optimum without a limit does not fit and is no
+ * shorter than the step there is already, none within the limit is, and it is not looked for. The
+ * FEWER_CLOSER best of these also by relaxed plans and by pipelines, where asked for: in the order
+ * of the strict steps, those without a limit where none within it was looked for; behind them the
+ * ones with the most arithmetic, since a pipeline may fit where no strict plan does. */
 #ifndef AUTOMAP_ENGINE_COMPARE_FEWER_H
 #define AUTOMAP_ENGINE_COMPARE_FEWER_H
 
@@ -50,8 +52,8 @@ struct fewer {
 /* Looks for devices to leave out so that the step is below q->step_ms. Where the plan on all
  * devices does not fit, only those are looked at whose smallest memory is larger. Nothing is found
  * for pipelines of another batch than the problem's: strict plans are of that one. Once stopped it
- * returns the best so far. At most 3 FEWER_MOST calls of problem_set_cluster and exact_strict,
- * and FEWER_CLOSER of each other kind. */
+ * returns the best so far. At most 3 FEWER_MOST calls of problem_set_cluster, exact_strict
+ * and exact_limited, and FEWER_CLOSER of each other kind. */
 int fewer_devices(const struct problem *p, const struct fewer_question *q, struct fewer *out,
                   struct err *e) MUST_CHECK;
 

@@ -303,6 +303,37 @@ static void within_memory(void **state)
     problem_release(&all);
 }
 
+/* The best within a limit is the same whatever the plan on all devices takes, as long as that is
+ * longer: what is not looked for could not win. */
+static void no_more_is_looked_for_than_can_win(void **state)
+{
+    struct problem all;
+    uint32_t found = 0;
+    double least = 0; /* the step without a limit */
+
+    (void)state;
+    open_on("unequal", NULL, "2x8", &all);
+    for (double bytes = 64e6; bytes > 1e6; bytes /= 1.5) {
+        struct fewer_question q = question(1e9);
+        q.limit_bytes = bytes;
+        struct fewer any = ask(&all, &q);
+        if (!any.found)
+            continue;
+        print_message("%.2f MB: %s %s, %g ms\n", bytes / 1e6, any.servers, any.mesh, any.step_ms);
+        least = least > 0 ? least : any.step_ms;
+        found += any.step_ms > least;
+        q.step_ms = any.step_ms * 1.02;
+        struct fewer same = ask(&all, &q);
+        assert_true(same.found && same.step_ms == any.step_ms && same.devices == any.devices);
+        assert_string_equal(same.servers, any.servers);
+        assert_string_equal(same.mesh, any.mesh);
+        q.step_ms = any.step_ms * 1.005;
+        assert_false(ask(&all, &q).found);
+    }
+    assert_true(found > 1); /* the limit binds */
+    problem_release(&all);
+}
+
 /* Relaxed plans and pipelines on fewer devices take what they take when those are all there are. */
 static void other_kinds(void **state)
 {
@@ -344,10 +375,12 @@ static void other_kinds(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists_name_servers), cmocka_unit_test(the_best_of_all_subsets),
-        cmocka_unit_test(sets_that_are_not_the_fastest), cmocka_unit_test(within_memory),
-        cmocka_unit_test(other_kinds)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(lists_name_servers),
+                                       cmocka_unit_test(the_best_of_all_subsets),
+                                       cmocka_unit_test(sets_that_are_not_the_fastest),
+                                       cmocka_unit_test(within_memory),
+                                       cmocka_unit_test(no_more_is_looked_for_than_can_win),
+                                       cmocka_unit_test(other_kinds)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
