@@ -203,8 +203,13 @@ int hybrid_run_bound(struct hybrid_run *s, struct hybrid_tables *t, struct hybri
     if (rc)
         return rc;
     s->h->transitions += r.transitions;
-    out->interleaved_bound_ms = uniform_interleaved_bound(
-        &t->ideal, &(struct uniform_options){.stages = s->h->options.stages, .interleaves = true});
+    out->interleaved_bound_ms = INFINITY;
+    for (uint32_t slot = 0; slot < t->ideal.slots; slot++) {
+        double least = uniform_interleaved_least(
+            &t->ideal, slot, &(struct uniform_options){.stages = s->h->options.stages});
+        s->interleaved_least[out - s->h->tried][slot] = least;
+        out->interleaved_bound_ms = fmin(out->interleaved_bound_ms, least);
+    }
     out->is_certified = r.certified;
     out->bound_ms = !r.certified ? 0 : r.found ? r.length_ms : INFINITY;
     return 0;
@@ -284,6 +289,17 @@ static int solve_slot(struct hybrid_run *s, const struct hybrid_tables *t, uint3
     return rc;
 }
 
+/* 0: not known. */
+static double interleaved_least(const struct hybrid_run *s, uint32_t m, uint32_t slot)
+{
+    const struct hybrid *h = s->h;
+
+    for (uint32_t n = 0; n < h->tries && !h->options.is_uniform; n++)
+        if (h->tried[n].micro_batches == m)
+            return s->interleaved_least[n][slot];
+    return 0;
+}
+
 static int solve_uniform(struct hybrid_run *s, uint32_t m, uint8_t zero)
 {
     struct hybrid *h = s->h;
@@ -297,24 +313,28 @@ static int solve_uniform(struct hybrid_run *s, uint32_t m, uint8_t zero)
         .chunks = h->options.chunks,
         .only_interleaved = !h->options.is_uniform,
         .stop = h->options.stop};
+    struct pipe_options pipe = hybrid_pipe_options(&h->options, m);
+    struct hybrid_instance in; /* without rows: its slots */
     bool possible = false;
-    int rc = 0;
+    int rc = hybrid_instance_new(&in, h->sections.count, &h->problem->cluster, &pipe, s->e);
 
+    if (rc)
+        return rc;
     *out = (struct hybrid_try){.micro_batches = m, .step_ms = INFINITY, .length_ms = INFINITY};
-    for (uint32_t slot = 0; slot < HYBRID_SLOTS_MOST && !rc && !is_stopped(h); slot++) {
+    for (uint32_t slot = 0; slot < in.slots && !rc && !is_stopped(h); slot++) {
         struct hybrid_tables t;
+        if (!uniform_may_be(&in, slot, &uniform) || interleaved_least(s, m, slot) >= s->best_ms)
+            continue;
         rc = hybrid_tables_new(s, m, zero, (uint64_t)1 << slot, &t);
         if (rc)
-            return rc;
+            break;
         possible |= t.possible;
         h->points += (uint32_t)t.in.point_count;
-        if (t.possible && slot < t.in.slots)
+        if (t.possible)
             rc = solve_slot(s, &t, slot, &uniform, out);
-        bool last = slot + 1 >= t.in.slots;
         hybrid_tables_release(&t);
-        if (last)
-            break;
     }
+    hybrid_instance_release(&in);
     h->tries += possible && h->options.is_uniform;
     return rc;
 }

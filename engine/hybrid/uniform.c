@@ -75,6 +75,16 @@ static void descend_uniform(const struct hybrid_instance *in, uint32_t only, int
 
 /* ---- interleaved ---- */
 
+/* Two chunks on each group of devices at least; its links move both ways at once. */
+static bool may_interleave(const struct hybrid_instance *in, uint32_t slot,
+                           const struct uniform_options *o)
+{
+    uint32_t groups = in->devices / in->slot[slot].devices;
+
+    return o->interleaves && o->chunks != 1 && groups > 1 && 2 * groups <= in->sections &&
+           in->options.micro_batches % groups == 0 && !in->options.half_duplex;
+}
+
 struct pipe_node uniform_transfer(const struct hybrid_instance *in, const struct hybrid_plan *p,
                                   uint32_t groups, uint32_t c)
 {
@@ -193,19 +203,25 @@ static double least_work(const struct hybrid_instance *in, uint32_t slot)
     return best[in->sections];
 }
 
-double uniform_interleaved_bound(const struct hybrid_instance *in, const struct uniform_options *o)
+bool uniform_may_be(const struct hybrid_instance *in, uint32_t slot,
+                    const struct uniform_options *o)
 {
-    uint32_t m = in->options.micro_batches;
-    double least = INFINITY;
+    uint32_t d = in->slot[slot].devices, groups = in->devices / d;
+    bool is_even = in->devices % d == 0 && groups <= in->sections && groups <= HYBRID_STAGES_MOST;
 
-    for (uint32_t s = 0; s < in->slots && o->interleaves && !in->options.half_duplex; s++) {
-        uint32_t groups = in->devices / in->slot[s].devices;
-        if (in->devices % in->slot[s].devices || groups < 2 || m % groups ||
-            2 * groups > in->sections || (o->stages && groups != o->stages))
-            continue;
-        least = fmin(least, m * least_work(in, s) / groups);
-    }
-    return least;
+    return is_even && (!o->stages || groups == o->stages) &&
+           (!o->only_interleaved || may_interleave(in, slot, o));
+}
+
+double uniform_interleaved_least(const struct hybrid_instance *in, uint32_t slot,
+                                 const struct uniform_options *o)
+{
+    const struct uniform_options interleaved = {
+        .stages = o->stages, .interleaves = true, .only_interleaved = true};
+
+    if (!uniform_may_be(in, slot, &interleaved))
+        return INFINITY;
+    return in->options.micro_batches * least_work(in, slot) * in->slot[slot].devices / in->devices;
 }
 
 /* ---- one slot ---- */
@@ -242,14 +258,12 @@ static int solve_row(const struct hybrid_instance *in, uint32_t slot, uint32_t o
 int uniform_best(const struct hybrid_instance *in, uint32_t slot, const struct uniform_options *o,
                  struct uniform_plan *out, struct err *e)
 {
-    uint32_t d = in->slot[slot].devices, groups = in->devices / d, m = in->options.micro_batches;
+    uint32_t groups = in->devices / in->slot[slot].devices;
     uint32_t rows = hybrid_front_of(in, slot, 0, 1)->count;
-    bool interleaves = o->interleaves && o->chunks != 1 && groups > 1 && m % groups == 0 &&
-                       !in->options.half_duplex; /* its links move both ways at once */
+    bool interleaves = may_interleave(in, slot, o);
     int rc = 0;
 
-    if (in->devices % d || groups > in->sections || groups > HYBRID_STAGES_MOST ||
-        (o->stages && groups != o->stages) || (o->only_interleaved && !interleaves))
+    if (!uniform_may_be(in, slot, o))
         return 0;
     for (uint32_t only = 0; only < rows && !stop_asked(o->stop); only++) {
         double row_ms = INFINITY;

@@ -14,6 +14,7 @@
 #include "hlo/support/err.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 struct uniform_plan {
     struct hybrid_plan plan; /* of all chunks in order; chunk c on group c mod (stages / chunks) */
@@ -36,10 +37,14 @@ struct uniform_options {
 int uniform_best(const struct hybrid_instance *in, uint32_t slot, const struct uniform_options *o,
                  struct uniform_plan *out, struct err *e) MUST_CHECK;
 
-/* No interleaved plan on these rows (ideal ones) is shorter, whatever its chunks: M micro-batches
- * of the least work that all sections take on groups of the same devices, shared out evenly over
- * the groups. INFINITY: there are none. O(slots x sections^2 x points). */
-double uniform_interleaved_bound(const struct hybrid_instance *ideal,
+/* False: no such plan has this slot, whatever its rows cost. */
+bool uniform_may_be(const struct hybrid_instance *in, uint32_t slot,
+                    const struct uniform_options *o);
+
+/* No interleaved plan on this slot's rows (ideal ones) is shorter, whatever its chunks: M
+ * micro-batches of the least work that all sections take on groups of the same devices, shared out
+ * evenly over the groups. INFINITY: there are none. O(sections^2 x points). */
+double uniform_interleaved_least(const struct hybrid_instance *ideal, uint32_t slot,
                                  const struct uniform_options *o);
 
 /* Bytes of each device of group s of an interleaved plan. */

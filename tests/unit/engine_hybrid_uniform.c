@@ -50,9 +50,42 @@ static void test_want_of_memory(void **unused)
     free(p);
 }
 
+/* A number of micro-batches and a slot that the bound rules out take no plan away. */
+static void test_what_cannot_win_is_left_out(void **unused)
+{
+    static const char *const cases[][2] = {
+        {"mlp", "v100-1x4"}, {"t5-base6", "a100-1x8"}, {"bert48", "a-2x8-v100"}};
+    uint32_t interleaved = 0, fewer = 0;
+    struct err e;
+
+    (void)unused;
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        struct problem *p = mem_alloc(sizeof *p);
+        struct hybrid_options o = {.zero = 1};
+        struct hybrid all, some;
+        load_shipped(cases[n][0], cases[n][1], p);
+        assert_int_equal(hybrid_new(p, &o, &some, &e), 0);
+        o.no_bound = true;
+        assert_int_equal(hybrid_new(p, &o, &all, &e), 0);
+        print_message("%s: %g ms, %u chunks, %u of %u points\n", cases[n][0], hybrid_step_ms(&some),
+                      some.chunks, some.points, all.points);
+        assert_true(hybrid_step_ms(&some) == hybrid_step_ms(&all));
+        assert_int_equal(some.chunks, all.chunks);
+        assert_int_equal(some.micro_batches, all.micro_batches);
+        interleaved += some.chunks > 1;
+        fewer += some.points < all.points;
+        hybrid_release(&some);
+        hybrid_release(&all);
+        problem_release(p);
+        free(p);
+    }
+    assert_true(interleaved && fewer);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_want_of_memory)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_want_of_memory),
+                                       cmocka_unit_test(test_what_cannot_win_is_left_out)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
