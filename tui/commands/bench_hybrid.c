@@ -20,10 +20,8 @@
 #include <string.h>
 
 /* What the prototype found: cuts between layers, ZeRO 1, the micro-batches that it tried, on costs
- * of its own. It printed one digit behind the point of the small ones: 0.5 ms is anything up to
- * 0.55.
- */
-#define ROUNDED_MS 0.05
+ * of its own. Of t5-tiny it printed two digits of the best pure kind alone, over which its plan,
+ * one stage with one device at work, gained nothing. */
 static const struct row {
     const char *model, *cluster;
     double step_ms;
@@ -34,7 +32,7 @@ static const struct row {
     {"bert48", "h100-4x8", 37.8},      {"bert48", "a100-4x8", 73.7},
     {"t5-base6", "a-2x8-v100", 103.4}, {"t5-base6", "c-4x8-v100", 90.3},
     {"t5-base6", "h100-4x8", 7.6},     {"t5-base6", "a100-4x8", 13.1},
-    {"t5-tiny", "c-4x8-v100", 0.7},    {"t5-tiny", "h100-4x8", 0.5},
+    {"t5-tiny", "c-4x8-v100", 0.69},   {"t5-tiny", "h100-4x8", 0.54},
 };
 
 struct tally {
@@ -79,7 +77,7 @@ static int run_row(const struct row *r, struct tally *t, struct err *e)
                    h->is_certified ? h->bound_ms : NAN, pure, pure / step, h->stages,
                    h->micro_batches, h->chunks, seconds);
             t->rows++;
-            t->near += step <= 1.01 * (r->step_ms + ROUNDED_MS);
+            t->near += step <= 1.01 * r->step_ms;
             t->never_slower += step <= pure * (1 + 1e-9);
             hybrid_release(h);
         }

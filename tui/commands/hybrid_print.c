@@ -57,14 +57,12 @@ static void print_by_value(const struct hybrid *h)
         printf("  by value        %12s  does not fit\n", "none");
 }
 
-static void print_head(const struct hybrid *h, double seconds)
+/* The step of what fits, in every schedule, and beside it what else was tried of the same plan. */
+static void print_step(const struct hybrid *h)
 {
-    char a[UNITS_ROOM], b[UNITS_ROOM], model[128];
-    double step = hybrid_step_ms(h), least = hybrid_least_ms(h);
+    char a[UNITS_ROOM], b[UNITS_ROOM];
+    double step = hybrid_step_ms(h);
 
-    printf("%s  on %s; hybrid: %u stage%s, each split over devices of its own\n\n",
-           file_stem(model, sizeof model, h->problem->m->file), h->problem->cluster.name, h->stages,
-           h->stages == 1 ? "" : "s");
     if (!hybrid_fits(h) && h->relaxed_ms > 0 && isfinite(h->relaxed_ms))
         printf("  step            %12s  with relaxed stages, schedule %s, simulated",
                units_ms(a, h->relaxed_ms),
@@ -89,6 +87,23 @@ static void print_head(const struct hybrid *h, double seconds)
     print_by_value(h);
     if (h->chunks == 1 && hybrid_fits(h))
         printf("  L               %12s\n", units_ms(a, h->length_ms));
+}
+
+static const char *why_no_bound(const struct hybrid *h)
+{
+    return h->is_ended           ? "the search ended early"
+           : h->options.no_bound ? "it was not looked for"
+           : !h->tries           ? "the file claims none, or of another step"
+           : h->by_value_ms > 0 && h->chunks > 1
+               ? "it is of plans that are not interleaved, and this one is"
+           : h->relaxed_ms > 0 ? "it is of strict plans, and this one has relaxed stages"
+                               : "the program that proves it ended early";
+}
+
+static void print_bound(const struct hybrid *h)
+{
+    char a[UNITS_ROOM];
+
     if (h->options.is_uniform)
         printf("  uniform         %12s  devices, axes and labels are those of every stage\n",
                "yes");
@@ -97,20 +112,24 @@ static void print_head(const struct hybrid *h, double seconds)
             "  bound           %12s  %.2f %% below: %sno strict plan%s is shorter, of all cuts "
             "between %u sections, sub-meshes and schedules here, no device idle behind the first "
             "stage%s%s\n",
-            units_ms(a, h->bound_ms), 100 * fmax(0, 1 - h->bound_ms / least),
+            units_ms(a, h->bound_ms), 100 * fmax(0, 1 - h->bound_ms / hybrid_least_ms(h)),
             h->is_said ? "the file says, and it was not checked, that " : "",
             h->chunks > 1 ? ", interleaved or not," : " that is not interleaved", h->sections.count,
             h->options.micro_batches ? ", with so many micro-batches" : "",
             h->by_value_ms > 0 ? ", whatever it keeps or computes again" : "");
     else
-        printf("  bound           %12s  not proven: %s\n", "none",
-               h->is_ended           ? "the search ended early"
-               : h->options.no_bound ? "it was not looked for"
-               : !h->tries           ? "the file claims none, or of another step"
-               : h->by_value_ms > 0 && h->chunks > 1
-                   ? "it is of plans that are not interleaved, and this one is"
-               : h->relaxed_ms > 0 ? "it is of strict plans, and this one has relaxed stages"
-                                   : "the program that proves it ended early");
+        printf("  bound           %12s  not proven: %s\n", "none", why_no_bound(h));
+}
+
+static void print_head(const struct hybrid *h, double seconds)
+{
+    char model[128];
+
+    printf("%s  on %s; hybrid: %u stage%s, each split over devices of its own\n\n",
+           file_stem(model, sizeof model, h->problem->m->file), h->problem->cluster.name, h->stages,
+           h->stages == 1 ? "" : "s");
+    print_step(h);
+    print_bound(h);
     printf("  batch           %12u  %u micro-batch%s of %u; the file has %lld\n", h->options.batch,
            h->micro_batches, h->micro_batches == 1 ? "" : "es", h->options.batch / h->micro_batches,
            (long long)h->order.steps.batch_size);
