@@ -340,19 +340,18 @@ static const char body[] =
     "x\n"
     "\n"
     "    def read(self, v, micro_batch):\n"
-    "        if \"argument\" in v:\n"
-    "            x = self.arguments[v[\"argument\"]]\n"
-    "            if \"batch_dim\" not in v:\n"
-    "                return x\n"
-    "            size = v[\"dims\"][v[\"batch_dim\"]]\n"
-    "            at = [slice(None)] * len(v[\"dims\"])\n"
-    "            at[v[\"batch_dim\"]] = slice(size * micro_batch, size * (micro_batch + 1))\n"
-    "            return x[tuple(at)]\n"
     "        key = v[\"value\"], micro_batch\n"
-    "        if key not in self.values:\n"
-    "            return self.values[v[\"value\"]]\n"
-    "        self.left[key] -= 1\n"
-    "        return self.values[key] if self.left[key] else self.values.pop(key)\n";
+    "        if \"argument\" not in v and key in self.values:  # of this micro-batch alone\n"
+    "            self.left[key] -= 1\n"
+    "            return self.values[key] if self.left[key] else self.values.pop(key)\n"
+    "        x = self.arguments[v[\"argument\"]] if \"argument\" in v else "
+    "self.values[v[\"value\"]]\n"
+    "        if \"batch_dim\" not in v:\n"
+    "            return x\n"
+    "        size = v[\"dims\"][v[\"batch_dim\"]]\n"
+    "        at = [slice(None)] * len(v[\"dims\"])\n"
+    "        at[v[\"batch_dim\"]] = slice(size * micro_batch, size * (micro_batch + 1))\n"
+    "        return x[tuple(at)]\n";
 
 int export_stages_jax(const struct hybrid *h, struct str *out, struct err *e)
 {

@@ -368,31 +368,89 @@ static bool is_cut(const void *context, hlo_value v, uint32_t dim)
     return stage_parts_is_cut(context, v, dim);
 }
 
+/* What a module is of the program; its inputs and outputs are lists of x. */
+static struct hlo_part part_of(const struct builder *b, enum stage_pass pass)
+{
+    return (struct hlo_part){.is_kept = b->is_kept,
+                             .is_copied = b->is_gathered,
+                             .is_free = b->parts.classes->is_free,
+                             .cut = stage_pass_is_often(pass) ? b->h->micro_batches : 1,
+                             .is_cut = is_cut,
+                             .context = &b->parts};
+}
+
 static int extract(struct builder *b, struct stage_module *x)
 {
     char name[64];
     hlo_value *list = mem_try((size_t)x->inputs + x->outputs + 1, sizeof *list);
-    struct hlo_part part = {.name = name,
-                            .is_kept = b->is_kept,
-                            .input = list,
-                            .inputs = x->inputs,
-                            .is_copied = b->is_gathered,
-                            .output = list + x->inputs,
-                            .outputs = x->outputs,
-                            .is_free = b->parts.classes->is_free,
-                            .cut = stage_pass_is_often(x->pass) ? b->h->micro_batches : 1,
-                            .is_cut = is_cut,
-                            .context = &b->parts};
+    uint64_t *cut = mem_try((size_t)x->inputs + 1, sizeof *cut);
+    struct hlo_part part = part_of(b, x->pass);
+    int rc = list && cut ? 0 : err_no_memory(b->e, MEMORY_FOR);
 
-    if (!list)
-        return err_no_memory(b->e, MEMORY_FOR);
+    if (rc)
+        goto out;
     snprintf(name, sizeof name, "stage_%u_%s", x->stage, stage_pass_names[x->pass]);
-    for (uint32_t n = 0; n < x->inputs; n++)
+    for (uint32_t n = 0; n < x->inputs; n++) {
         list[n] = x->input[n].value;
+        cut[n] = x->input[n].is_part ? b->parts.apart[list[n]] : 0;
+    }
     for (uint32_t n = 0; n < x->outputs; n++)
         list[x->inputs + n] = x->output[n].value;
-    int rc = write_module(b, x, &part);
+    part.name = name;
+    part.input = list;
+    part.inputs = x->inputs;
+    part.input_cut = cut;
+    part.output = list + x->inputs;
+    part.outputs = x->outputs;
+    rc = write_module(b, x, &part);
+out:
     free(list);
+    free(cut);
+    return rc;
+}
+
+/* What cannot be taken out of the program with several micro-batches may be with one. */
+static int refuse_parts(struct builder *b)
+{
+    struct err why = *b->e;
+
+    return err_set(b->e, ERR_INFEASIBLE, "%.400s; a plan of one micro-batch can be exported",
+                   why.what);
+}
+
+/* Random bits, and what else is free and another for every sample, are made before the passes: what
+ * is kept of this one reads its part of them. */
+static int set_apart(struct builder *b, uint32_t stage, enum stage_pass pass)
+{
+    const struct hlo_module *m = b->m;
+    struct hlo_part part = part_of(b, pass);
+    hlo_value *list = mem_try((size_t)m->value_count + 1, sizeof *list);
+    uint64_t *cut = mem_try((size_t)m->value_count + 1, sizeof *cut);
+    bool is_any = false;
+    int rc = list && cut ? 0 : err_no_memory(b->e, MEMORY_FOR);
+
+    if (rc)
+        goto out;
+    for (hlo_value v = 0; v < m->value_count; v++)
+        if (b->is_read[v])
+            list[part.inputs++] = v;
+    part.name = stage_pass_names[pass];
+    part.input = list;
+    rc = hlo_extract_parts(m, &part, cut, b->e);
+    rc = rc == ERR_INPUT ? refuse_parts(b) : rc;
+    for (hlo_value v = 0; v < m->value_count && !rc; v++) {
+        if (!cut[v])
+            continue;
+        stage_parts_set_apart(&b->parts, v, cut[v], stage);
+        is_any = true;
+    }
+    if (!rc && is_any)
+        collect_pass(b, stage, pass);
+    if (!rc && is_any)
+        keep_inside(b);
+out:
+    free(list);
+    free(cut);
     return rc;
 }
 
@@ -406,7 +464,7 @@ static int check_evenness(const struct builder *b, const struct stage_module *x)
         const struct hlo_shape *s = hlo_value_shape(b->m, v);
         if (!b->is_kept[b->m->value_instruction[v]] && !b->is_read[v])
             continue;
-        for (uint32_t d = 0; d < s->rank && !c->is_free[v]; d++) {
+        for (uint32_t d = 0; d < s->rank && (!c->is_free[v] || b->is_read[v]); d++) {
             bool cut = stage_pass_is_often(x->pass) && stage_parts_is_cut(&b->parts, v, d);
             int64_t size = s->dims[d] / (cut ? b->h->micro_batches : 1);
             if (size % b->costs.labels.parts[over[c->dim_base[v] + d]])
@@ -426,6 +484,9 @@ static int add_module(struct builder *b, uint32_t stage, enum stage_pass pass)
 
     collect_pass(b, stage, pass);
     keep_inside(b);
+    int rc = stage_pass_is_often(pass) && b->h->micro_batches > 1 ? set_apart(b, stage, pass) : 0;
+    if (rc)
+        return rc;
     for (hlo_id id = 0; id < b->m->count && !is_any; id++)
         is_any = b->is_kept[id];
     if (!is_any)
@@ -435,7 +496,7 @@ static int add_module(struct builder *b, uint32_t stage, enum stage_pass pass)
     struct stage_module *x = &s->module[s->count++];
     *x = (struct stage_module){.stage = stage, .pass = pass};
     stage_pieces_gathered(&s->pieces[stage], &b->parts, b->is_kept, b->is_gathered);
-    int rc = list_values(b, x);
+    rc = list_values(b, x);
     rc = rc ? rc : check_evenness(b, x);
     rc = rc ? rc : list_collectives(b, x);
     return rc ? rc : extract(b, x);

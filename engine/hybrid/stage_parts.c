@@ -22,6 +22,7 @@ static const char MEMORY_FOR[] = "for the modules of stages";
 enum {
     KIND_OUTSIDE,   /* parameters, flows, other computations */
     KIND_LIGHT,     /* made wherever it is read */
+    KIND_APART,     /* the same, but for passes, which read parts of it */
     KIND_OPERATION, /* of a pass */
     KIND_UPDATE,    /* reads gradients of one stage, or arrays of several */
     KIND_JOINT,     /* a scalar that reads those of several */
@@ -252,6 +253,8 @@ bool stage_parts_may_hold(const struct stage_parts *p, hlo_id id, uint32_t stage
     switch (p->kind[id]) {
     case KIND_LIGHT:
         return !p->is_part[id] || stage_parts_makes(p, id, stage, pass) || !once;
+    case KIND_APART:
+        return !stage_pass_is_often(pass);
     case KIND_OPERATION:
         if (pass == STAGE_PREPARE && p->is_data[id] && is_often(p, id))
             return true;
@@ -281,6 +284,8 @@ bool stage_parts_makes(const struct stage_parts *p, hlo_id id, uint32_t stage, e
         return p->pass[id] == pass && home == stage;
     case KIND_JOINT:
         return pass == STAGE_JOINT && stage == 0;
+    case KIND_APART:
+        return pass == STAGE_PREPARE && home == stage;
     case KIND_LIGHT:
     case KIND_UPDATE:
         return pass == (p->is_part[id] ? STAGE_PART : STAGE_UPDATE) && home == stage;
@@ -293,8 +298,22 @@ bool stage_parts_makes(const struct stage_parts *p, hlo_id id, uint32_t stage, e
 
 /* ---- micro-batches ---- */
 
+void stage_parts_set_apart(struct stage_parts *p, hlo_value v, uint64_t dim, uint32_t stage)
+{
+    hlo_id id = p->m->value_instruction[v];
+
+    p->apart[v] = dim;
+    if (p->kind[id] == KIND_APART)
+        return;
+    p->kind[id] = KIND_APART;
+    p->low[id] = p->high[id] = stage;
+}
+
 bool stage_parts_is_cut(const struct stage_parts *p, hlo_value v, uint32_t dim)
 {
+    if (p->apart[v])
+        return p->apart[v] >> dim & 1;
+
     class_id k = p->classes->class_of[class_dim(p->classes, v, dim)];
 
     return k != CLASS_NONE && k == p->h->order.steps.batch;
@@ -434,6 +453,38 @@ static void place_statistics(struct maker *k)
     }
 }
 
+/* The bits that one instruction draws for the whole batch are drawn before the passes, from a key
+ * that is there: a pass would draw the same for every micro-batch. */
+static int place_draws(struct maker *k)
+{
+    struct stage_parts *p = k->p;
+    const struct hlo_module *m = k->m;
+
+    for (hlo_id id = 0; id < m->count; id++) {
+        hlo_comp c = hlo_at(m, id)->computation;
+        hlo_id owner = c == m->entry ? id : p->owner[c];
+        bool batch = false, is_there = c == m->entry;
+        if (hlo_at(m, id)->opcode != HLO_OP_RNG_BIT_GENERATOR || owner == HLO_NONE ||
+            !is_often(p, owner))
+            continue;
+        for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++)
+            batch |= has_batch(p, v);
+        for (uint32_t n = 0; n < hlo_at(m, id)->operand_count; n++) {
+            hlo_value v = hlo_extract_source(m, m->leaf_base[hlo_operand(m, id, n)]);
+            is_there &= !is_often(p, m->value_instruction[v]);
+        }
+        if (batch && !is_there)
+            return err_set(k->e, ERR_INFEASIBLE,
+                           "%.120s draws random bits for the whole batch %s: micro-batches cannot "
+                           "share them; a plan of one micro-batch can be exported",
+                           hlo_name(m, id),
+                           c == m->entry ? "from a key that a pass makes" : "inside a loop");
+        if (batch)
+            p->pass[id] = STAGE_PREPARE;
+    }
+    return 0;
+}
+
 /* ---- the whole ---- */
 
 uint32_t stage_parts_argument(const struct stage_parts *p, hlo_value v)
@@ -477,9 +528,10 @@ static int open_parts(struct maker *k)
     p->is_data = mem_try(m->count, 1);
     p->is_kept_input = mem_try(m->value_count, 1);
     p->use = mem_try(m->value_count, 1);
+    p->apart = mem_try(m->value_count, sizeof *p->apart);
     k->section_stage = mem_try(h->sections.count, sizeof *k->section_stage);
     return p->kind && p->pass && p->low && p->high && p->op_of && p->owner && p->is_part &&
-                   p->is_data && p->is_kept_input && p->use && k->section_stage
+                   p->is_data && p->is_kept_input && p->use && p->apart && k->section_stage
                ? 0
                : err_no_memory(k->e, MEMORY_FOR);
 }
@@ -496,7 +548,8 @@ int stage_parts_new(const struct hybrid *h, struct stage_parts *out, struct err 
         find_kept_inputs(&k);
         if (h->micro_batches > 1) {
             place_statistics(&k);
-            rc = check_sums(&k);
+            rc = place_draws(&k);
+            rc = rc ? rc : check_sums(&k);
         }
     }
     free(k.section_stage);
@@ -533,5 +586,6 @@ void stage_parts_release(struct stage_parts *p)
     free(p->is_data);
     free(p->is_kept_input);
     free(p->use);
+    free(p->apart);
     *p = (struct stage_parts){0};
 }

@@ -5,8 +5,10 @@
  * fusion goes with its operations, which all have to be of one stage. Instructions that only
  * pass arrays on, or read nothing, are made wherever they are read. An instruction of the update
  * belongs to the stage whose gradients it reads; scalars that read gradients of several stages are
- * joint, and what they read of one stage is that stage's part. Statistics of training data alone,
- * such as the number of tokens that count, are computed from the whole batch before the passes. */
+ * joint, and what they read of one stage is that stage's part. Random bits, and what else is free
+ * and another for every sample, are made once; micro-batches read their parts. Statistics of
+ * training data alone, such as the number of tokens that count, are computed from the whole batch
+ * before the passes. */
 #ifndef AUTOMAP_ENGINE_HYBRID_STAGE_PARTS_H
 #define AUTOMAP_ENGINE_HYBRID_STAGE_PARTS_H
 
@@ -32,6 +34,8 @@ struct stage_parts {
     uint8_t *is_data;       /* [instructions] of the passes, made of training data alone */
     uint8_t *is_kept_input; /* [values] kept for the backward pass where a stage recomputes */
     uint8_t *use;           /* [values] STAGE_READ_..: who reads it from outside of its module */
+    uint64_t *apart;        /* [values] free ones, made once: the dim, as a bit, along which every
+                               micro-batch has a part of its own */
 };
 
 /* Marks the loops of the entry of known trips that have operations in several stages (`is_cut`
@@ -51,6 +55,9 @@ bool stage_parts_may_hold(const struct stage_parts *p, hlo_id id, uint32_t stage
                           enum stage_pass pass);
 bool stage_parts_makes(const struct stage_parts *p, hlo_id id, uint32_t stage,
                        enum stage_pass pass);
+/* A free value of which a pass of `stage` reads its micro-batch's part: made before the passes, on
+ * the devices of the first stage that says so. */
+void stage_parts_set_apart(struct stage_parts *p, hlo_value v, uint64_t dim, uint32_t stage);
 bool stage_parts_is_cut(const struct stage_parts *p, hlo_value v, uint32_t dim);
 /* Leaf of the entry's parameters; HLO_NONE. */
 uint32_t stage_parts_argument(const struct stage_parts *p, hlo_value v);

@@ -73,9 +73,9 @@ static int want_value(struct extractor *x, hlo_value v, uint64_t cut)
     hlo_value source = hlo_extract_source(x->m, v);
     hlo_id id = x->m->value_instruction[source];
 
-    return hlo_at(x->m, id)->opcode != HLO_OP_PARAMETER && !is_input(x, source) && makes_free(x, id)
-               ? want(x, id, cut)
-               : 0;
+    if (hlo_at(x->m, id)->opcode == HLO_OP_PARAMETER || is_input(x, source) || !makes_free(x, id))
+        return 0;
+    return cut & x->varies[source] ? extract_want_part(x, source, cut) : want(x, id, cut);
 }
 
 static int want_held_operands(struct extractor *x, hlo_id id)
@@ -180,7 +180,7 @@ static int want_of(struct extractor *x, hlo_id id)
 }
 
 /* Users come after what they use, callers after what they call. */
-static int want_all(struct extractor *x)
+int extract_want_all(struct extractor *x)
 {
     int rc = 0;
 
@@ -439,7 +439,7 @@ static int add_entry(struct extractor *x)
 
 /* ---- the whole ---- */
 
-static int prepare_extractor(struct extractor *x)
+int extract_prepare(struct extractor *x)
 {
     const struct hlo_module *m = x->m;
 
@@ -461,10 +461,10 @@ static int prepare_extractor(struct extractor *x)
     to->name = arena_text(&to->arena, x->part->name, strlen(x->part->name));
     to->file = arena_text(&to->arena, "", 0);
     to->replica_count = to->num_partitions = 1;
-    return to->name && to->file ? 0 : err_no_memory(x->e, EXTRACT_MEMORY);
+    return to->name && to->file ? extract_find_varying(x) : err_no_memory(x->e, EXTRACT_MEMORY);
 }
 
-static void release_extractor(struct extractor *x)
+void extract_release(struct extractor *x)
 {
     hlo_builder_free(x->b);
     hlo_factors_release(&x->factors);
@@ -472,6 +472,7 @@ static void release_extractor(struct extractor *x)
     free(x->is_called);
     free(x->holder);
     free(x->made_cut);
+    free(x->varies);
     free(x->first);
     free(x->wanted);
     free(x->made);
@@ -507,7 +508,8 @@ int hlo_extract(const struct hlo_module *m, const struct hlo_part *part, struct 
                 hlo_value **of, struct err *e)
 {
     struct extractor x = {.m = m, .part = part, .e = e};
-    int (*const steps[])(struct extractor *) = {prepare_extractor, want_all, add_called, add_entry};
+    int (*const steps[])(struct extractor *) = {extract_prepare, extract_want_all, add_called,
+                                                add_entry};
     int rc = 0;
 
     *out = NULL;
@@ -515,6 +517,6 @@ int hlo_extract(const struct hlo_module *m, const struct hlo_part *part, struct 
     for (size_t n = 0; n < sizeof steps / sizeof *steps && !rc; n++)
         rc = steps[n](&x);
     rc = rc ? rc : finish_extractor(&x, out, of);
-    release_extractor(&x);
+    extract_release(&x);
     return rc;
 }

@@ -4,8 +4,9 @@
  * root tuple. Tuples, their elements and barriers are looked through. Free values (factors.h) are
  * made anew wherever they are used. Dims may shrink: a part of the batch goes through the same
  * instructions, so every dim that is tied to it is `cut` times shorter, and each use of a free
- * value gets it in the sizes that this use needs. Loops, branches and fusions come with all that
- * they run; what they carry that is free stays whole. */
+ * value gets it in the sizes that this use needs. Random bits and positions in the batch differ
+ * from part to part: they are made once, outside, and come in (hlo_extract_parts). Loops, branches
+ * and fusions come with all that they run; what they carry that is free stays whole. */
 #ifndef AUTOMAP_HLO_MEANING_EXTRACT_H
 #define AUTOMAP_HLO_MEANING_EXTRACT_H
 
@@ -24,7 +25,8 @@ struct hlo_part {
     int64_t cut;         /* 1: all sizes stay */
     /* Dim `dim` of a value that is not free shrinks. */
     bool (*is_cut)(const void *context, hlo_value v, uint32_t dim);
-    const uint64_t *input_cut; /* [inputs] dims of a free input that shrink; NULL: none do */
+    const uint64_t *input_cut; /* [inputs] the dim of a free input that shrinks, as a bit; NULL:
+                                  none does */
     const void *context;
 };
 
@@ -32,10 +34,18 @@ struct hlo_part {
  * `m` that its first leaf stands for (of a tuple the leaves follow it); HLO_NONE for the root tuple
  * and what is in fusions and in computations that are applied. ERR_INPUT naming the instruction for
  * what cannot be taken out: it takes a tuple and is no loop or branch, a constant with a value for
- * every sample is cut, a slice ends inside the dim that is cut, a free value that a loop carries is
- * needed in parts. Every body and branch has one caller (hlo_inline). O(instructions x factors). */
+ * every sample is cut, a slice ends inside the dim that is cut, free values that differ from
+ * sample to sample are read in parts and no inputs, a free value that a loop carries is needed in
+ * parts. Every body and branch has one caller (hlo_inline). O(instructions x factors). */
 int hlo_extract(const struct hlo_module *m, const struct hlo_part *part, struct hlo_module **out,
                 hlo_value **of, struct err *e) MUST_CHECK;
+
+/* The free values of the entry that `part` reads a piece of, another for each part of the batch
+ * (random bits): `cut` [m->value_count], the dim that is cut as a bit, 0 of all else. They have to
+ * be inputs of the part (input_cut). ERR_INPUT names what is made inside a loop or a branch, or cut
+ * along several dims. As costly as hlo_extract. */
+int hlo_extract_parts(const struct hlo_module *m, const struct hlo_part *part, uint64_t *cut,
+                      struct err *e) MUST_CHECK;
 
 /* A loop, a branch, a fusion or a call: it runs computations all of whose values are values of the
  * step. */

@@ -42,6 +42,8 @@ struct extractor {
     size_t wanted_count, wanted_room;
     hlo_id *made;       /* [values] the instruction that gives it; HLO_NONE: not yet */
     uint64_t *made_cut; /* [values] inputs that are free: dims that are shorter */
+    uint64_t *varies;   /* [values] free: dims along which not all is known to be the same */
+    uint64_t *parts;    /* [values] NULL, or what hlo_extract_parts finds */
     hlo_value *of;
     size_t of_room, of_count;
     hlo_id *operands;
@@ -56,6 +58,19 @@ struct extractor {
 
 int extract_refuse(const struct extractor *x, hlo_id id, const char *why) MUST_CHECK;
 bool extract_is_array(const struct hlo_shape *s);
+
+/* ---- what is made and what is wanted: extract.c ---- */
+
+int extract_prepare(struct extractor *x) MUST_CHECK;
+int extract_want_all(struct extractor *x) MUST_CHECK;
+void extract_release(struct extractor *x);
+
+/* ---- free values that are not the same for every sample: extract_varying.c ---- */
+
+/* Fills `varies`; nothing where sizes stay. */
+int extract_find_varying(struct extractor *x) MUST_CHECK;
+/* Some use takes a micro-batch's part of `v`, which is another for each. */
+int extract_want_part(struct extractor *x, hlo_value v, uint64_t cut) MUST_CHECK;
 
 /* ---- sizes: extract_cut.c ---- */
 

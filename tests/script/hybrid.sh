@@ -457,6 +457,29 @@ P
 "$automap" export "$src/tests/ref/stages/choice.hlo.gz" "$four" --divisibility exact --plan "$dir/l.json" --format jax > /dev/null 2> "$dir/err"
 [ $? = 4 ] || fail "writes modules of a branch that two stages have"
 grep -q 'a conditional, has operations of stages 0 and 1 .*, which cannot be cut' "$dir/err" || fail "does not name the branch"
+# Random bits: every micro-batch reads its part of those that are made before the passes; not of what a loop draws.
+for name in dropout samples; do
+    "$automap" search "$src/tests/ref/stages/$name.hlo.gz" "$four" --kind hybrid --divisibility exact --stages 2 --micro-batches 4 --dp 2 \
+        --plan "$dir/l.json" > /dev/null || fail "no plan for $name in micro-batches"
+    "$automap" export "$src/tests/ref/stages/$name.hlo.gz" "$four" --plan "$dir/l.json" --format stages -o "$dir/l" || fail "no modules of $name in micro-batches"
+    "$python" - "$dir/l" << 'P' || fail "the bits of $name in micro-batches"
+import json, sys
+modules = json.load(open(sys.argv[1]))["modules"]
+once = {v["value"]: m["stage"] for m in modules if m["pass"] == "prepare" for v in m["outputs"]}
+parts = 0
+for m in modules:
+    for v in m["inputs"]:
+        if m["pass"] in ("forward", "backward") and v["value"] in once and "batch_dim" in v:
+            assert v["dims"][v["batch_dim"]] == 4 and m["stage"] == once[v["value"]], v
+            parts += 1
+assert parts >= 8, parts  # four layers, forward and backward
+P
+done
+"$automap" search "$src/tests/ref/stages/inside.hlo.gz" "$four" --kind hybrid --divisibility exact --stages 2 --micro-batches 4 --plan "$dir/l.json" > /dev/null ||
+    fail "no plan for bits drawn inside a loop"
+"$automap" export "$src/tests/ref/stages/inside.hlo.gz" "$four" --divisibility exact --plan "$dir/l.json" --format jax > /dev/null 2> "$dir/err"
+[ $? = 4 ] || fail "every micro-batch draws the same bits inside a loop"
+grep -q 'another for every sample and made inside a loop or a branch; a plan of one micro-batch' "$dir/err" || fail "does not name what is drawn inside"
 # Loops within a stage go with it: a recurrence and a branch; random bits wherever they are read.
 for name in dropout recurrent; do
     loops=$src/tests/ref/stages/$name.hlo.gz

@@ -40,11 +40,14 @@ PLANS = {
                ("a100-1x8", "--uniform --stages 4 --tp 2 --micro-batches 8 --recompute --schedule 1f1b")],
     "vgg19": [("a100-1x8", "--stages 2 --micro-batches 4 --dp 4")],
     "resnet20": [("v100-1x4", "--stages 2 --micro-batches 1")],
-    "dropout": [("slow", "--stages 2 --micro-batches 1 --tp 2"), ("v100-1x4", "--stages 2 --micro-batches 1 --dp 2"),
+    "dropout": [("v100-1x4", "--stages 2 --micro-batches 4 --dp 2"), ("slow", "--stages 2 --micro-batches 2 --tp 2"),
+                ("slow", "--stages 2 --micro-batches 1 --tp 2"), ("v100-1x4", "--stages 2 --micro-batches 1 --dp 2"),
                 ("a100-1x8", "--stages 3 --micro-batches 1 --dp 2 --recompute")],
+    "samples": [("v100-1x4", "--stages 2 --micro-batches 4 --dp 2"), ("slow", "--stages 2 --micro-batches 2 --tp 2"),
+                ("a100-1x8", "--stages 3 --micro-batches 8 --dp 2 --recompute")],
     "stack": [("slow", "--stages 2 --micro-batches 1 --tp 2"), ("v100-1x4", "--stages 2 --micro-batches 2 --dp 2"),
               ("a100-1x8", "--stages 3 --micro-batches 4 --dp 2 --recompute")],
-    "recurrent": [("slow", "--stages 2 --cut layer_2 --micro-batches 1 --tp 2"), ("v100-1x4", "--stages 2 --cut layer_2 --micro-batches 1 --dp 2 --zero 3"),
+    "recurrent": [("v100-1x4", "--stages 2 --cut layer_2 --micro-batches 4 --dp 2"), ("slow", "--stages 2 --cut layer_2 --micro-batches 1 --tp 2"), ("v100-1x4", "--stages 2 --cut layer_2 --micro-batches 1 --dp 2 --zero 3"),
                   ("a100-1x8", "--stages 3 --cut layer_1 --cut layer_2 --micro-batches 1 --tp 2 --recompute")],
 }
 SLOW = xla.CLUSTER.format(n=8, **xla.SPEEDS["very slow devices"])

@@ -162,10 +162,86 @@ static void loops_and_branches_come_whole(void **state)
     hlo_free(m);
 }
 
+/* Random bits are of every row and of every column, a position of the column alone. */
+static const char samples[] =
+    "HloModule m\n"
+    "ENTRY e {\n  key = u32[2] parameter(0)\n  p = f32[6,4] parameter(1)\n"
+    "  first = u32[1] slice(key), slice={[0:1]}\n  word = u32[] reshape(first)\n"
+    "  words = u32[6,4] broadcast(word), dimensions={}\n"
+    "  row = u32[6,4] iota(), iota_dimension=0\n  bits = u32[6,4] xor(words, row)\n"
+    "  column = u32[6,4] iota(), iota_dimension=1\n  same = u32[6,4] xor(words, column)\n"
+    "  more = f32[6,4] convert(same)\n  nine = u32[] constant(9)\n"
+    "  nines = u32[6,4] broadcast(nine), dimensions={}\n"
+    "  keep = pred[6,4] compare(bits, nines), direction=LT\n"
+    "  own = f32[6] constant({1, 2, 3, 4, 5, 6})\n"
+    "  owns = f32[6,4] broadcast(own), dimensions={0}\n"
+    "  x = f32[6,4] add(p, more)\n  y = f32[6,4] select(keep, x, p)\n"
+    "  ROOT z = f32[6,4] multiply(y, owns)\n}\n";
+
+static void what_every_sample_has_of_its_own_comes_in(void **state)
+{
+    static const char *const kept[] = {"x", "y", "z"}, *const apart[] = {"keep", "owns"};
+    struct hlo_module *m = NULL, *made = NULL;
+    struct err e = {0};
+
+    (void)state;
+    if (hlo_load_memory("test", samples, strlen(samples), NULL, &m, &e))
+        fail_msg("%s", e.what);
+    bool *is_kept = mem_alloc(m->count), *is_free = mem_alloc(m->value_count);
+    uint64_t *cut = mem_alloc(m->value_count * sizeof *cut);
+    memset(is_kept, 0, m->count);
+    if (hlo_free_values(m, is_free, &e))
+        fail_msg("%s", e.what);
+    for (int n = 0; n < 3; n++)
+        is_kept[hlo_find(m, kept[n])] = true;
+    hlo_value input[] = {m->leaf_base[hlo_find(m, "p")], m->leaf_base[hlo_find(m, "keep")],
+                         m->leaf_base[hlo_find(m, "owns")], m->leaf_base[hlo_find(m, "key")]},
+              output = m->leaf_base[hlo_find(m, "z")], *of = NULL;
+    const uint64_t input_cut[] = {0, 1, 1, 0};
+    struct hlo_part part = {.name = "part",
+                            .is_kept = is_kept,
+                            .input = input,
+                            .inputs = 1,
+                            .output = &output,
+                            .outputs = 1,
+                            .is_free = is_free,
+                            .cut = 3,
+                            .is_cut = cuts_six,
+                            .context = m};
+    if (hlo_extract_parts(m, &part, cut, &e))
+        fail_msg("%s", e.what);
+    for (hlo_value v = 0; v < m->value_count; v++) {
+        bool is_apart = false;
+        for (int n = 0; n < 2; n++)
+            is_apart |= v == m->leaf_base[hlo_find(m, apart[n])];
+        assert_int_equal(cut[v], is_apart);
+    }
+    /* made here they would be those of the first part */
+    assert_int_equal(hlo_extract(m, &part, &made, &of, &e), ERR_INPUT);
+    assert_non_null(strstr(e.what, "another for every sample"));
+
+    part.inputs = 4;
+    part.input_cut = input_cut;
+    if (hlo_extract(m, &part, &made, &of, &e))
+        fail_msg("%s", e.what);
+    hlo_id keep = hlo_find(made, "keep");
+    assert_int_equal(hlo_at(made, keep)->opcode, HLO_OP_PARAMETER);
+    assert_int_equal(hlo_shape(made, keep)->dims[0], 2);
+    assert_int_equal(hlo_shape(made, hlo_find(made, "more"))->dims[0], 2);
+    assert_int_equal(hlo_find(made, "bits"), HLO_NONE);
+    free(of);
+    free(cut);
+    free(is_kept);
+    free(is_free);
+    hlo_free(made);
+    hlo_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_input_and_copy_has_its_name),
-                                       cmocka_unit_test(loops_and_branches_come_whole)};
+                                       cmocka_unit_test(loops_and_branches_come_whole),
+                                       cmocka_unit_test(what_every_sample_has_of_its_own_comes_in)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,15 @@
-"""Small training steps with loops, for modules of stages: models.py FOLDER writes dropout.hlo, recurrent.hlo, stack.hlo, choice.hlo.
+"""Small training steps with loops, for modules of stages: models.py FOLDER writes dropout.hlo, recurrent.hlo, stack.hlo, choice.hlo,
+samples.hlo, inside.hlo.
 
 dropout: random bits (threefry, a loop in JAX) in every layer. recurrent: a loop over time inside of one layer, and a branch.
-stack: the layers themselves in a loop. choice: all layers in one branch. Needs jax 0.10."""
+stack: the layers themselves in a loop. choice: all layers in one branch. samples: what is another for every sample - random bits
+that one instruction draws, positions in the batch, constants. inside: random bits drawn inside a loop. Needs jax 0.10."""
 import os
 import sys
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 LAYERS, BATCH, WIDTH, TIME = 4, 16, 32, 4
 KEY = jax.ShapeDtypeStruct((2,), jnp.uint32)
@@ -76,15 +79,37 @@ def choice(params, x, y):
     return jnp.mean((jax.lax.cond(params["layer_0"]["bias"][0] > 0, many, jnp.sin, x) - y) ** 2)
 
 
+def samples(params, x, y, key):
+    key = jax.random.wrap_key_data(key, impl="rbg")
+    for n in range(LAYERS):
+        with jax.named_scope(f"layer_{n}"):
+            keep = jax.random.bernoulli(jax.random.fold_in(key, n), 0.9, x.shape)
+            x = jnp.where(keep, jnp.tanh(dense(params[f"layer_{n}"], x)) / 0.9, 0.0) + 0.01 * jnp.arange(BATCH)[:, None]
+    return jnp.mean((x - y) ** 2 * np.linspace(0.5, 1.5, BATCH, dtype="f4")[:, None])
+
+
+def inside(params, x, y, key):
+    for n in range(LAYERS):
+        with jax.named_scope(f"layer_{n}"):
+            p = params[f"layer_{n}"]
+
+            def again(x, t):
+                keep = jax.random.bernoulli(jax.random.fold_in(key, t + TIME * n), 0.9, x.shape)
+                return jnp.where(keep, jnp.tanh(dense(p, x)), 0.0), None
+            x, _ = jax.lax.scan(again, x, jnp.arange(TIME))
+    return jnp.mean((x - y) ** 2)
+
+
 def main(folder):
     apart = {f"layer_{n}": weights() for n in range(LAYERS)}
     data = [array(BATCH, WIDTH), array(BATCH, WIDTH)]
     for loss, params, inputs in ((dropout, apart, [*data, KEY]), (recurrent, apart, data), (stack, weights(LAYERS), data),
-                                 (choice, apart, data)):
+                                 (choice, apart, data), (samples, apart, [*data, jax.ShapeDtypeStruct((4,), jnp.uint32)]),
+                                 (inside, apart, [*data, KEY])):
         state = None if loss is recurrent else params
         step = jax.jit(trained(loss), keep_unused=True).lower(params, state, *inputs)
         with open(os.path.join(folder, loss.__name__ + ".hlo"), "w") as f:
-            f.write(step.compiler_ir("hlo").get_hlo_module().to_string() + "\n")
+            f.write(step.compiler_ir("hlo").get_hlo_module().to_string().replace(os.path.abspath(__file__), "models.py") + "\n")
 
 
 if __name__ == "__main__":
