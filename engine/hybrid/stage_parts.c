@@ -359,44 +359,134 @@ static bool is_sum(const struct maker *k, const uint8_t *sum, hlo_id id)
     return any;
 }
 
-/* A value of a pass in which no dim is the batch and that differs from one micro-batch to the next
- * must be such a sum, and nothing of the passes but further sums may read it. */
-static int check_sums(struct maker *k)
+static bool reads_sum(const struct hlo_module *m, const uint8_t *sum, hlo_id id)
+{
+    bool reads = false;
+
+    for (uint32_t n = 0; n < hlo_at(m, id)->operand_count; n++) {
+        hlo_id o = hlo_operand(m, id, n);
+        for (hlo_value v = m->leaf_base[o]; v < m->leaf_base[o + 1]; v++)
+            reads |= sum[hlo_extract_source(m, v)];
+    }
+    return reads;
+}
+
+static int refuse_reader(const struct maker *k, hlo_id id)
+{
+    return err_set(k->e, ERR_INFEASIBLE,
+                   "%.120s reads a statistic of the whole batch: micro-batches would have one "
+                   "each; a plan of one micro-batch can be exported",
+                   hlo_name(k->m, id));
+}
+
+static int refuse_statistic(const struct maker *k, hlo_id id)
+{
+    return err_set(k->e, ERR_INFEASIBLE,
+                   "%.120s is a statistic of the whole batch that is no sum: micro-batches cannot "
+                   "make it; a plan of one micro-batch can be exported",
+                   hlo_name(k->m, id));
+}
+
+static bool any_batch(const struct stage_parts *p, hlo_id id)
+{
+    bool batch = false;
+
+    for (hlo_value v = p->m->leaf_base[id]; v < p->m->leaf_base[id + 1]; v++)
+        batch |= has_batch(p, v);
+    return batch;
+}
+
+/* Its result has no dim of the batch any more, and is no sum over it. */
+static bool ends_batch(const struct maker *k, hlo_id id)
+{
+    const struct classes *c = k->p->classes;
+
+    for (uint32_t f = c->factor_base[id]; f < c->factor_base[id + 1]; f++)
+        if (c->factors[f].class == k->u->batch)
+            return c->factors[f].kind != HLO_FACTOR_REDUCE ||
+                   c->factors[f].combiner != HLO_COMBINE_ADD;
+    return false;
+}
+
+/* Inside of a loop, a branch or a fusion: sums may be added to what is carried, which is a sum too,
+ * and scaled; nothing else may read them. */
+static int check_inside(const struct maker *k, hlo_id id, uint8_t *sum)
+{
+    const struct hlo_module *m = k->m;
+    bool batch = any_batch(k->p, id), reads = reads_sum(m, sum, id);
+    uint32_t leaf = 0;
+
+    if (hlo_is_flow(m, id) || hlo_extract_holds(m, id))
+        return 0;
+    if (!batch && ends_batch(k, id))
+        return refuse_statistic(k, id);
+    for (uint32_t n = 0; n < hlo_at(m, id)->operand_count && reads; n++) {
+        hlo_id o = hlo_operand(m, id, n);
+        for (hlo_value v = m->leaf_base[o]; v < m->leaf_base[o + 1]; v++, leaf++)
+            if (sum[hlo_extract_source(m, v)] &&
+                (batch || hlo_passes_partial(m, id, leaf, HLO_COMBINE_ADD) == HLO_PARTIAL_STOPS))
+                return refuse_reader(k, id);
+    }
+    for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++)
+        sum[v] = !batch && (reads || is_sum(k, sum, id));
+    return 0;
+}
+
+/* What a loop, a branch or a fusion gives is a sum where its end is one. */
+static void hand_out_sums(const struct maker *k, hlo_id id, uint8_t *sum)
+{
+    const struct hlo_module *m = k->m;
+    uint32_t bodies = hlo_at(m, id)->opcode == HLO_OP_WHILE ? 1 : hlo_at(m, id)->called_count;
+
+    for (uint32_t n = 0; n < bodies; n++) {
+        hlo_id root = m->computations[hlo_called(m, id, n)].root;
+        for (hlo_value v = m->leaf_base[root]; v < m->leaf_base[root + 1]; v++)
+            sum[m->leaf_base[id] + hlo_value_leaf(m, v)] |= sum[hlo_extract_source(m, v)];
+    }
+}
+
+static int check_entry(const struct maker *k, hlo_id id, uint8_t *sum)
 {
     const struct stage_parts *p = k->p;
     const struct hlo_module *m = k->m;
-    const struct hlo_computation *c = &m->computations[m->entry];
+    bool often = is_often(p, id), reads = reads_sum(m, sum, id), batch = any_batch(p, id);
+    uint32_t op = p->op_of[id];
+    bool varies = op == UINT32_MAX || k->u->values[k->u->ops[op].values].is_varying;
+
+    if (!often && !(p->kind[id] == KIND_LIGHT && reads))
+        return 0;
+    bool adds = !batch && is_sum(k, sum, id);
+    if (often && reads && !adds)
+        return refuse_reader(k, id);
+    for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++) {
+        if (!hlo_extract_holds(m, id))
+            sum[v] = adds;
+        if (!adds && !sum[v] && !batch && varies && often && hlo_at(m, id)->user_count)
+            return refuse_statistic(k, id);
+    }
+    return 0;
+}
+
+/* A value of a pass in which no dim is the batch and that differs from one micro-batch to the next
+ * must be such a sum, and nothing of the passes but further sums may read it. Callees come before
+ * what calls them. */
+static int check_sums(struct maker *k)
+{
+    const struct hlo_module *m = k->m;
     uint8_t *sum = mem_try(m->value_count, 1);
     int rc = sum ? 0 : err_no_memory(k->e, MEMORY_FOR);
 
-    for (hlo_id id = c->first; id < c->first + c->count && !rc; id++) {
-        bool often = is_often(p, id), reads = false, adds = false, batch = false;
-        for (uint32_t n = 0; n < hlo_at(m, id)->operand_count; n++) {
-            hlo_id o = hlo_operand(m, id, n);
-            for (hlo_value v = m->leaf_base[o]; v < m->leaf_base[o + 1]; v++)
-                reads |= sum[hlo_extract_source(m, v)];
-        }
-        for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++)
-            batch |= has_batch(p, v);
-        if (!often && !(p->kind[id] == KIND_LIGHT && reads))
+    for (hlo_id id = 0; id < m->count && !rc; id++) {
+        hlo_comp c = hlo_at(m, id)->computation;
+        hlo_id owner = c == m->entry ? id : k->p->owner[c];
+        if (owner == HLO_NONE)
             continue;
-        adds = !batch && is_sum(k, sum, id);
-        if (often && reads && !adds)
-            rc = err_set(k->e, ERR_INFEASIBLE,
-                         "%.120s reads a statistic of the whole batch: micro-batches would have "
-                         "one each; a plan of one micro-batch can be exported",
-                         hlo_name(m, id));
-        for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1] && !rc; v++) {
-            uint32_t op = p->op_of[id];
-            bool varies = op == UINT32_MAX || k->u->values[k->u->ops[op].values].is_varying;
-            sum[v] = adds;
-            if (!adds && !batch && varies && often && hlo_at(m, id)->user_count)
-                rc = err_set(k->e, ERR_INFEASIBLE,
-                             "%.120s is a statistic of the whole batch that is no sum: "
-                             "micro-batches cannot make it; a plan of one micro-batch can be "
-                             "exported",
-                             hlo_name(m, id));
-        }
+        if (hlo_extract_holds(m, id) && is_often(k->p, owner))
+            hand_out_sums(k, id, sum);
+        if (c == m->entry)
+            rc = check_entry(k, id, sum);
+        else if (is_often(k->p, owner))
+            rc = check_inside(k, id, sum);
     }
     free(sum);
     return rc;

@@ -480,6 +480,14 @@ done
 "$automap" export "$src/tests/ref/stages/inside.hlo.gz" "$four" --divisibility exact --plan "$dir/l.json" --format jax > /dev/null 2> "$dir/err"
 [ $? = 4 ] || fail "every micro-batch draws the same bits inside a loop"
 grep -q 'another for every sample and made inside a loop or a branch; a plan of one micro-batch' "$dir/err" || fail "does not name what is drawn inside"
+# Gradients that a loop adds up are sums; a mean of the batch that samples read in a loop is none.
+for name in recurrent centred; do
+    "$automap" search "$src/tests/ref/stages/$name.hlo.gz" "$four" --kind hybrid --divisibility exact --stages 1 --micro-batches 4 --dp 2 \
+        --plan "$dir/l.json" > /dev/null || fail "no plan for $name"
+    "$automap" export "$src/tests/ref/stages/$name.hlo.gz" "$four" --plan "$dir/l.json" --format jax > /dev/null 2> "$dir/err"
+    [ $? = $([ $name = centred ] && echo 4 || echo 0) ] || fail "sums in the loops of $name"
+done
+grep -q 'reads a statistic of the whole batch' "$dir/err" || fail "does not name the statistic"
 # Loops within a stage go with it: a recurrence and a branch; random bits wherever they are read.
 for name in dropout recurrent; do
     loops=$src/tests/ref/stages/$name.hlo.gz

@@ -1,9 +1,10 @@
 """Small training steps with loops, for modules of stages: models.py FOLDER writes dropout.hlo, recurrent.hlo, stack.hlo, choice.hlo,
-samples.hlo, inside.hlo.
+samples.hlo, inside.hlo, centred.hlo.
 
 dropout: random bits (threefry, a loop in JAX) in every layer. recurrent: a loop over time inside of one layer, and a branch.
 stack: the layers themselves in a loop. choice: all layers in one branch. samples: what is another for every sample - random bits
-that one instruction draws, positions in the batch, constants. inside: random bits drawn inside a loop. Needs jax 0.10."""
+that one instruction draws, positions in the batch, constants. inside: random bits drawn inside a loop. centred: a mean of the batch that
+its samples read, inside a loop. Needs jax 0.10."""
 import os
 import sys
 
@@ -100,12 +101,20 @@ def inside(params, x, y, key):
     return jnp.mean((x - y) ** 2)
 
 
+def centred(params, x, y):
+    for n in range(LAYERS):
+        with jax.named_scope(f"layer_{n}"):
+            p = params[f"layer_{n}"]
+            x, _ = jax.lax.scan(lambda x, _: (jnp.tanh(dense(p, x)) - jax.lax.stop_gradient(x.mean(0)), None), x, None, length=TIME)
+    return jnp.mean((x - y) ** 2)
+
+
 def main(folder):
     apart = {f"layer_{n}": weights() for n in range(LAYERS)}
     data = [array(BATCH, WIDTH), array(BATCH, WIDTH)]
     for loss, params, inputs in ((dropout, apart, [*data, KEY]), (recurrent, apart, data), (stack, weights(LAYERS), data),
                                  (choice, apart, data), (samples, apart, [*data, jax.ShapeDtypeStruct((4,), jnp.uint32)]),
-                                 (inside, apart, [*data, KEY])):
+                                 (inside, apart, [*data, KEY]), (centred, apart, data)):
         state = None if loss is recurrent else params
         step = jax.jit(trained(loss), keep_unused=True).lower(params, state, *inputs)
         with open(os.path.join(folder, loss.__name__ + ".hlo"), "w") as f:
