@@ -22,26 +22,6 @@ enum {
     LARGE_PIECE = 8,   /* a large piece of a layer's work is this part of its largest, or more */
 };
 
-/* ---- order and depth ---- */
-
-static void set_depth(struct layering *l)
-{
-    const struct hlo_roles_work *w = l->w;
-
-    for (uint32_t n = 0; n < w->g.order_count; n++) {
-        hlo_id id = w->g.order[n];
-        uint32_t deepest = 0;
-        for (hlo_value v = w->m->leaf_base[id]; v < w->m->leaf_base[id + 1]; v++) {
-            for (uint32_t k = w->g.pred_first[v]; k < w->g.pred_first[v + 1]; k++) {
-                hlo_id from = w->m->value_instruction[w->g.preds[k]];
-                if (w->g.position[from] < n && l->depth[from] >= deepest)
-                    deepest = l->depth[from] + 1;
-            }
-        }
-        l->depth[id] = deepest;
-    }
-}
-
 /* ---- forward ---- */
 
 /* Weights and what is computed from them alone. */
@@ -544,8 +524,8 @@ static bool find_layers(struct layering *l, bool *is_given, uint32_t *at)
             hlo_reach_add(&l->data, r->value); /* state: of an environment, a memory */
     }
     hlo_reach_ahead(&l->data, &w->g, NULL, NULL);
-    set_depth(l);
-    if (!hlo_layers_by_loop(l) || !hlo_layers_by_path(l))
+    l->depth = hlo_roles_depth_end(w);
+    if (!l->depth || !hlo_layers_by_loop(l) || !hlo_layers_by_path(l))
         return false;
     if (!hlo_layers_by_scope(l, &found))
         return false;
@@ -583,16 +563,13 @@ int hlo_roles_layers(struct hlo_roles_work *w, struct err *e)
     l.of_param = mem_try(w->param_count, sizeof *l.of_param);
     l.of = mem_try(w->m->count, sizeof *l.of);
     l.paths = mem_try(w->param_count, sizeof *l.paths);
-    l.depth = mem_try(w->m->count, sizeof *l.depth);
-    bool ok = is_given && at && l.of_param && l.of && l.paths && l.depth &&
-              hlo_reach_init(&l.data, &w->g) && mem_grow(&l.places.items, &l.places.room, 0, 2) &&
-              find_layers(&l, is_given, at);
+    bool ok = is_given && at && l.of_param && l.of && l.paths && hlo_reach_init(&l.data, &w->g) &&
+              mem_grow(&l.places.items, &l.places.room, 0, 2) && find_layers(&l, is_given, at);
     free(is_given);
     free(at);
     free(l.of_param);
     free(l.of);
     free(l.paths);
-    free(l.depth);
     free(l.flops);
     free(l.places.items);
     slots_release(&l.places.slots);

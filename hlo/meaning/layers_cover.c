@@ -37,8 +37,11 @@ static bool set_flops(struct layering *l)
         return false;
     for (hlo_id id = 0; id < w->m->count; id++) {
         double flops = costs->instruction[id].flops * costs->times[id];
-        bool counts = w->phase[id] == HLO_PHASE_FORWARD || w->phase[id] == HLO_PHASE_BACKWARD;
-        if (counts && flops > 0 && !hlo_cost_is_of_callees(hlo_at(w->m, id)->opcode))
+        if (flops <= 0 || (w->phase[id] != HLO_PHASE_FORWARD && w->phase[id] != HLO_PHASE_BACKWARD))
+            continue;
+        hlo_value v = w->m->leaf_base[id]; /* its opcode is nearer than the instruction's */
+        uint16_t opcode = v < w->m->leaf_base[id + 1] ? w->g.opcode[v] : hlo_at(w->m, id)->opcode;
+        if (!hlo_cost_is_of_callees(opcode))
             l->flops[id] = flops;
     }
     return true;
@@ -110,9 +113,9 @@ static bool name_by_scope(struct covering *c)
     bool ok = true;
 
     for (hlo_id id = 0; ok && id < m->count; id++) {
-        uint32_t *place = &c->by_meta[hlo_at(m, id)->meta];
-        if (l->of[id] > PLACE_OUTSIDE || c->l->flops[id] <= 0)
+        if (c->l->flops[id] <= 0 || l->of[id] > PLACE_OUTSIDE)
             continue;
+        uint32_t *place = &c->by_meta[hlo_at(m, id)->meta];
         if (!*place) {
             struct hlo_text name = first_part(hlo_scope_of(&l->w->scopes, hlo_at(m, id)->meta));
             if (name.size && name.text[name.size] && is_same(&name, &model))

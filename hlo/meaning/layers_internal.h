@@ -28,10 +28,10 @@ struct places {
 struct layering {
     struct hlo_roles_work *w;
     struct places places;
-    uint32_t *of_param; /* [param_count] place of each variable */
-    uint32_t *of;       /* [m->count] place of each instruction */
-    uint32_t *depth;    /* [m->count] longest path from a parameter, back edges of loops left out */
-    double *flops;      /* [m->count] of a step, in forward and backward pass; callers 0 */
+    uint32_t *of_param;    /* [param_count] place of each variable */
+    uint32_t *of;          /* [m->count] place of each instruction */
+    const uint32_t *depth; /* [m->count] longest path from a parameter, back edges left out */
+    double *flops;         /* [m->count] of a step, in forward and backward pass; callers 0 */
     struct hlo_reach data; /* what depends on inputs */
     bool has_paths;        /* some variable has a name */
     const char **paths;    /* [param_count] of variables, without what is common to all; "" */

@@ -361,6 +361,8 @@ static int work_init(struct hlo_roles_work *w, const struct hlo_module *m, struc
 static void work_release(struct hlo_roles_work *w)
 {
     beside_end(&w->beside);
+    beside_end(&w->depth_beside);
+    free(w->depth);
     hlo_graph_release(&w->g);
     free(w->paths);
     free(w->is_fixed);
@@ -475,8 +477,10 @@ static int understand(struct hlo_roles_work *w, const struct hlo_vars *vars,
     }
     if (!code)
         code = hlo_roles_beside_end(w, e);
-    if (!code)
+    if (!code) {
+        hlo_roles_depth_begin(w);
         code = hlo_roles_phases(w, e);
+    }
     if (!code)
         code = hlo_roles_layers(w, e);
     return code ? code : hlo_roles_modules(w, e);

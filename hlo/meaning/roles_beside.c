@@ -1,10 +1,12 @@
-/* Scopes and costs need nothing but the module: in a large one a second thread works them out while
- * the first follows the data. */
+/* Scopes and costs need nothing but the module, depth nothing but the graph: in a large one a
+ * second thread works them out while the first follows the data. */
 #include "hlo/meaning/cost.h"
 #include "hlo/meaning/roles_internal.h"
 #include "hlo/meaning/scope.h"
+#include "hlo/module/graph.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 #include "hlo/support/thread.h"
 
 enum { BESIDE_LEAST = 10000 }; /* instructions; below, a thread costs more than it saves */
@@ -30,4 +32,37 @@ int hlo_roles_beside_end(struct hlo_roles_work *w, struct err *e)
     if (w->beside_code)
         *e = w->beside_err;
     return w->beside_code;
+}
+
+/* The longest path from a parameter, without the edges that lead back in loops. */
+static void *measure_depth(void *context)
+{
+    struct hlo_roles_work *w = context;
+    const struct hlo_graph *g = &w->g;
+
+    for (uint32_t n = 0; w->depth && n < g->order_count; n++) {
+        hlo_id id = g->order[n];
+        uint32_t deepest = 0;
+        for (hlo_value v = w->m->leaf_base[id]; v < w->m->leaf_base[id + 1]; v++) {
+            for (uint32_t k = g->pred_first[v]; k < g->pred_first[v + 1]; k++) {
+                hlo_id from = w->m->value_instruction[g->preds[k]];
+                if (g->position[from] < n && w->depth[from] >= deepest)
+                    deepest = w->depth[from] + 1;
+            }
+        }
+        w->depth[id] = deepest;
+    }
+    return NULL;
+}
+
+void hlo_roles_depth_begin(struct hlo_roles_work *w)
+{
+    w->depth = mem_try(w->m->count, sizeof *w->depth);
+    beside_begin(&w->depth_beside, w->m->count >= BESIDE_LEAST, measure_depth, w);
+}
+
+const uint32_t *hlo_roles_depth_end(struct hlo_roles_work *w)
+{
+    beside_end(&w->depth_beside);
+    return w->depth;
 }

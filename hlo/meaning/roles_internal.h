@@ -68,6 +68,8 @@ struct hlo_roles_work {
     struct hlo_scopes scopes; /* these two: after hlo_roles_beside_end */
     struct hlo_costs costs;
     struct beside beside;
+    uint32_t *depth; /* [m->count] after hlo_roles_depth_end */
+    struct beside depth_beside;
     int beside_code;
     struct err beside_err;
     uint8_t *phase; /* [m->count] */
@@ -127,6 +129,10 @@ int hlo_roles_gradients(struct hlo_roles_work *w, struct err *e) MUST_CHECK;
 /* roles_beside.c: scopes and costs, perhaps in a thread of their own. */
 void hlo_roles_beside_begin(struct hlo_roles_work *w);
 int hlo_roles_beside_end(struct hlo_roles_work *w, struct err *e) MUST_CHECK;
+/* The same for how deep each instruction lies, once edges are cut no more. The second returns
+ * w->depth; NULL: out of memory. */
+void hlo_roles_depth_begin(struct hlo_roles_work *w);
+const uint32_t *hlo_roles_depth_end(struct hlo_roles_work *w);
 
 /* roles_phase.c */
 int hlo_roles_phases(struct hlo_roles_work *w, struct err *e) MUST_CHECK;

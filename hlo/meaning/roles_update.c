@@ -421,9 +421,9 @@ static bool collect_candidates(struct loss_search *s)
     struct hlo_roles_work *w = s->w;
 
     for (hlo_id id = 0; id < w->m->count; id++) {
-        if (hlo_work_is_heavy(hlo_at(w->m, id)->opcode) &&
-            w->m->leaf_base[id] < w->m->leaf_base[id + 1])
-            hlo_reach_add(&s->made, w->m->leaf_base[id]);
+        hlo_value v = w->m->leaf_base[id];
+        if (v < w->m->leaf_base[id + 1] && hlo_work_is_heavy(w->g.opcode[v]))
+            hlo_reach_add(&s->made, v);
     }
     hlo_reach_ahead(&s->made, &w->g, NULL, NULL);
     for (uint32_t o = 0; o < w->output_count && s->count < LOSS_CANDIDATES_MAX; o++) {

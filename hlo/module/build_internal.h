@@ -26,6 +26,7 @@ struct hlo_builder {
     size_t input_size;
     bool is_text;     /* the input is text: of what spans point at there are copies */
     bool is_lent;     /* the input is another's */
+    bool is_in_order; /* as post_order.c would make it: it has nothing to do */
     char *keep_at;    /* where the next of these copies goes, */
     size_t keep_left; /* and room there */
     size_t lines;     /* about how many instructions it has */

@@ -393,6 +393,7 @@ static bool prepare(struct plain *p, uint64_t total)
         !mem_grow(&p->b->metas, &p->b->meta_room, 0, m->meta_count) ||
         !mem_grow(&p->origin, &p->origin_room, 0, room))
         return false;
+    p->b->is_in_order = true;
     memcpy(p->b->metas, m->metas, m->meta_count * sizeof *m->metas);
     p->b->meta_count = m->meta_count;
     memset(p->applied, 0xff, m->computation_count * sizeof *p->applied);

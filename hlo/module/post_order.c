@@ -453,7 +453,7 @@ int hlo_build_order(struct hlo_builder *b, hlo_comp *entry, struct err *e)
 {
     int rc = 0;
 
-    if (is_ordered(b)) /* what is in order has no link out of its computation */
+    if (b->is_in_order || is_ordered(b)) /* what is in order has no link out of its computation */
         return 0;
     rc = b->source ? 0 : check_links(b, e); /* a copy's links are those of what was checked */
     return rc ? rc : sort_all(b, entry, e);

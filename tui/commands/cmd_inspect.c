@@ -3,6 +3,7 @@
 #include "engine/decide/names.h"
 #include "engine/doctor/doctor.h"
 #include "engine/kernels/kernel_rules.h"
+#include "engine/kernels/kernel_targets.h"
 #include "hlo/load.h"
 #include "hlo/meaning/cost.h"
 #include "hlo/meaning/program.h"
@@ -89,11 +90,10 @@ static void find_sent(struct inspection *in)
     doctor_release(&d);
 }
 
-/* Costs need nothing but the module: found beside its roles. */
+/* Costs and what follows from them need nothing but the module: found beside its roles. */
 struct costing {
     struct beside beside;
-    const struct hlo_module *m;
-    struct hlo_costs *costs;
+    struct inspection *in;
     int code;
     struct err e;
 };
@@ -103,20 +103,22 @@ enum { BESIDE_LEAST = 10000 }; /* instructions; below, a thread costs more than 
 static void *find_costs(void *context)
 {
     struct costing *c = context;
+    struct inspection *in = c->in;
 
-    c->code = hlo_costs_new(c->m, c->costs, &c->e);
+    in->program = hlo_program_of(in->m);
+    c->code = hlo_costs_new(in->m, &in->costs, &c->e);
+    if (!c->code)
+        kernel_targets(in->m, &in->costs, &in->kernels);
     return NULL;
 }
 
 static int find_all(struct inspection *in, const struct request *r, struct err *e)
 {
-    struct costing costing = {.m = in->m, .costs = &in->costs};
+    struct costing costing = {.in = in};
     struct hlo_vars vars = {0};
     int rc = r->vars ? hlo_vars_load(r->vars, &vars, e) : 0;
 
     vars.loss = r->loss;
-    in->program = hlo_program_of(in->m);
-    find_sent(in);
     beside_begin(&costing.beside, in->m->count >= BESIDE_LEAST, find_costs, &costing);
     rc = rc ? rc : hlo_roles_new(in->m, &vars, &in->roles, e);
     beside_end(&costing.beside);
@@ -131,8 +133,10 @@ static int find_all(struct inspection *in, const struct request *r, struct err *
                  ? 0
                  : err_set(e, ERR_MEMORY, "out of memory for the layers of the module");
     }
-    if (!rc)
+    if (!rc) {
+        find_sent(in);
         sum_layers(in);
+    }
     if (!rc && in->show_groups)
         rc = find_groups(in, &vars, e);
     hlo_vars_release(&vars);

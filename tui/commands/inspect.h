@@ -5,6 +5,7 @@
 #include "engine/decide/classes.h"
 #include "engine/decide/names.h"
 #include "engine/doctor/doctor.h"
+#include "engine/kernels/kernel_targets.h"
 #include "hlo/meaning/cost.h"
 #include "hlo/meaning/program.h"
 #include "hlo/meaning/roles.h"
@@ -19,6 +20,7 @@ struct inspection {
     char sent_on[128];        /* the cluster that `sent` is priced on */
     struct hlo_roles roles;
     struct hlo_costs costs;
+    struct kernel_targets kernels;
     uint32_t opcodes[HLO_OP_COUNT];
     uint32_t phases[HLO_PHASE_COUNT];
     uint32_t *layers;    /* [roles.layer_count] instructions */

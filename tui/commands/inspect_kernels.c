@@ -6,24 +6,15 @@
 
 #include <stdlib.h>
 
-struct kernel_work inspect_kernels_work(const struct inspection *in)
-{
-    struct kernel_targets targets;
-
-    kernel_targets(in->m, &in->costs, &targets);
-    return targets.work;
-}
-
 void inspect_kernels_page(const struct inspection *in, struct str *out)
 {
-    struct kernel_targets targets;
+    const struct kernel_targets *targets = &in->kernels;
+    const struct kernel_target *unknown = kernel_largest_unknown(targets);
 
-    kernel_targets(in->m, &in->costs, &targets);
-    const struct kernel_target *unknown = kernel_largest_unknown(&targets);
-    if (targets.count)
+    if (targets->count)
         str_add(out, "\nkernels\n");
-    for (uint32_t k = 0; k < targets.count; k++) {
-        const struct kernel_target *t = &targets.list[k];
+    for (uint32_t k = 0; k < targets->count; k++) {
+        const struct kernel_target *t = &targets->list[k];
         char shown[81];
         text_clean(shown, sizeof shown, t->name, t->size);
         str_format(out, "  %6u  %5.1f %% of bytes  %-44s %s\n", t->count, 100 * t->share, shown,
@@ -39,12 +30,11 @@ void inspect_kernels_page(const struct inspection *in, struct str *out)
 
 void inspect_kernels_json(const struct inspection *in, struct str *out)
 {
-    struct kernel_targets targets;
+    const struct kernel_targets *targets = &in->kernels;
 
-    kernel_targets(in->m, &in->costs, &targets);
     str_add(out, "  \"kernels\": [");
-    for (uint32_t k = 0; k < targets.count; k++) {
-        const struct kernel_target *t = &targets.list[k];
+    for (uint32_t k = 0; k < targets->count; k++) {
+        const struct kernel_target *t = &targets->list[k];
         str_add(out, k ? ",\n    {\"target\": \"" : "\n    {\"target\": \"");
         char *shown = mem_alloc(t->size + 1);
         text_clean(shown, t->size + 1, t->name, t->size);
@@ -59,5 +49,5 @@ void inspect_kernels_json(const struct inspection *in, struct str *out)
                    t->share);
         str_format(out, t->rule ? "\"%s\"}" : "null}", t->rule);
     }
-    str_add(out, targets.count ? "\n  ],\n" : "],\n");
+    str_add(out, targets->count ? "\n  ],\n" : "],\n");
 }

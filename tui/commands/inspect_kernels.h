@@ -5,11 +5,8 @@
 
 #include "tui/commands/inspect.h"
 
-#include "engine/kernels/kernel_targets.h"
 #include "hlo/support/mem.h"
 
-/* What those of them that compute come to in a step. */
-struct kernel_work inspect_kernels_work(const struct inspection *in);
 /* Nothing where a module has none. Appended. */
 void inspect_kernels_page(const struct inspection *in, struct str *out);
 /* A key "kernels" with one object each, and a comma. Appended. */

@@ -193,7 +193,7 @@ static void add_kernels(const struct kernel_work *w, struct str *out)
 static void add_cost(const struct inspection *in, struct str *out)
 {
     const struct hlo_cost *once = &in->costs.total, *trips = &in->costs.total_trips;
-    const struct kernel_work kernels = inspect_kernels_work(in);
+    const struct kernel_work kernels = in->kernels.work;
 
     add_label(out, "one step");
     add_scaled(out, trips->flops, "FLOP", "");
