@@ -366,20 +366,18 @@ struct memory_cost memory_of(const struct memory_model *m, const struct labels *
     return entry_peak(m, output_bytes(m, l, on), scratch);
 }
 
-/* The same from what values come to. */
-static double bytes_from(const struct memory_model *m, const struct memory_range *r,
-                         const double *bytes, const double *second)
+double memory_range_bytes_from(const struct memory_model *m, const struct memory_range *r,
+                               double bytes, double second)
 {
     if (r->storing == STORED_WHOLE)
-        return whole_bytes(m, r->value, bytes[r->value], 1);
+        return whole_bytes(m, r->value, bytes, 1);
     if (r->storing == STORED_INDICES)
-        return index_bytes(m, r->value, bytes[r->value]);
+        return index_bytes(m, r->value, bytes);
     if (r->storing == STORED_WORKSPACE)
-        return workspace_bytes(m, r->value, bytes[r->value]);
+        return workspace_bytes(m, r->value, bytes);
     if (r->storing == STORED_TWICE)
-        return r->gradient != HLO_NONE && second[r->gradient] > 0 ? 0 : bytes[r->value];
-    bool is_second = r->storing >= STORED_REDUCED && r->storing < STORED_LAID_OUT;
-    return (is_second ? second : bytes)[r->value];
+        return second > 0 ? 0 : bytes;
+    return r->storing >= STORED_REDUCED && r->storing < STORED_LAID_OUT ? second : bytes;
 }
 
 struct memory_cost memory_of_values(const struct memory_model *m, const double *bytes,
@@ -389,8 +387,12 @@ struct memory_cost memory_of_values(const struct memory_model *m, const double *
     bool is_tuple = hlo_shape(m->m, root)->type == HLO_TUPLE;
     double outputs = 0;
 
-    for (uint32_t k = 0; k < m->count; k++)
-        scratch[k] = bytes_from(m, &m->ranges[k], bytes, second);
+    for (uint32_t k = 0; k < m->count; k++) {
+        const struct memory_range *r = &m->ranges[k];
+        hlo_value two = r->storing == STORED_TWICE ? r->gradient : r->value;
+        scratch[k] =
+            memory_range_bytes_from(m, r, bytes[r->value], two == HLO_NONE ? 0 : second[two]);
+    }
     inner_peaks(m, scratch);
     for (hlo_value v = m->m->leaf_base[root]; v < m->m->leaf_base[root + 1]; v++)
         outputs += bytes[v] + (is_tuple ? POINTER_BYTES : 0);

@@ -139,6 +139,10 @@ uint32_t memory_last_read(const struct memory_model *m, hlo_id id);
  * ascending; returns how many there are). */
 double memory_range_bytes(const struct memory_model *m, const struct labels *l, const label *on,
                           const struct memory_range *r);
+/* The same from the bytes of its value and of the second buffer of that (STORED_TWICE: of the
+ * gradient's; 0: none), as in memory_of_values. */
+double memory_range_bytes_from(const struct memory_model *m, const struct memory_range *r,
+                               double bytes, double second);
 /* Bytes of a range that goes with its value's whatever the plan, for each byte of the value: copies
  * in another order, index arrays, workspaces; 0: no such range. */
 double memory_range_beside(const struct memory_model *m, const struct memory_range *r);

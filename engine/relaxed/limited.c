@@ -27,6 +27,9 @@ enum { LIMITED_SWEEPS = 100, LIMITED_WEIGHTS_MOST = 3, STRICT_MOST = 3 };
 #define LEAST_MS 1e-9                /* of a bound, to divide by */
 #define ROUNDING 1e-9                /* of sums of costs; a bound gives that much away */
 #define ENOUGH 1e-6
+#define RIPE 2e-3  /* of the bound, that it may still win */
+#define LITTLE 0.1 /* of the gap */
+#define WORTH 1e-3 /* a gap that trees are for */
 
 static void limited_search_release(struct limited_search *w)
 {
@@ -132,15 +135,16 @@ static int offer_strict(struct limited_search *w, struct err *e)
 
 /* ---- prices ---- */
 
-/* A position that a price may be put on; the first of them, where there are too many. */
-static void add_peak(struct limited_search *w, const struct memory_chain *where)
+struct peak *limited_peak_at(struct limited_search *w, const struct memory_chain *where)
 {
     for (uint32_t k = 0; k < w->count; k++) {
         if (memory_chain_equals(&w->peaks[k].where, where))
-            return;
+            return &w->peaks[k];
     }
-    if (w->count < POSITIONS_MOST)
-        w->peaks[w->count++] = (struct peak){.where = *where};
+    if (w->count == POSITIONS_MOST)
+        return NULL;
+    w->peaks[w->count] = (struct peak){.where = *where};
+    return &w->peaks[w->count++];
 }
 
 /* What the energy without prices says of labels: without the excess of overlap, or with its weight,
@@ -176,7 +180,7 @@ static int remember_and_offer(struct limited_search *w, struct err *e)
         k->ms = energy_ms(w, k->x);
     k->peak = memory.peak;
     if (k->peak > w->limit)
-        add_peak(w, &where);
+        (void)limited_peak_at(w, &where);
     return 0;
 }
 
@@ -214,9 +218,9 @@ static int solve_at_prices(struct limited_search *w, bool *found, struct err *e)
     return *found ? remember_and_offer(w, e) : 0;
 }
 
-static bool has_room(const struct limited_search *w)
+bool limited_has_room(const struct limited_search *w)
 {
-    return w->known_count <= SOLVES_MOST && w->r->model.tables.used - w->tables_before < CELLS_MOST;
+    return w->r->model.tables.used - w->tables_before < CELLS_MOST;
 }
 
 struct summed {
@@ -266,12 +270,12 @@ static struct tangent_scale scale_of(const struct limited_search *w)
 /* The prices at which the known plans would allow the highest bound: every plan is a tangent, its
  * time and what it is over the limit at each position. In a box around the best prices, since far
  * from the plans the tangents promise too much. Weighing: shares that add up to 1, and every plan
- * its bytes. */
-static int raise_prices(struct limited_search *w, struct err *e)
+ * its bytes. *top: that bound, in ms or in shares of the limit. */
+static int raise_prices(struct limited_search *w, double *top, struct err *e)
 {
     size_t places = w->count, count = w->known_count;
     struct tangent_scale t = scale_of(w);
-    double low[POSITIONS_MOST], high[POSITIONS_MOST], x[POSITIONS_MOST], top;
+    double low[POSITIONS_MOST], high[POSITIONS_MOST], x[POSITIONS_MOST];
     double *value = mem_try(count, sizeof *value), *slope = mem_try(count * places, sizeof *slope);
     struct cutting_planes c = {(uint32_t)count, (uint32_t)places, value, slope, low, high, t.sum};
     int rc;
@@ -290,9 +294,10 @@ static int raise_prices(struct limited_search *w, struct err *e)
         low[k] = t.is_shares || now <= 1 ? 0 : now / GROWTH;
         high[k] = t.is_shares ? 1 : fmin(PRICE_MOST, fmax(now, 1) * GROWTH);
     }
-    rc = cutting_plane_top(&c, x, &top, e);
+    rc = cutting_plane_top(&c, x, top, e);
     if (rc)
         goto out;
+    *top /= t.is_shares ? 1 : t.ms;
     for (size_t k = 0; k < places; k++)
         w->peaks[k].now = x[k] * t.unit;
 out:
@@ -343,7 +348,8 @@ static int raise_bound(struct limited_search *w, bool *is_more, struct err *e)
 
 static bool is_at_end(const struct limited_search *w)
 {
-    return !has_room(w) || is_enough(w) || stop_asked(w->r->stop);
+    return w->known_count > SOLVES_MOST || !limited_has_room(w) || is_enough(w) ||
+           stop_asked(w->r->stop);
 }
 
 static bool may_fit(const struct limited_search *w)
@@ -395,31 +401,74 @@ static int search_above(struct limited_search *w, struct err *e)
     return w->how->fits ? try_between_known(w, e) : 0;
 }
 
-/* The highest bound first, in at most `most` solves; then plans at prices around those it has. */
-static int search_prices(struct limited_search *w, uint32_t most, struct err *e)
+/* The known plans allow little more than the bound there is. */
+static bool is_ripe(const struct limited_search *w, double top)
 {
-    static const double around[AROUND_MOST] = {0.9, 0.7, 0.5, 1.1, 1.4};
-    bool is_more = true;
-    int rc;
+    return top - w->how->bound_ms <= RIPE * w->how->bound_ms;
+}
 
-    w->weighs = false;
+/* What the bound may still win is little of the gap. */
+static bool is_near_top(const struct limited_search *w, double top)
+{
+    return w->how->fits &&
+           top - w->how->bound_ms <= LITTLE * (w->best.cost.step_ms - w->how->bound_ms);
+}
+
+static bool is_worth_trees(const struct limited_search *w)
+{
+    return may_fit(w) && !is_at_end(w) &&
+           !(w->how->fits && w->best.cost.step_ms <= w->how->bound_ms * (1 + WORTH));
+}
+
+/* Towards the highest bound. Once it is near, trees look for plans around its prices: what they
+ * find says how much of the bound is still worth its time. */
+static int climb_prices(struct limited_search *w, uint32_t most, struct err *e)
+{
+    bool is_more = true, has_walked = false;
+    double top;
+
     for (uint32_t k = 0; k < most && is_more && !is_at_end(w); k++) {
-        rc = raise_prices(w, e);
+        int rc = raise_prices(w, &top, e);
         if (rc)
             return rc;
-        rc = raise_bound(w, &is_more, e);
-        if (rc)
-            return rc;
-    }
-    if (!w->how->fits && may_fit(w))
-        return search_above(w, e);
-    for (uint32_t n = 0; n < AROUND_MOST && w->how->fits && !is_at_end(w); n++) {
-        bool fits;
-        rc = try_scale(w, around[n], &fits, e);
+        if (has_walked && is_near_top(w, top))
+            return 0;
+        bool walks = !has_walked && k && is_ripe(w, top) && is_worth_trees(w);
+        has_walked |= walks;
+        rc = walks ? limited_walk_trees(w, e) : raise_bound(w, &is_more, e);
         if (rc)
             return rc;
     }
     return 0;
+}
+
+/* Plans at prices around those of the bound. */
+static int search_around(struct limited_search *w, struct err *e)
+{
+    static const double around[AROUND_MOST] = {0.9, 0.7, 0.5, 1.1, 1.4};
+
+    for (uint32_t n = 0; n < AROUND_MOST && w->how->fits && !is_at_end(w); n++) {
+        bool fits;
+        int rc = try_scale(w, around[n], &fits, e);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+/* The highest bound first, in at most `most` solves; then plans around its prices. */
+static int search_prices(struct limited_search *w, uint32_t most, struct err *e)
+{
+    w->weighs = false;
+    int rc = climb_prices(w, most, e);
+    if (rc)
+        return rc;
+    if (!is_worth_trees(w))
+        return search_around(w, e);
+    rc = limited_walk_trees(w, e);
+    if (rc)
+        return rc;
+    return w->how->fits ? 0 : search_above(w, e);
 }
 
 /* Memory alone, until a plan fits, or it is proven that none does. */
@@ -432,7 +481,8 @@ static int weigh_memory(struct limited_search *w, struct err *e)
     for (uint32_t k = 0;
          k < WEIGH_MOST && is_more && !w->how->fits && may_fit(w) && !stop_asked(w->r->stop); k++) {
         double before = w->how->least_bound;
-        int rc = raise_prices(w, e);
+        double top;
+        int rc = raise_prices(w, &top, e);
         if (rc)
             return rc;
         rc = solve_at_prices(w, &is_more, e);

@@ -7,9 +7,14 @@
  *     D(m) = min over plans of step + sum of m_t (bytes_t - limit) <= step of any plan that fits
  * for all m >= 0, and message passing bounds the minimum from below. D is concave and every plan
  * found gives a tangent, so the next prices maximise the minimum of the tangents in a box around
- * the best prices (cutting_plane.h). Each solve starts from the last plan and messages. Afterwards,
- * prices around the best are tried for their plans alone; higher ones, where no plan of the best
- * prices fits. The strict optimum within the limit is a candidate too.
+ * the best prices (cutting_plane.h). Each solve starts from the last plan and messages. The strict
+ * optimum within the limit is a candidate too.
+ *
+ * Equal layers have equal prices, so the plans of these solves change all of them at once. Once the
+ * bound is near the top of the tangents, moves of trees at its prices look for plans in which
+ * layers differ (limited_trees.c), each exact in time and memory; what is above the limit is
+ * repaired at prices that rise where it is. The gap they leave says how much more of the bound is
+ * worth its time. Where none fits, plans at higher prices are tried.
  *
  * Between the best plan that fits and each new one lie others: the parts in which the two differ,
  * if no edge joins them, can change one at a time (limited_between.c). Otherwise equal layers,
@@ -46,10 +51,10 @@ struct relaxed_limited {
  * since equal layers may differ within a limit. out->bound_ms and gap refer to plans within the
  * limit, strict_ms to the strict plan within it as relaxed plans are counted (0: none found; proven
  * only where the optimum by strict mode's count is). At most 24 solves for the bound, 8
- * for plans and 12 for memory alone; 12 and 12 if nothing fits. Where computation cannot hide all
- * overlapping communication of the best plan (cost/overlap.h), the same again at up to 3 weights of
- * the excess: the fastest plan of all, the highest of the bounds. `beaten_ms`: the step of a plan
- * known from elsewhere; INFINITY: none. */
+ * for plans where trees find none, and 12 for memory alone; 12 and 12 if nothing fits. Where
+ * computation cannot hide all overlapping communication of the best plan (cost/overlap.h), the same
+ * again at up to 3 weights of the excess: the fastest plan of all, the highest of the bounds.
+ * `beaten_ms`: the step of a plan known from elsewhere; INFINITY: none. */
 int relaxed_solve_limited(struct relaxed *r, double limit, double beaten_ms,
                           struct relaxed_plan *out, struct relaxed_limited *how,
                           struct err *e) MUST_CHECK;

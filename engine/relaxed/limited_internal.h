@@ -85,11 +85,19 @@ void limited_price_release(struct limited_search *w);
 int limited_offer(struct limited_search *w, double *ms, struct memory_cost *memory,
                   struct memory_chain *where, double *bytes, struct err *e) MUST_CHECK;
 
+/* limited.c: the position, with a price of 0 if it is new; NULL: there are too many. */
+bool limited_has_room(const struct limited_search *w); /* for more tables */
+struct peak *limited_peak_at(struct limited_search *w, const struct memory_chain *where);
+
 /* limited_between.c: plans between the best, which fits, and the labels x. Parts in which the two
  * differ and that no edge joins can change independently: time and memory are sums over them. Each
  * part has a scale of the current prices at which it changes, so the scales order the plans from
  * least memory to least time, and bisection finds the fastest that fits. Offers O(log(parts))
  * plans; overwrites r->best. */
 int limited_try_between(struct limited_search *w, const uint16_t *x, struct err *e) MUST_CHECK;
+
+/* limited_trees.c: plans near the known ones of least energy at the best prices, by moves of trees
+ * (tree_search.h). Offers the best; overwrites r->best and the prices in the energy. */
+int limited_walk_trees(struct limited_search *w, struct err *e) MUST_CHECK;
 
 #endif

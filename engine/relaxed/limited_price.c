@@ -88,21 +88,6 @@ void limited_price_release(struct limited_search *w)
 
 /* ---- tables ---- */
 
-/* Statuses of a value by the labels of its maker: the space and the map into places. */
-static status made_status(const struct model *m, hlo_value origin, uint32_t x)
-{
-    const struct model_node *n = &m->nodes[m->maker[origin]];
-    const struct classes *c = &m->p->classes;
-    const struct hlo_module *hlo = m->p->m;
-
-    if (n->kind != MODEL_INSTRUCTION)
-        return model_status(m, n->space, x);
-    uint32_t results = hlo->leaf_base[n->id + 1] - hlo->leaf_base[n->id];
-    uint32_t leaf = class_leaf_count(c, n->id) - results + (origin - hlo->leaf_base[n->id]);
-    uint32_t space = m->leaf_space[c->leaf_base[n->id] + leaf];
-    return model_status(m, space, m->places[m->maps[m->patterns[n->pattern].maps + leaf] + x]);
-}
-
 /* A table of these costs added to `to`: equal ones are one table, so equal layers stay equal work.
  */
 static struct sight add_costs(struct tables *t, struct sight to, const double *costs)
@@ -181,7 +166,7 @@ static void price_shared(struct limited_search *w, hlo_value v, uint32_t edge)
     double *costs = mem_alloc((size_t)rows * cols * sizeof *costs);
 
     for (uint32_t x = 0; x < rows; x++) {
-        status made = made_status(m, o, x);
+        status made = model_made(m, o, x);
         for (uint32_t y = 0; y < cols; y++)
             costs[(size_t)x * cols + y] = shared_ms(w, v, made, model_status(m, m->space_of[o], y));
     }
@@ -198,7 +183,7 @@ static void price_made(struct limited_search *w, hlo_value v)
 
     BUG_ON(labels > STATUS_COUNT_MOST);
     for (uint32_t x = 0; x < labels; x++)
-        costs[x] = each * relaxed_local_bytes(r->p, v, made_status(m, m->origin[v], x));
+        costs[x] = each * relaxed_local_bytes(r->p, v, model_made(m, m->origin[v], x));
     r->pinned.unary[node] =
         add_costs(&r->model.tables, (struct sight){r->pinned.unary[node], false}, costs).table;
 }
@@ -269,7 +254,7 @@ static void price_twice(struct limited_search *w, const struct memory_range *i, 
     if (o == HLO_NONE || m->maker[o] == UINT32_MAX)
         return;
     for (uint32_t x = 0; x < energy_labels(&m->energy, m->maker[o]); x++) {
-        double bytes = relaxed_local_bytes(m->p, i->value, made_status(m, o, x));
+        double bytes = relaxed_local_bytes(m->p, i->value, model_made(m, o, x));
         least = bytes < least ? bytes : least;
     }
     w->price[i->gradient].unreduced_ms += ms * least;

@@ -620,6 +620,20 @@ status model_status(const struct model *m, uint32_t space, uint32_t place)
     return m->spaces.statuses[m->spaces.items[space].statuses + place];
 }
 
+status model_made(const struct model *m, hlo_value origin, uint32_t x)
+{
+    const struct model_node *n = &m->nodes[m->maker[origin]];
+    const struct classes *c = &m->p->classes;
+    const struct hlo_module *hlo = m->p->m;
+
+    if (n->kind != MODEL_INSTRUCTION)
+        return model_status(m, n->space, x);
+    uint32_t results = hlo->leaf_base[n->id + 1] - hlo->leaf_base[n->id];
+    uint32_t leaf = class_leaf_count(c, n->id) - results + (origin - hlo->leaf_base[n->id]);
+    uint32_t space = m->leaf_space[c->leaf_base[n->id] + leaf];
+    return model_status(m, space, m->places[m->maps[m->patterns[n->pattern].maps + leaf] + x]);
+}
+
 /* ---- strict plans ---- */
 
 static uint32_t strict_choice(const struct model *m, const struct model_node *n, const label *on)

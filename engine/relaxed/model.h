@@ -116,5 +116,7 @@ static inline uint32_t model_place(const struct model *m, uint32_t edge, bool at
     return m->places[(at_b ? m->edges[edge].map_b : m->edges[edge].map_a) + x];
 }
 status model_status(const struct model *m, uint32_t space, uint32_t place);
+/* The status in which the maker of `origin`, a value that has one, makes it with label `x`. */
+status model_made(const struct model *m, hlo_value origin, uint32_t x);
 
 #endif
