@@ -31,6 +31,7 @@ struct stage {
     struct keep_front front;
     uint32_t *of;      /* [values] */
     double all_needed; /* bytes of a micro-batch */
+    struct keep_host host;
     /* of one schedule */
     struct keep_choice choice; /* its state: NULL where the choice is no one by value */
     struct by_value now;
@@ -71,6 +72,16 @@ static int price_points(struct maker *k, uint32_t n)
                               s->end_section, k->stage[n].points, collective_ms, k->e);
 }
 
+/* The slowest link to host memory of the stage's servers; 0: some have none. */
+static double host_link(const struct cluster *c, const struct hybrid_stage *s)
+{
+    double least = INFINITY;
+
+    for (uint32_t d = s->device; d < s->end_device; d++)
+        least = fmin(least, c->group[cluster_group_of(c, d)].host.link);
+    return isfinite(least) ? least / 1e3 : 0;
+}
+
 static int make_problem(struct maker *k, uint32_t n)
 {
     const struct hybrid_stage *s = &k->h->stage[n];
@@ -90,6 +101,8 @@ static int make_problem(struct maker *k, uint32_t n)
         stage_costs_release(&costs);
     }
     free(shape);
+    x->host = (struct keep_host){host_link(&k->h->problem->cluster, s), x->points[0].forward_ms,
+                                 x->points[0].both_ms - x->points[0].forward_ms};
     for (uint32_t v = 0; v < x->problem.count && !rc; v++)
         x->all_needed += x->problem.values[v].is_needed ? x->problem.values[v].bytes : 0;
     return rc ? rc : keep_front_new(&x->problem, &x->front, k->e);
@@ -124,7 +137,8 @@ static int choose(struct maker *k, uint32_t n, uint32_t in_flight, double limit)
     double room =
         limit - x->points[0].fixed_bytes - in_flight * (x->points[0].stash_bytes - x->all_needed);
     bool fits;
-    int rc = keep_within(&x->front, in_flight, room, &x->choice, &fits, &bound, k->e);
+    int rc =
+        keep_within_host(&x->front, in_flight, room, &x->host, &x->choice, &fits, &bound, k->e);
 
     if (rc)
         return rc;
@@ -134,6 +148,8 @@ static int choose(struct maker *k, uint32_t n, uint32_t in_flight, double limit)
     some.point.fixed_bytes += x->choice.beside;
     some.beside_bytes = x->choice.beside;
     some.memory_bytes = hybrid_point_bytes(&some.point, in_flight);
+    some.host_bytes = x->choice.host_bytes;
+    some.host_ms = x->choice.host_ms;
     some.added_ms = x->choice.ms;
     bool is_some = is_better(k, limit, &some, &all);
     x->now = is_some ? some : all;
@@ -320,8 +336,9 @@ static int compare_rows(const void *a, const void *b)
         return p->again ? -1 : 1;
     if (p->bytes != q->bytes)
         return p->bytes > q->bytes ? -1 : 1;
-    if (p->kept_bytes != q->kept_bytes)
-        return p->kept_bytes > q->kept_bytes ? -1 : 1;
+    double kept = p->kept_bytes + p->host_bytes, other = q->kept_bytes + q->host_bytes;
+    if (kept != other)
+        return kept > other ? -1 : 1;
     return p->id < q->id ? -1 : p->id > q->id;
 }
 
@@ -335,8 +352,9 @@ static hlo_id maker_of(const struct maker *k, uint32_t value)
 }
 
 static struct noted note(const struct maker *k, uint32_t value, const struct keep_value *v,
-                         bool is_again)
+                         enum keep_state state)
 {
+    bool is_again = state == KEEP_AGAIN;
     const struct hlo_module *m = k->h->problem->m;
     hlo_id id = maker_of(k, value);
     struct noted out = {.row = {.count = 1, .again = is_again, .id = id},
@@ -344,7 +362,9 @@ static struct noted note(const struct maker *k, uint32_t value, const struct kee
                         .line = hlo_meta(m, id)->source_line,
                         .value = value};
 
-    *(is_again ? &out.row.bytes : &out.row.kept_bytes) = v->bytes;
+    *(is_again             ? &out.row.bytes
+      : state == KEEP_HOST ? &out.row.host_bytes
+                           : &out.row.kept_bytes) = v->bytes;
     out.row.ms = is_again ? v->ms : 0;
     write_scope(m, id, out.row.scope, sizeof out.row.scope);
     return out;
@@ -358,6 +378,7 @@ static void add_to_row(struct by_value_row *row, const struct by_value_row *one)
     row->again += one->again;
     row->bytes += one->bytes;
     row->kept_bytes += one->kept_bytes;
+    row->host_bytes += one->host_bytes;
     row->ms += one->ms;
 }
 
@@ -423,8 +444,8 @@ static int take(struct maker *k, uint32_t n)
         uint32_t node = x->of[v];
         if (!node || !x->problem.values[node - 1].is_needed)
             continue;
-        bool is_again = x->choice.state && x->choice.state[node - 1] == KEEP_AGAIN;
-        noted[count++] = note(k, v, &x->problem.values[node - 1], is_again);
+        uint8_t state = x->choice.state ? x->choice.state[node - 1] : KEEP_KEPT;
+        noted[count++] = note(k, v, &x->problem.values[node - 1], (enum keep_state)state);
     }
     rc = add_rows(to, noted, count, k->e);
     free(noted);

@@ -6,7 +6,10 @@
  * its operations cost forward, reductions included; what passes from section to section, random
  * numbers and inputs are kept where they are used. What the module itself recomputes stays as it
  * is written. While the backward pass is in a section, what it computed again there lies beside
- * the rest, as in a stage that is recomputed. */
+ * the rest, as in a stage that is recomputed.
+ *
+ * Where the servers have a link to host memory (cluster.h), kept values may wait there: copies hide
+ * behind the stage's passes, in a pipeline those of other micro-batches too. */
 #ifndef AUTOMAP_ENGINE_HYBRID_BY_VALUE_H
 #define AUTOMAP_ENGINE_HYBRID_BY_VALUE_H
 
@@ -23,7 +26,8 @@ struct keep_problem;
 struct by_value_row {
     uint32_t count, again; /* values; how many of them are computed again */
     double bytes;          /* that are not kept, of one micro-batch */
-    double kept_bytes;     /* that are */
+    double kept_bytes;     /* that are, on the device */
+    double host_bytes;     /* that are, on the host */
     double ms; /* of computing them again, of one micro-batch; not what lies between them */
     hlo_id id; /* the first of them, of those computed again if there are some */
     char scope[96];
@@ -39,10 +43,13 @@ struct by_value_corner {
 struct by_value {
     struct hybrid_point point;
     uint32_t in_flight;
-    double memory_bytes;       /* of a device: interleaved, with the other stages of its group */
-    double beside_bytes;       /* in the point's fixed_bytes: what a section computed again */
-    double added_ms;           /* of computing again what is chosen by value, of one micro-batch */
-    double bound_ms;           /* no choice by value within the limit adds less */
+    double memory_bytes; /* of a device: interleaved, with the other stages of its group */
+    double beside_bytes; /* in the point's fixed_bytes: what a section computed again, and what
+                            is on its way to the host or back */
+    double host_bytes;   /* of a micro-batch, kept on the host of the device's server */
+    double host_ms;      /* in added_ms: what copies to the host and back show */
+    double added_ms;     /* of computing again what is chosen by value, of one micro-batch */
+    double bound_ms;     /* no choice by value within the limit adds less */
     struct by_value_row *rows; /* [row_count + kept_count] owned; first those of which something is
                                   computed again, then the others; most bytes first */
     uint32_t row_count, kept_count;

@@ -40,6 +40,15 @@ static void write_row(const struct hybrid *h, const struct by_value_row *r, stru
                source_of(m, r->id, source, sizeof source));
 }
 
+static void write_host(const struct by_value *v, struct str *out)
+{
+    char a[UNITS_ROOM], b[UNITS_ROOM];
+
+    if (v->host_bytes > 0)
+        str_format(out, "    on the host %s of a micro-batch; its copies show %s\n",
+                   units_bytes(a, v->host_bytes), units_ms(b, v->host_ms));
+}
+
 static void write_stage(const struct hybrid *h, uint32_t n, struct str *out)
 {
     const struct hybrid_stage *s = &h->stage[n];
@@ -55,13 +64,15 @@ static void write_stage(const struct hybrid *h, uint32_t n, struct str *out)
     }
     if (!v->row_count) {
         str_add(out, "keeps everything\n");
+        write_host(v, out);
         return;
     }
     str_format(out, "its backward pass of %s computes again, in %s (least %s):\n",
-               units_ms(a, v->point.both_ms - v->point.forward_ms), units_ms(b, v->added_ms),
-               units_ms(c, v->bound_ms));
+               units_ms(a, v->point.both_ms - v->point.forward_ms),
+               units_ms(b, v->added_ms - v->host_ms), units_ms(c, v->bound_ms));
     for (uint32_t r = 0; r < v->row_count && r < ROWS_SHOWN; r++)
         write_row(h, &v->rows[r], out);
+    write_host(v, out);
     if (v->row_count > ROWS_SHOWN)
         str_format(out, "    and %u kinds more\n", v->row_count - ROWS_SHOWN);
 }
@@ -97,6 +108,10 @@ cJSON *by_value_json(const struct hybrid *h, const struct hybrid_stage *s)
     cJSON_AddNumberToObject(o, "fixed_bytes", v->point.fixed_bytes);
     cJSON_AddNumberToObject(o, "stash_bytes", v->point.stash_bytes);
     cJSON_AddNumberToObject(o, "memory_bytes", v->memory_bytes);
+    if (v->host_bytes > 0) {
+        cJSON_AddNumberToObject(o, "host_bytes", v->host_bytes);
+        cJSON_AddNumberToObject(o, "host_ms", v->host_ms);
+    }
     cJSON *all = cJSON_AddArrayToObject(o, "again");
     for (uint32_t r = 0; r < v->row_count; r++) {
         cJSON *row = cJSON_CreateObject();

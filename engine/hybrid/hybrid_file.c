@@ -238,11 +238,16 @@ static const struct json_field again_keys[] = {{"scope", JSON_TEXT, NULL},
                                                {"bytes", JSON_NUMBER, NULL},
                                                {"ms", JSON_NUMBER, NULL},
                                                {0}};
-static const struct json_field by_value_keys[] = {
-    {"recompute", JSON_TRUTH, NULL},     {"backward_ms", JSON_NUMBER, NULL},
-    {"in_flight", JSON_WHOLE, NULL},     {"fixed_bytes", JSON_NUMBER, NULL},
-    {"stash_bytes", JSON_NUMBER, NULL},  {"memory_bytes", JSON_NUMBER, NULL},
-    {"again", JSON_OBJECTS, again_keys}, {0}};
+static const struct json_field by_value_keys[] = {{"recompute", JSON_TRUTH, NULL},
+                                                  {"backward_ms", JSON_NUMBER, NULL},
+                                                  {"in_flight", JSON_WHOLE, NULL},
+                                                  {"fixed_bytes", JSON_NUMBER, NULL},
+                                                  {"stash_bytes", JSON_NUMBER, NULL},
+                                                  {"memory_bytes", JSON_NUMBER, NULL},
+                                                  {"host_bytes", JSON_NUMBER | JSON_OPTIONAL, NULL},
+                                                  {"host_ms", JSON_NUMBER | JSON_OPTIONAL, NULL},
+                                                  {"again", JSON_OBJECTS, again_keys},
+                                                  {0}};
 static const struct json_field stage_keys[] = {
     {"from", JSON_WHOLE, NULL},
     {"to", JSON_WHOLE, NULL},

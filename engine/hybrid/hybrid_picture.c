@@ -97,6 +97,7 @@ static void copy_stage(const struct hybrid *h, uint32_t n, struct hybrid_picture
         .stash_bytes = point->stash_bytes,
         .memory_bytes = by_value ? s->by_value.memory_bytes : s->memory_bytes,
         .added_ms = by_value ? s->by_value.added_ms : 0,
+        .host_bytes = by_value ? s->by_value.host_bytes : 0,
         .limit_bytes = s->limit_bytes,
     };
     name_layers(&h->sections, to);

@@ -46,6 +46,7 @@ struct hybrid_picture_stage {
                                                                    group; limit INFINITY: none */
     /* Chosen by value (by_value.h), where that was asked for. */
     double added_ms;                 /* in backward_ms, of computing again */
+    double host_bytes;               /* of a micro-batch, kept on the host */
     struct hybrid_picture_row *kept; /* [kept_count] first those of which something is computed
                                         again */
     uint32_t kept_count;

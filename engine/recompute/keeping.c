@@ -273,8 +273,7 @@ static int mix(const struct keep_front *f, uint32_t k, uint32_t groups, uint8_t 
     return choice_of(p, keeps, out, e);
 }
 
-/* The front's line at as many bytes as fit with nothing beside. */
-static double bound_of(const struct keep_front *f, double bytes)
+double keep_line(const struct keep_front *f, double bytes)
 {
     if (bytes >= f->points[0].bytes)
         return f->points[0].ms;
@@ -286,34 +285,59 @@ static double bound_of(const struct keep_front *f, double bytes)
     return INFINITY;
 }
 
+int keep_each(const struct keep_front *f,
+              int (*each)(void *self, struct keep_choice *c, bool *enough, struct err *e),
+              void *self, struct err *e)
+{
+    uint8_t *keeps = mem_try((size_t)f->problem->count + 1, 1);
+    bool enough = false;
+    int rc = keeps ? 0 : err_no_memory(e, MEMORY_FOR);
+
+    for (uint32_t k = 0; k < f->count && !rc && !enough; k++) {
+        uint32_t groups = k + 1 < f->count ? f->problem->groups : 0;
+        for (uint32_t g = k ? 1 : 0; g <= groups && !rc && !enough; g++) {
+            struct keep_choice c;
+            rc = mix(f, k, g, keeps, &c, e);
+            rc = rc ? rc : each(self, &c, &enough, e);
+        }
+    }
+    free(keeps);
+    return rc;
+}
+
+struct within {
+    double times, room;
+    struct keep_choice best; /* the first that fits, or of least memory */
+    bool fits;
+};
+
+static int look_within(void *self, struct keep_choice *c, bool *enough, struct err *e)
+{
+    struct within *w = self;
+    double bytes = memory_of(c, w->times);
+
+    (void)e;
+    w->fits = *enough = bytes <= w->room;
+    if (!w->fits && w->best.state && bytes >= memory_of(&w->best, w->times)) {
+        keep_choice_release(c);
+        return 0;
+    }
+    keep_choice_release(&w->best);
+    w->best = *c;
+    return 0;
+}
+
 int keep_within(const struct keep_front *f, double times, double room, struct keep_choice *out,
                 bool *fits, double *bound_ms, struct err *e)
 {
-    uint8_t *keeps = mem_try((size_t)f->problem->count + 1, 1);
-    struct keep_choice c = {0}, least = {0};
-    int rc = keeps ? 0 : err_no_memory(e, MEMORY_FOR);
+    struct within w = {.times = times, .room = room};
+    int rc = keep_each(f, look_within, &w, e);
 
-    *fits = false;
-    *bound_ms = bound_of(f, times > 0 ? room / times : INFINITY);
-    for (uint32_t k = 0; k < f->count && !rc && !*fits; k++)
-        for (uint32_t g = k ? 1 : 0; g <= (k + 1 < f->count ? f->problem->groups : 0); g++) {
-            rc = mix(f, k, g, keeps, &c, e);
-            if (rc)
-                break;
-            *fits = memory_of(&c, times) <= room;
-            if (*fits || !least.state || memory_of(&c, times) < memory_of(&least, times)) {
-                keep_choice_release(&least);
-                least = c;
-            } else {
-                keep_choice_release(&c);
-            }
-            if (*fits)
-                break;
-        }
-    free(keeps);
+    *bound_ms = keep_line(f, times > 0 ? room / times : INFINITY);
+    *fits = w.fits;
     if (rc)
-        keep_choice_release(&least);
+        keep_choice_release(&w.best);
     else
-        *out = least;
+        *out = w.best;
     return rc;
 }

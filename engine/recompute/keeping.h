@@ -33,13 +33,16 @@ struct keep_problem {
     size_t value_room, edge_room;
 };
 
-enum keep_state { KEEP_UNUSED, KEEP_KEPT, KEEP_AGAIN };
+enum keep_state { KEEP_UNUSED, KEEP_KEPT, KEEP_AGAIN, KEEP_HOST };
 
 struct keep_choice {
-    double ms;      /* added to keeping all that is needed */
-    double bytes;   /* kept */
-    double beside;  /* the most that one group holds of what it computed again */
-    uint8_t *state; /* [count] enum keep_state, owned */
+    double ms;     /* added to keeping all that is needed on the device */
+    double bytes;  /* kept on the device */
+    double beside; /* the most that one group holds of what it computed again; and what is on its
+                      way to the host or back */
+    double host_bytes; /* kept on the host */
+    double host_ms;    /* in ms: what copies show */
+    uint8_t *state;    /* [count] enum keep_state, owned */
 };
 
 void keep_problem_release(struct keep_problem *p);
@@ -60,5 +63,27 @@ void keep_front_release(struct keep_front *f);
  * the rest once; *fits false: that of least memory. *bound_ms: no choice that fits adds less. */
 int keep_within(const struct keep_front *f, double times, double room, struct keep_choice *out,
                 bool *fits, double *bound_ms, struct err *e) MUST_CHECK;
+
+/* A link to host memory. Copies there hide behind the forward pass of a micro-batch, copies back
+ * behind its backward pass; what is longer shows. */
+struct keep_host {
+    double bytes_per_ms; /* each way */
+    double forward_ms, backward_ms;
+};
+
+/* The same, and kept values may wait on the host, of the first groups first, which the backward
+ * pass reads last; those of the last group never do. Three times the largest part of a group on the
+ * host stays on the device: what is read, what is fetched behind it, and what is on its way out. */
+int keep_within_host(const struct keep_front *f, double times, double room,
+                     const struct keep_host *host, struct keep_choice *out, bool *fits,
+                     double *bound_ms, struct err *e) MUST_CHECK;
+
+/* keeping.c: each choice between two corners of the front, from the fastest on, until `each` wants
+ * no more of them or fails; it owns what it is given. */
+int keep_each(const struct keep_front *f,
+              int (*each)(void *self, struct keep_choice *c, bool *enough, struct err *e),
+              void *self, struct err *e) MUST_CHECK;
+/* ms at so many bytes on the front's line; INFINITY: fewer than its last corner's. */
+double keep_line(const struct keep_front *f, double bytes);
 
 #endif

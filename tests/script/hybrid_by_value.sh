@@ -61,6 +61,20 @@ done
 "$automap" search "$t5" "$one" --recompute-values > "$dir/out" 2> "$dir/err"
 [ $? = 1 ] || fail "takes it for a strict plan"
 
+# With a link to host memory some of what a stage keeps waits there, and less is computed again.
+base=$models/t5-base6.hlo.txt.gz host=$dir/host.yaml
+sed 's/latency: 15 us}/latency: 15 us}, host: {link: 12 GB\/s}/' "$one" > "$host"
+for c in "$one" "$host"; do
+    "$automap" search "$base" "$c" --kind hybrid --stages 2 --chunks 1 --micro-batches 8 --plan "$dir/$(basename "$c").json" > "$dir/out" &&
+        "$automap" plan "$base" "$c" --plan "$dir/$(basename "$c").json" --recompute auto --memory-limit '1.4 GB' -o "$dir/kept.json" > "$dir/$(basename "$c").out" || fail "no plan by value on $c"
+    json "$dir/kept.json" by_value_step_time_ms > "$dir/$(basename "$c").ms"
+done
+grep -q 'on the host .* of a micro-batch; its copies show' "$dir/host.yaml.out" || fail "nothing goes to the host"
+grep -q 'on the host' "$dir/v100-1x4.yaml.out" && fail "goes to a host that is not there"
+grep -q '"host_bytes"' "$dir/kept.json" || fail "the file does not say what is on the host"
+awk -v a="$(cat "$dir/v100-1x4.yaml.ms")" -v b="$(cat "$dir/host.yaml.ms")" 'BEGIN { exit !(a > 0 && b > 0 && b < a) }' || fail "no faster with a host"
+"$automap" plan "$base" "$host" --plan "$dir/kept.json" --json > "$dir/back.json" && [ "$(json "$dir/back.json" by_value_step_time_ms)" = "$(cat "$dir/host.yaml.ms")" ] || fail "another step with a host when read back"
+
 # Interleaved: its stages too.
 il() { "$automap" search "$t5" "$one" --kind hybrid --micro-batches 4 --stages 2 --chunks 2 "$@"; }
 il --plan "$dir/il.json" > "$dir/out" || fail "no interleaved plan"

@@ -186,6 +186,105 @@ static void test_within(void **state)
     }
 }
 
+/* Memory and ms with some of what is kept on the host; -1: what is not kept cannot go there, nor
+ * what the last group keeps. */
+static double with_host(const struct slow *x, const struct keep_host *host, uint32_t away,
+                        double times, double *ms)
+{
+    const struct small *s = x->s;
+    double group[GROUPS_MOST] = {0}, bytes = 0, most = 0;
+
+    for (uint32_t k = 0; k < s->p.count; k++) {
+        const struct keep_value *v = &s->values[k];
+        bool is_kept = (x->seen >> k & 1) && (v->is_held || ((x->keeps >> k & 1) && !v->is_passed));
+        if (!(away >> k & 1))
+            continue;
+        if (!is_kept || v->group + 1 == s->p.groups)
+            return -1;
+        group[v->group] += v->bytes;
+        bytes += v->bytes;
+    }
+    for (int g = 0; g < GROUPS_MOST; g++)
+        most = fmax(most, group[g]);
+    double copy = bytes / host->bytes_per_ms;
+    *ms = x->ms + fmax(0, copy - host->forward_ms) + fmax(0, copy - host->backward_ms);
+    return slow_memory(x, times) - times * bytes + 3 * most;
+}
+
+struct host_tally {
+    uint32_t limits, fit, used, missed, best;
+};
+
+static void check_host(const struct small *s, const struct keep_front *f, double times, double room,
+                       const struct keep_host *host, struct host_tally *t)
+{
+    struct keep_choice c, without;
+    struct err e;
+    bool fits, fitted;
+    double bound, other, best = INFINITY, ms = 0;
+    uint32_t keeps = 0, away = 0;
+
+    assert_int_equal(keep_within_host(f, times, room, host, &c, &fits, &bound, &e), 0);
+    assert_int_equal(keep_within(f, times, room, &without, &fitted, &other, &e), 0);
+    for (uint32_t k = 0; k < s->p.count; k++) {
+        keeps |= (uint32_t)(c.state[k] == KEEP_KEPT || c.state[k] == KEEP_HOST) << k;
+        away |= (uint32_t)(c.state[k] == KEEP_HOST) << k;
+    }
+    struct slow own = follow(s, keeps);
+    double memory = with_host(&own, host, away, times, &ms);
+    assert_true(memory >= 0 && fabs(ms - c.ms) < 1e-9);
+    assert_true(fits ? memory <= room + 1e-9 : memory > room - 1e-9);
+    if (fits)
+        assert_true(times * c.bytes + c.beside <= room + 1e-9);
+    for (uint32_t set = 0; set < 1u << s->p.count; set++) {
+        struct slow x = follow(s, set);
+        for (uint32_t sent = 0; sent < 1u << s->p.count; sent++) {
+            double now = with_host(&x, host, sent, times, &ms);
+            if (now >= 0 && now <= room)
+                best = fmin(best, ms);
+        }
+    }
+    assert_true(bound <= best + 1e-6 * (1 + fabs(best)));
+    assert_true(!fitted || (fits && c.ms <= without.ms));
+    if (fits)
+        assert_true(c.ms >= best - 1e-9);
+    t->limits++;
+    t->fit += fits;
+    t->used += fits && away;
+    t->missed += !fits && best < INFINITY;
+    t->best += fits && c.ms <= best + 1e-9;
+    keep_choice_release(&c);
+    keep_choice_release(&without);
+}
+
+/* Against every choice of what is kept and of what of it is on the host. */
+static void test_host(void **state)
+{
+    struct host_tally t = {0};
+    uint64_t seed = 19;
+
+    (void)state;
+    for (int round = 0; round < 400; round++) {
+        struct small s;
+        struct keep_front f;
+        struct err e;
+        make_random(&s, &seed);
+        if (s.p.count > 7)
+            continue;
+        assert_int_equal(keep_front_new(&s.p, &f, &e), 0);
+        struct keep_host host = {.bytes_per_ms = 1 + (double)(roll(&seed) % 4),
+                                 .forward_ms = (double)(roll(&seed) % 6),
+                                 .backward_ms = (double)(roll(&seed) % 9)};
+        double times = 1 + (double)(roll(&seed) % 8);
+        for (int k = 1; k <= 8; k++)
+            check_host(&s, &f, times, times * f.points[0].bytes * k / 8, &host, &t);
+        keep_front_release(&f);
+    }
+    print_message("%u limits: %u fit, %u with values on the host, %u the best of all; %u missed\n",
+                  t.limits, t.fit, t.used, t.best, t.missed);
+    assert_true(t.used > 100 && t.missed * 10 < t.fit && t.best * 10 > t.fit * 7);
+}
+
 /* Equal groups: the best choice takes its corners, all but one group of them, so within a limit it
  * is at most a group's step from the bound. */
 static void test_layers(void **state)
@@ -227,7 +326,7 @@ static void test_layers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_front), cmocka_unit_test(test_within),
-                                       cmocka_unit_test(test_layers)};
+                                       cmocka_unit_test(test_host), cmocka_unit_test(test_layers)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,6 +20,8 @@ static double step_ms(const struct hybrid_picture *h, double ms)
 
 static const char *word_of(const struct by_value_row *row)
 {
+    if (!row->again && row->host_bytes > 0)
+        return row->kept_bytes > 0 ? "host, some" : "host";
     return !row->again ? "keep" : row->again < row->count ? "some layers" : "recompute";
 }
 
@@ -41,7 +43,8 @@ static void draw_row(const struct hybrid_shown *s, const struct pane *p, int y,
     snprintf(text, sizeof text, "%u × %s%s%s", row->count, row->scope, row->scope[0] ? " " : "",
              r->operation);
     pane_cut(p, 13, y, name - 14, ROLE_TEXT, text);
-    pane_right_number(p, gb, y, ROLE_TEXT, t->in_flight * row->kept_bytes / 1e9, 3);
+    pane_right_number(p, gb, y, ROLE_TEXT, t->in_flight * (row->kept_bytes + row->host_bytes) / 1e9,
+                      3);
     if (row->ms > 0)
         pane_right_ms(p, ms, y, ROLE_TEXT, step_ms(h, row->ms));
     if (row->ms > 0 && back > 1e-9)
@@ -51,7 +54,7 @@ static void draw_row(const struct hybrid_shown *s, const struct pane *p, int y,
 static void draw_rows(const struct hybrid_shown *s, const struct pane *p)
 {
     const struct hybrid_picture_stage *t = &s->picture->stage[s->stage];
-    char title[48], note[96], a[UNITS_ROOM];
+    char title[48], note[128], a[UNITS_ROOM], b[UNITS_ROOM];
     uint32_t first = (uint32_t)s->scroll;
     int price = p->width;
 
@@ -59,8 +62,10 @@ static void draw_rows(const struct hybrid_shown *s, const struct pane *p)
     if (t->recompute)
         snprintf(note, sizeof note, "its forward passes run again");
     else
-        snprintf(note, sizeof note, "%u in flight · adds %s a step", t->in_flight,
-                 units_ms(a, step_ms(s->picture, t->added_ms)));
+        snprintf(note, sizeof note, "%u in flight · adds %s a step%s%s", t->in_flight,
+                 units_ms(a, step_ms(s->picture, t->added_ms)),
+                 t->host_bytes > 0 ? " · on the host " : "",
+                 t->host_bytes > 0 ? units_bytes(b, t->in_flight * t->host_bytes) : "");
     pane_head(p, 0, &(struct head){0, title, note, false});
     pane_right(p, price - 17, 1, ROLE_DIM, "GB");
     pane_right(p, price - 8, 1, ROLE_DIM, "adds ms");
