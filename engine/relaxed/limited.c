@@ -420,22 +420,33 @@ static bool is_worth_trees(const struct limited_search *w)
            !(w->how->fits && w->best.cost.step_ms <= w->how->bound_ms * (1 + WORTH));
 }
 
-/* Towards the highest bound. Once it is near, trees look for plans around its prices: what they
- * find says how much of the bound is still worth its time. */
-static int climb_prices(struct limited_search *w, uint32_t most, struct err *e)
+/* *found: the best plan is another one now. */
+static int walk_trees(struct limited_search *w, bool *found, struct err *e)
 {
-    bool is_more = true, has_walked = false;
+    double before = w->how->fits ? w->best.cost.step_ms : INFINITY;
+    int rc = limited_walk_trees(w, e);
+
+    *found = w->how->fits && w->best.cost.step_ms < before * (1 - ENOUGH);
+    return rc;
+}
+
+/* Towards the highest bound. Once it is near, trees look for plans around its prices: what they
+ * find says how much of the bound is still worth its time. *found: they found one. */
+static int climb_prices(struct limited_search *w, uint32_t most, bool *has_walked, bool *found,
+                        struct err *e)
+{
+    bool is_more = true;
     double top;
 
     for (uint32_t k = 0; k < most && is_more && !is_at_end(w); k++) {
         int rc = raise_prices(w, &top, e);
         if (rc)
             return rc;
-        if (has_walked && is_near_top(w, top))
+        if (*found && is_near_top(w, top))
             return 0;
-        bool walks = !has_walked && k && is_ripe(w, top) && is_worth_trees(w);
-        has_walked |= walks;
-        rc = walks ? limited_walk_trees(w, e) : raise_bound(w, &is_more, e);
+        bool walks = !*has_walked && k && is_ripe(w, top) && is_worth_trees(w);
+        *has_walked |= walks;
+        rc = walks ? walk_trees(w, found, e) : raise_bound(w, &is_more, e);
         if (rc)
             return rc;
     }
@@ -459,16 +470,19 @@ static int search_around(struct limited_search *w, struct err *e)
 /* The highest bound first, in at most `most` solves; then plans around its prices. */
 static int search_prices(struct limited_search *w, uint32_t most, struct err *e)
 {
+    bool has_walked = false, found = false;
+
     w->weighs = false;
-    int rc = climb_prices(w, most, e);
+    int rc = climb_prices(w, most, &has_walked, &found, e);
     if (rc)
         return rc;
-    if (!is_worth_trees(w))
-        return search_around(w, e);
-    rc = limited_walk_trees(w, e);
+    bool walks = is_worth_trees(w) && (found || !has_walked || !w->how->fits);
+    rc = walks ? walk_trees(w, &found, e) : 0;
     if (rc)
         return rc;
-    return w->how->fits ? 0 : search_above(w, e);
+    if (!w->how->fits)
+        return may_fit(w) ? search_above(w, e) : 0;
+    return found ? 0 : search_around(w, e);
 }
 
 /* Memory alone, until a plan fits, or it is proven that none does. */
@@ -510,7 +524,7 @@ static int search_within(struct limited_search *w, struct err *e)
         goto out;
     if (!w->how->fits)
         rc = weigh_memory(w, e);
-    if (rc)
+    if (rc || (w->proves && !may_fit(w)))
         goto out;
     /* where nothing fits, for the smallest peak */
     rc = search_prices(w, may_fit(w) ? SEARCH_MOST : WEIGH_MOST, e);
@@ -534,10 +548,10 @@ static void hand_out(struct limited_search *w, struct relaxed_plan *out)
     out->strict_proven = w->strict_proven;
 }
 
-static int solve_at_weight(struct relaxed *r, double limit, double beaten_ms,
+static int solve_at_weight(struct relaxed *r, bool proves, double limit, double beaten_ms,
                            struct relaxed_plan *out, struct relaxed_limited *how, struct err *e)
 {
-    struct limited_search w = {.r = r, .limit = limit, .how = how};
+    struct limited_search w = {.r = r, .limit = limit, .how = how, .proves = proves};
     struct memory_cost memory;
 
     *how = (struct relaxed_limited){.limit = limit};
@@ -625,7 +639,7 @@ static int try_weight(const struct relaxed *r, double weight, double limit,
     rc = relaxed_take_pins(with, r, e);
     if (rc)
         goto out;
-    rc = solve_at_weight(with, limit, INFINITY, &one, &how_one, e);
+    rc = solve_at_weight(with, false, limit, INFINITY, &one, &how_one, e);
     if (rc)
         goto out;
     *above =
@@ -636,13 +650,13 @@ out:
     return rc;
 }
 
-int relaxed_solve_limited(struct relaxed *r, double limit, double beaten_ms,
-                          struct relaxed_plan *out, struct relaxed_limited *how, struct err *e)
+static int solve_limited(struct relaxed *r, bool proves, double limit, double beaten_ms,
+                         struct relaxed_plan *out, struct relaxed_limited *how, struct err *e)
 {
     const struct overlap *o = &r->p->step_tables.overlap;
     double low = 0, high = 1;
     bool above = false;
-    int rc = solve_at_weight(r, limit, beaten_ms, out, how, e);
+    int rc = solve_at_weight(r, proves, limit, beaten_ms, out, how, e);
 
     if (rc || how->is_skipped || !how->fits ||
         overlap_excess(o, out->cost.compute_ms, out->cost.beside_ms) <= 0)
@@ -661,4 +675,17 @@ out:
     if (rc)
         relaxed_plan_release(out);
     return rc;
+}
+
+int relaxed_solve_limited(struct relaxed *r, double limit, double beaten_ms,
+                          struct relaxed_plan *out, struct relaxed_limited *how, struct err *e)
+{
+    return solve_limited(r, false, limit, beaten_ms, out, how, e);
+}
+
+int relaxed_solve_limited_or_prove(struct relaxed *r, double limit, double beaten_ms,
+                                   struct relaxed_plan *out, struct relaxed_limited *how,
+                                   struct err *e)
+{
+    return solve_limited(r, true, limit, beaten_ms, out, how, e);
 }

@@ -58,5 +58,10 @@ struct relaxed_limited {
 int relaxed_solve_limited(struct relaxed *r, double limit, double beaten_ms,
                           struct relaxed_plan *out, struct relaxed_limited *how,
                           struct err *e) MUST_CHECK;
+/* The same, but the proof that nothing fits is enough: no search for the smallest peak then, and
+ * how->peak is that of some plan. */
+int relaxed_solve_limited_or_prove(struct relaxed *r, double limit, double beaten_ms,
+                                   struct relaxed_plan *out, struct relaxed_limited *how,
+                                   struct err *e) MUST_CHECK;
 
 #endif

@@ -19,6 +19,7 @@ struct choose {
     struct relaxed_plan *plan;
     struct relaxed_limited *how;
     bool has_plan;
+    bool proves; /* of numbers with which nothing fits the proof is enough */
     struct err *e;
 };
 
@@ -41,7 +42,8 @@ static int solve_with(struct choose *c, uint32_t k, double beaten_ms, struct rel
         rc = c->o->fix(c->o->context, c->p, r, c->e);
     if (rc)
         goto out;
-    rc = relaxed_solve_limited(r, c->o->limit, beaten_ms, plan, how, c->e);
+    rc = (c->proves ? relaxed_solve_limited_or_prove
+                    : relaxed_solve_limited)(r, c->o->limit, beaten_ms, plan, how, c->e);
 out:
     relaxed_free(r);
     return rc;
@@ -144,10 +146,8 @@ static void sum_up(struct batch_and_zero_result *out, bool ended, const struct r
         out->least_bound = 0;
 }
 
-static int try_all(struct choose *c, const uint32_t *numbers, uint32_t count)
+static int try_numbers(struct choose *c, const uint32_t *numbers, uint32_t count)
 {
-    if (c->o->micro_batches)
-        return try_batches(c, c->o->micro_batches);
     for (uint32_t n = 0; n < count; n++) {
         if (c->has_plan && stop_asked(c->p->stop))
             break;
@@ -156,6 +156,20 @@ static int try_all(struct choose *c, const uint32_t *numbers, uint32_t count)
             return rc;
     }
     return 0;
+}
+
+/* Where a number fits, the smallest peaks of others are no answer to anything. */
+static int try_all(struct choose *c, const uint32_t *numbers, uint32_t count)
+{
+    if (c->o->micro_batches)
+        return try_batches(c, c->o->micro_batches);
+    c->proves = true;
+    int rc = try_numbers(c, numbers, count);
+    c->proves = false;
+    if (rc || c->out->fits || !c->has_plan || stop_asked(c->p->stop))
+        return rc;
+    c->out->count = 0;
+    return try_numbers(c, numbers, count);
 }
 
 int relaxed_choose_batches(struct problem *p, const struct relaxed_batches_options *o,

@@ -58,6 +58,7 @@ struct limited_search {
     uint32_t known_count;
     bool is_priced;  /* r->pinned is changed */
     bool weighs;     /* memory alone: times are left out */
+    bool proves;     /* where nothing fits, that is the answer */
     table_id *unary; /* [nodes] without prices */
     const struct energy_edge *edges;
     struct energy_edge *priced; /* [edges] with them */

@@ -23,7 +23,7 @@
 enum {
     STARTS_MOST = 2,
     LEVELS = 12, /* of prices, that fade in a walk */
-    ROUNDS = 16, /* of prices, that rise in a repair */
+    ROUNDS = 12, /* of prices, that rise in a repair */
     ABOVE_AT_ONCE = 8,
     TREE_MOST = 3000,
     WALK_WORK = 30, /* passes over all tables */
