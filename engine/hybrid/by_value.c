@@ -1,5 +1,6 @@
 #include "engine/hybrid/by_value.h"
 
+#include "engine/cluster/cluster.h"
 #include "engine/hybrid/hybrid.h"
 #include "engine/hybrid/hybrid_instance.h"
 #include "engine/hybrid/interleave.h"

@@ -145,14 +145,14 @@ int keep_within_host(const struct keep_front *f, double times, double room,
     s.group = mem_try((size_t)f->problem->groups + 1, sizeof *s.group);
     rc = s.group ? keep_each(f, look_with_host, &s, e) : err_no_memory(e, MEMORY_FOR);
     free(s.group);
-    if (!rc && s.fits && !(*fits && out->ms <= s.best.ms)) {
+    if (rc) {
+        keep_choice_release(&s.best);
         keep_choice_release(out);
-        *out = s.best;
-        *fits = true;
-        return 0;
+        return rc;
     }
-    keep_choice_release(&s.best);
-    if (rc)
-        keep_choice_release(out);
-    return rc;
+    bool is_better = s.fits && !(*fits && out->ms <= s.best.ms);
+    keep_choice_release(is_better ? out : &s.best);
+    *out = is_better ? s.best : *out;
+    *fits |= is_better;
+    return 0;
 }

@@ -80,9 +80,11 @@ static int set_prices(struct tree_walk *t, struct err *e)
         return rc;
     trws_release(&t->dear);
     rc = trws_new(&t->w->r->pinned, &t->dear, e);
-    if (!rc && t->trees.x)
+    if (rc)
+        return rc;
+    if (t->trees.x)
         tree_search_reprice(&t->trees, &t->dear);
-    return rc;
+    return 0;
 }
 
 static int begin_walk(struct tree_walk *t, struct limited_search *w, struct err *e)
@@ -233,9 +235,11 @@ static int walk_from(struct tree_walk *t, const uint16_t *x, struct err *e)
 {
     tree_search_set(&t->trees, x);
     int rc = repair(t, e);
-    if (!rc && fits(t))
+    if (rc)
+        return rc;
+    if (fits(t))
         walk(t);
-    return rc;
+    return 0;
 }
 
 static int walk_all(struct tree_walk *t, struct err *e)
@@ -265,16 +269,22 @@ static int offer_walk(struct tree_walk *t, struct err *e)
     return limited_offer(w, &ms, &memory, &where, NULL, e);
 }
 
+static int find_plan(struct tree_walk *t, struct limited_search *w, struct err *e)
+{
+    int rc = begin_walk(t, w, e);
+
+    if (rc || !t->lives)
+        return rc;
+    rc = walk_all(t, e);
+    return rc ? rc : offer_walk(t, e);
+}
+
 int limited_walk_trees(struct limited_search *w, struct err *e)
 {
     uint32_t count = w->count;
     struct tree_walk t;
-    int rc = begin_walk(&t, w, e);
+    int rc = find_plan(&t, w, e);
 
-    if (!rc && t.lives)
-        rc = walk_all(&t, e);
-    if (!rc)
-        rc = offer_walk(&t, e);
     end_walk(&t);
     w->count = count; /* the prices of the bound are of the positions before */
     return rc;

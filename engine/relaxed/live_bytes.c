@@ -12,6 +12,7 @@
 #include "engine/relaxed/plan_totals.h"
 #include "engine/relaxed/status.h"
 #include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 
@@ -442,13 +443,17 @@ int live_bytes_new(const struct model *m, const struct relaxed_plan *like, struc
     l->p = m->p;
     l->like = like;
     int rc = copy_spans_new(m->p, &m->p->memory, m->origin, &l->spans, e);
-    if (!rc && prepare(l)) {
+    if (rc) {
+        live_bytes_free(l);
+        return rc;
+    }
+    if (prepare(l)) {
         *out = l;
         return 0;
     }
     bool too_many = l->points >= POINTS_MOST;
     live_bytes_free(l);
-    return rc || too_many ? rc : err_no_memory(e, MEMORY_FOR);
+    return too_many ? 0 : err_no_memory(e, MEMORY_FOR);
 }
 
 void live_bytes_free(struct live_bytes *l)
