@@ -74,18 +74,28 @@ static size_t part_size(const char *part)
 {
     size_t size = 0;
 
-    while (part[size] && part[size] != '/' && part[size] != '(' && part[size] != ')')
+    while (part[size] && !strchr("/();", part[size]))
         size++;
     return size;
 }
 
+/* The last '/' of the first name, behind which is the operation's own; NULL: none. */
+static const char *last_slash(const char *op_name)
+{
+    size_t size = strcspn(op_name, ";");
+
+    while (size && op_name[size - 1] != '/')
+        size--;
+    return size ? op_name + size - 1 : NULL;
+}
+
 void hlo_scope_of_op_name(const char *op_name, struct str *out, struct hlo_scope_marks *marks)
 {
-    const char *end = strrchr(op_name, '/'); /* behind it: the operation's own name */
+    const char *end = last_slash(op_name);
     size_t begin = out->size;
 
     *marks = (struct hlo_scope_marks){0};
-    for (size_t i = 0; op_name[i];) {
+    for (size_t i = 0; op_name[i] && op_name[i] != ';';) {
         const char *part = op_name + i;
         size_t size = part_size(part);
         i += size;
@@ -104,7 +114,7 @@ void hlo_scope_of_op_name(const char *op_name, struct str *out, struct hlo_scope
                 str_add_char(out, '/');
             str_add_bytes(out, part, size);
         }
-        i += op_name[i] != '\0';
+        i += op_name[i] && op_name[i] != ';';
     }
 }
 
@@ -114,7 +124,7 @@ static size_t telling_part(const char *op_name)
 {
     const char *slash = strrchr(op_name, '/');
 
-    if (!slash || strpbrk(slash, "()") ||
+    if (!slash || strpbrk(slash, "()") || strchr(op_name, ';') ||
         is_one_of(marking, COUNT(marking), slash + 1, strlen(slash + 1)))
         return 0;
     return (size_t)(slash - op_name) + 1;

@@ -2,7 +2,9 @@
  *
  * jit(step)/transpose(jvp(encoder))/layer_000/self/dot_general has the scope encoder/layer_000/self
  * and the mark of a gradient. The scope leaves out wrappers of JAX and XLA, loop parts and the
- * operation's name. */
+ * operation's name. Of the names of operations that XLA has joined, a/b/mul;a/c/add, the first
+ * counts.
+ */
 #ifndef AUTOMAP_HLO_MEANING_SCOPE_H
 #define AUTOMAP_HLO_MEANING_SCOPE_H
 

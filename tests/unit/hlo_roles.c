@@ -902,6 +902,8 @@ static void test_scopes(void **state)
     check_scope("reduce_sum", "", false, false);
     check_scope("jit(a(b/mul", "", false, false); /* cut short */
     check_scope("vmap(jvp(a)/b)/c/mul", "a/b/c", true, false);
+    check_scope("jit(f)/jvp(a)/b/mul;jit(f)/jvp(a)/b/c/add", "a/b", true, false); /* joined */
+    check_scope("jit(f)/mul;jit(f)/transpose(jvp(a))/b/add", "", false, false);
 }
 
 static void check_layer(const char *path, const char *layer)
@@ -923,6 +925,7 @@ static void test_scopes_of_module(void **state)
                                         "jit(f)/transpose(jvp(layer_1))/mul",
                                         "jit(f)/add",
                                         "jit(f)/layer_12/add",
+                                        "jit(f)/layer_12/add;jit(f)/layer_1/add",
                                         "jit(f)/layer_1/add"};
     enum { COUNT = sizeof names / sizeof *names };
     struct hlo_scopes scopes;

@@ -25,6 +25,7 @@ struct counts {
     size_t shown, shortened, cut; /* names in the panel, at three sizes */
     size_t bare, apart;           /* modules that are a number; variables beside their module */
     size_t plural;                /* "layers 5", of one */
+    size_t lone;                  /* models below a single module: a click for nothing */
     size_t labels, alike;         /* below the decisions; that read as another does */
     size_t rows, cut_rows;        /* instructions in the tree; not whole beside free columns */
 };
@@ -130,6 +131,30 @@ static void count_modules(const struct watch *w, struct counts *c)
             c->apart += twice;
         }
     }
+}
+
+/* All variables stand in one module that is not one of several. */
+static void count_lone(const struct watch *w, struct counts *c)
+{
+    const struct tree *t = w->tree;
+    const struct problem *p = w->problem;
+    int top = TREE_NONE, variables = 0;
+    bool same = true;
+
+    for (uint32_t k = 0; k < p->roles.param_count; k++) {
+        int n = t->node_of[p->m->value_instruction[p->roles.params[k].value]];
+        if (p->roles.params[k].role != HLO_ROLE_VARIABLE)
+            continue;
+        while (t->nodes[n].depth > 1)
+            n = t->nodes[n].parent;
+        top = variables++ ? top : n;
+        same &= n == top;
+    }
+    bool lone = variables > 1 && same && t->nodes[top].depth == 1 && t->nodes[top].number < 0 &&
+                !t->nodes[top].series;
+    if (lone)
+        printf("    all %d variables are in %s\n", variables, t->nodes[top].name);
+    c->lone += lone;
 }
 
 /* Instructions in panel 1 whose names are cut, though 22 columns of their row are blank. */
@@ -276,6 +301,7 @@ static void test_names(void **state)
             count_variables(app_watch(app), &c);
             count_lists(app_watch(app), &c);
             count_modules(app_watch(app), &c);
+            count_lone(app_watch(app), &c);
             count_alike(app_watch(app), SERIES_INITIALS, series_initials, &c);
             count_alike(app_watch(app), 9, shorten, &c);
             count_alike(app_watch(app), 13, shorten, &c);
@@ -302,6 +328,7 @@ static void test_names(void **state)
     assert_int_equal(c.alike, 0);
     assert_int_equal(c.bare, 0);
     assert_int_equal(c.plural, 0);
+    assert_int_equal(c.lone, 0);
     assert_int_equal(c.apart, 0);
     assert_int_equal(c.cut_rows, 0);
     assert_true(c.rows >= c.models);

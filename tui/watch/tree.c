@@ -10,6 +10,7 @@
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 #include "hlo/support/slots.h"
+#include "tui/watch/tree_part.h"
 #include "tui/watch/wave.h"
 
 #include <ctype.h>
@@ -27,63 +28,11 @@ struct building {
     struct str scope;
     const char *tops[TOPS_MOST]; /* first parts of variables' paths; up to their slash */
     int top_count;
-    char model[128]; /* scopes begin with it; "": with nothing */
-    int *by_meta;    /* [meta_count * HLO_PHASE_COUNT] node + 1 of a scope and phase; 0: not yet */
+    char model[128];    /* scopes begin with it; "": with nothing */
+    const char *common; /* "state/model/": paths of all variables begin with it; its length */
+    size_t common_size;
+    int *by_meta; /* [meta_count * HLO_PHASE_COUNT] node + 1 of a scope and phase; 0: not yet */
 };
-
-/* "layers", "blocks": of one of them the s is left out. */
-static size_t without_plural(const char *word, size_t size)
-{
-    return size - (size >= 6 && (!memcmp(word + size - 6, "layers", 6) ||
-                                 !memcmp(word + size - 6, "blocks", 6)));
-}
-
-/* "0" of "layers" -> "layer 0": a bare number is called by what it is a number of. */
-static int read_number(const char *part, const char *parent, char out[static TREE_NAME_ROOM])
-{
-    size_t word = strlen(parent);
-    int number = (int)strtol(part, NULL, 10);
-
-    word = word > 24 ? 24 : without_plural(parent, word);
-    snprintf(out, TREE_NAME_ROOM, "%.*s %d", (int)word, parent, number);
-    return number;
-}
-
-/* "layer_000", "layers_0" -> "layer 0", 0; "fc_norm" -> "fc norm", -1; "conv1_2" as it is.
- * `parent`: the module it is in; NULL: none that a number could be of. */
-static int read_part(const char *part, size_t size, const char *parent,
-                     char out[static TREE_NAME_ROOM])
-{
-    size_t digits = 0;
-    int number = -1;
-
-    while (size > 1 && *part == '_') { /* "__layer_stack" */
-        part++;
-        size--;
-    }
-    if (size > TREE_NAME_ROOM - 12)
-        size = TREE_NAME_ROOM - 12;
-    while (digits < size && isdigit((unsigned char)part[size - 1 - digits]))
-        digits++;
-    if (parent && digits == size && digits < 7)
-        return read_number(part, parent, out);
-    size_t word = size - digits;
-    bool apart =
-        word > 0 && (part[word - 1] == '_' || part[word - 1] == '.' || part[word - 1] == '-');
-    for (size_t i = 0; i + 1 < word; i++)
-        apart = apart && !isdigit((unsigned char)part[i]);
-    if (digits && digits < 7 && apart) {
-        number = (int)strtol(part + word, NULL, 10);
-        snprintf(out, TREE_NAME_ROOM, "%.*s %d", (int)without_plural(part, word - 1), part, number);
-    } else {
-        snprintf(out, TREE_NAME_ROOM, "%.*s", (int)size, part);
-    }
-    for (char *c = out; *c; c++) {
-        if (*c == '_' && !isdigit((unsigned char)c[1]))
-            *c = ' ';
-    }
-    return number;
-}
 
 /* TREE_NONE: out of memory. */
 static int new_node(struct tree *t, int parent, const char *name, int number)
@@ -105,7 +54,7 @@ static int child(struct building *b, int parent, const char *part, size_t size)
     char name[TREE_NAME_ROOM];
     const struct tree_node *above = parent == TREE_NONE ? NULL : &b->t->nodes[parent];
     bool names = above && above->depth > 0 && above->number < 0;
-    int number = read_part(part, size, names ? above->name : NULL, name);
+    int number = tree_part_read(part, size, names ? above->name : NULL, name);
 
     uint64_t hash = mem_hash(name, strlen(name), (uint64_t)(parent + 2));
     struct slot_walk at;
@@ -121,7 +70,7 @@ static int child(struct building *b, int parent, const char *part, size_t size)
     return node;
 }
 
-/* Down a path below `node`, at most DEPTH parts; parts that are formulas name no module. */
+/* Down a path below `node`, at most DEPTH parts; formulas, and Haiku's ~, name no module. */
 static int descend_path(struct building *b, int node, const char *path, size_t size)
 {
     enum { DEPTH = 6 };
@@ -130,7 +79,8 @@ static int descend_path(struct building *b, int node, const char *path, size_t s
         size_t part = 0;
         while (at + part < size && path[at + part] != '/')
             part++;
-        if (part && !memchr(path + at, '>', part) && !hlo_scope_is_structural(path + at, part))
+        bool tells = part && !memchr(path + at, '>', part) && (part > 1 || path[at] != '~');
+        if (tells && !hlo_scope_is_structural(path + at, part))
             node = child(b, node, path + at, part);
         at += part + 1;
     }
@@ -189,14 +139,61 @@ static bool find_model(struct building *b)
     return seen != NULL;
 }
 
-/* Without it instructions and variables stand in one branch. */
+/* Size of the modules that a path begins with, up to one of several, with a number, or to a ~. */
+static size_t modules_before_number(const char *path)
+{
+    char name[TREE_NAME_ROOM];
+    size_t at = 0;
+
+    for (;;) {
+        size_t size = strcspn(path + at, "/");
+        if (!path[at + size] || path[at] == '~' || tree_part_read(path + at, size, "", name) >= 0)
+            return at;
+        at += size + 1;
+    }
+}
+
+/* The modules that all variables are in tell nothing. */
+static void find_common(struct building *b)
+{
+    const struct hlo_roles *roles = &b->t->problem->roles;
+    uint32_t variables = 0;
+
+    for (uint32_t n = 0; n < roles->param_count; n++) {
+        const struct hlo_param_role *r = &roles->params[n];
+        const char *path = r->module ? r->module : r->name;
+        size_t same = 0, whole = 0;
+        if (r->role != HLO_ROLE_VARIABLE)
+            continue;
+        if (!variables++) {
+            b->common = path;
+            b->common_size = modules_before_number(path);
+        }
+        for (; same < b->common_size && path[same] == b->common[same]; same++)
+            whole = path[same] == '/' ? same + 1 : whole;
+        b->common_size = whole;
+    }
+    if (variables < 2)
+        b->common_size = 0;
+}
+
+/* Without those above that tell nothing instructions and variables stand in one branch. */
+static const char *below_common(const struct building *b, const char *path)
+{
+    size_t size = strlen(path), whole = b->common_size;
+
+    if (whole && size + 1 == whole && !memcmp(path, b->common, size)) /* the module itself */
+        return path + size;
+    return path + (strncmp(path, b->common, whole) == 0 ? whole : 0);
+}
+
 static const char *below_model(const struct building *b, const char *scope)
 {
     size_t size = strcspn(scope, "/");
 
     if (!b->model[0] || strlen(b->model) != size || memcmp(b->model, scope, size) != 0)
-        return scope;
-    return scope + size + (scope[size] == '/');
+        return below_common(b, scope);
+    return below_common(b, scope + size + (scope[size] == '/'));
 }
 
 /* ---- which instruction where ---- */
@@ -245,6 +242,7 @@ static int place_parameter(struct building *b, const struct hlo_param_role *r)
             t->names[id] = path;
         return node;
     }
+    path = below_common(b, path);
     size_t size = strlen(path), parts = 1;
     for (const char *c = path; *c; c++)
         parts += *c == '/';
@@ -277,7 +275,7 @@ static int place_instruction(struct building *b, hlo_id id)
         *known = node == TREE_NONE ? 0 : node + 1;
         return node;
     }
-    const char *layer = p->roles.layer_names[p->roles.layer[id]];
+    const char *layer = below_common(b, p->roles.layer_names[p->roles.layer[id]]);
     return descend_path(b, node, layer, strlen(layer));
 }
 
@@ -287,6 +285,7 @@ static bool place_all(struct building *b)
     static const char *const phases[] = {"forward", "backward", "update"};
 
     find_tops(b);
+    find_common(b);
     if (!find_model(b))
         return false;
     for (size_t i = 0; i < sizeof phases / sizeof *phases; i++) {
