@@ -109,6 +109,15 @@ static void test_lines_complete(void **state)
         {"cluster h100-1", "cluster h100-1x8"},
         {"theme lig", "theme light"},
         {"set reward pa", "set reward paper"},
+        {"set memory-limit d", "set memory-limit device"},
+        {"again double_q of", "again double_q off"},
+        {"zero 3", "zero 3"},
+        {"mesh 2", "mesh 2x2"},
+        {"micro-batches 4", "micro-batches 4"},
+        {"row", "row "},
+        {"role embed", "role embedding="},
+        {"role embedding=v", "role embedding=variable"},
+        {"loss dot_general.153", "loss dot_general.153"},
         {"star", "start"}};
     struct app *app = explorer_open("t5-tiny", NULL, 120, 40);
     char most[600];
@@ -135,6 +144,18 @@ static void test_another_cluster_and_the_start(void **state)
     screen(app, ":cluster network.bandwidth=10 Gbit/s\r", &out);
     assert_string_equal(app_watch(app)->problem->cluster.name, "h100-1x8");
     assert_non_null(strstr(screen(app, ":cluster nosuch\r", &out), "no cluster nosuch"));
+    /* names of clusters are offered before the figures of this one */
+    assert_non_null(
+        strstr(screen(app, ":cluster ", &out), "\n cluster v100-1x4  cluster a-2x8-v100"));
+    screen(app, "\033", &out);
+
+    /* a pin that is in no file and in no journal is not dropped unasked, and not asked for twice */
+    struct err e;
+    assert_int_equal(app_tell(app, "pin @0=1", &e), 0);
+    assert_non_null(strstr(screen(app, ":cluster v100-1x4\r", &out), "1 pin is not saved"));
+    assert_string_equal(app_watch(app)->problem->cluster.name, "h100-1x8");
+    assert_non_null(strstr(screen(app, ":cluster v100-1x4\r", &out), "without the pins"));
+    assert_string_equal(app_watch(app)->problem->cluster.name, "v100-1x4");
     str_release(&out);
     app_free(app);
 }

@@ -130,6 +130,7 @@ struct app {
     uint32_t proofs;
     bool is_journaled;              /* the session keeps all acts by itself */
     uint32_t saved_acts;            /* of the session, when its pins were last saved */
+    uint32_t warned_acts;           /* when a person was told that they are not */
     struct search_options searched; /* what the search began with */
     char journal[PATH_MAX];         /* of it; "": none */
 };
@@ -167,6 +168,10 @@ void app_drop_top(struct app *a);     /* closes the view on top, even the last *
 void app_drop_placed(struct app *a, enum panel_id id);
 
 int app_unsaved_pins(const struct app *a);
+/* As app_load, by a person: pins that would be lost are told of, and only the second time dropped.
+ */
+int app_load_instead(struct app *a, const char *model, const char *cluster,
+                     struct err *e) MUST_CHECK;
 void app_set_filter(struct app *a, struct panel *p, const char *pattern); /* "": none */
 
 /* tui/app/loading.c */

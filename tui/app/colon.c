@@ -8,6 +8,7 @@
 #include "rl/games.h"
 #include "tui/app/app_internal.h"
 #include "tui/app/colon_live.h"
+#include "tui/app/colon_values.h"
 #include "tui/app/record.h"
 #include "tui/app/script.h"
 #include "tui/files/complete_path.h"
@@ -103,8 +104,8 @@ static int say_moved(struct app *a, void *context, struct err *e)
     (void)context;
     (void)e;
     if (a->problem)
-        app_say(a, "%s on %s; pins and options of before are not taken along", a->scene.model_name,
-                a->problem->cluster.name);
+        app_say(a, "%s on %s, without the pins and options of before%s", a->scene.model_name,
+                a->problem->cluster.name, a->is_journaled ? "; :start goes on with those" : "");
     return 0;
 }
 
@@ -130,7 +131,7 @@ static void run_cluster(struct app *a, const char *args)
     }
     snprintf(model, sizeof model, "%s", a->model_path);
     snprintf(cluster, sizeof cluster, "%s", args);
-    if (app_load(a, model, cluster, &e) || app_when_loaded(a, say_moved, NULL, &e))
+    if (app_load_instead(a, model, cluster, &e) || app_when_loaded(a, say_moved, NULL, &e))
         app_say_err(a, &e);
 }
 
@@ -182,7 +183,7 @@ static void run_open(struct app *a, const char *args)
         return;
     }
     args += size + strspn(args + size, " ");
-    if (app_load(a, model, *args ? args : NULL, &e))
+    if (app_load_instead(a, model, *args ? args : NULL, &e))
         app_say_err(a, &e);
 }
 
@@ -600,7 +601,9 @@ static bool action_line(struct app *a, int *i, struct colon_line *line)
 
 bool colon_line(struct app *a, int i, struct colon_line *line)
 {
-    return colon_live_line(a, &i, line) || command_line(a, &i, line) || action_line(a, &i, line);
+    return colon_live_line(a, &i, line) || command_line(a, &i, line) ||
+           colon_value_line(a, &i, line) || colon_live_figure(a, &i, line) ||
+           action_line(a, &i, line);
 }
 
 /* The last word of a line as a path: "open exam" -> "open examples/". How many there are. */
@@ -642,5 +645,6 @@ int colon_complete(struct app *a, const char *text, char *most, size_t most_room
         shared = same;
     }
     most[shared] = 0;
-    return count ? count : complete_file(a, text, most, most_room);
+    count = count ? count : complete_file(a, text, most, most_room);
+    return count ? count : colon_complete_name(a, text, most, most_room);
 }

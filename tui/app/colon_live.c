@@ -191,6 +191,10 @@ bool colon_live_line(struct app *a, int *i, struct colon_line *line)
         return false;
     return plain_line(often, sizeof often / sizeof *often, i, line) ||
            move_line(a->watch, i, line) || option_line(i, line) ||
-           figure_line(a->watch->problem, i, line) ||
            plain_line(seldom, sizeof seldom / sizeof *seldom, i, line);
+}
+
+bool colon_live_figure(struct app *a, int *i, struct colon_line *line)
+{
+    return a->watch && figure_line(a->watch->problem, i, line);
 }

@@ -13,5 +13,7 @@ bool colon_live(struct app *a, const char *line);
 /* The i-th line that completion and finder offer; false: no i-th, and *i is reduced by their
  * number. */
 bool colon_live_line(struct app *a, int *i, struct colon_line *line);
+/* The figures of the cluster, as PATH=: behind the names of clusters. */
+bool colon_live_figure(struct app *a, int *i, struct colon_line *line);
 
 #endif

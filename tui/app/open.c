@@ -354,7 +354,7 @@ static int replace(struct app *a, struct opening *g, struct err *e)
     show_opened(a, o.watch);
     a->refused = 0;
     a->asked_pace = -1;
-    a->saved_acts = 0;
+    a->saved_acts = a->warned_acts = 0;
     a->undoing = false;
     a->is_journaled = g->journal[0] != 0;
     a->searched = g->search;
@@ -523,6 +523,18 @@ int app_load(struct app *a, const char *model, const char *cluster, struct err *
         return loading_begin(a, g, e);
     opening_free(g);
     return e->code;
+}
+
+int app_load_instead(struct app *a, const char *model, const char *cluster, struct err *e)
+{
+    int pins = app_unsaved_pins(a);
+    uint32_t acts = pins ? a->watch->shot->acts : 0;
+
+    if (!pins || a->warned_acts == acts)
+        return app_load(a, model, cluster, e);
+    a->warned_acts = acts;
+    return err_set(e, ERR_USAGE, "%d pin%s not saved: e saves; the same again goes on without",
+                   pins, pins == 1 ? " is" : "s are");
 }
 
 /* What a headless search would do beyond its journal. */
