@@ -160,6 +160,30 @@ static void test_another_cluster_and_the_start(void **state)
     app_free(app);
 }
 
+/* Memory of a model that takes megabytes is told in them, and what stands below a curve is of it.
+ */
+static void test_lines_of_what_is_shown(void **state)
+{
+    (void)state;
+    struct app *app = explorer_open("mlp", "v100-1x4", 120, 40);
+    struct str out = {0};
+    struct err e;
+
+    assert_int_equal(app_tell(app, "batch /2", &e), 0);
+    const char *text = screen(app, "Vw", &out);
+    assert_non_null(strstr(text, "2 rows · ms, MB · each"));
+    assert_non_null(strstr(text, "variables, state, MB "));
+    assert_null(strstr(text, ", GB"));
+    screen(app, "\033", &out);
+    assert_int_equal(app_tell(app, "episode 40", &e), 0);
+    assert_non_null(strstr(screen(app, "4", &out), ", in ln(baseline "));
+    text = screen(app, "l", &out);
+    assert_non_null(strstr(text, "\n after a decision "));
+    assert_null(strstr(text, ", in ln(baseline "));
+    str_release(&out);
+    app_free(app);
+}
+
 /* Each setting is printed in the fewest digits that give it again. */
 static void test_figures_of_options(void **state)
 {
@@ -341,6 +365,7 @@ int main(void)
         cmocka_unit_test(test_back_from_what_was_found),
         cmocka_unit_test(test_lines_complete),
         cmocka_unit_test(test_another_cluster_and_the_start),
+        cmocka_unit_test(test_lines_of_what_is_shown),
         cmocka_unit_test(test_figures_of_options),
         cmocka_unit_test(test_the_scope_of_no_plan_fits),
         cmocka_unit_test(test_what_a_pipeline_is_compared_with),

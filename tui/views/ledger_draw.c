@@ -18,6 +18,7 @@
 /* Ends of the columns; 0: left out. Bars grow from `middle`. */
 struct columns {
     int from, edit, before, after, change, bars, middle, memory, memory_change, proof;
+    bool mb; /* memory in MB, else GB */
 };
 
 enum { PROOF_WHOLE = 130 }; /* columns from which on it is said in full */
@@ -51,7 +52,7 @@ static void draw_titles(const struct pane *p, const struct columns *c)
         pane_right(p, c->middle - 1, 0, ROLE_DIM, "faster");
         pane_text(p, c->middle + 2, 0, ROLE_DIM, "slower");
     }
-    pane_right(p, c->memory, 0, ROLE_DIM, c->memory_change ? "memory" : "GB");
+    pane_right(p, c->memory, 0, ROLE_DIM, c->memory_change ? "memory" : c->mb ? "MB" : "GB");
     if (c->memory_change)
         pane_right(p, c->memory_change, 0, ROLE_DIM, "change");
     pane_text(p, c->proof, 0, ROLE_DIM, "proof");
@@ -85,7 +86,7 @@ static void draw_changes(const struct pane *p, const struct columns *c, int y,
                          const struct ledger_row *b, const struct ledger_row *r, double most)
 {
     double change = r->figures.cost.step_ms - b->figures.cost.step_ms,
-           memory = (r->figures.memory.peak - b->figures.memory.peak) / 1e9;
+           memory = (r->figures.memory.peak - b->figures.memory.peak) / (c->mb ? 1e6 : 1e9);
     bool far = b->number != r->from;
     char text[UNITS_ROOM];
     int decimals = pane_ms_decimals(p);
@@ -129,7 +130,8 @@ static void draw_row(const struct panel *p, const struct pane *pane, int y,
     if (has && b)
         draw_changes(pane, c, y, b, r, most);
     if (has)
-        pane_right_number(pane, c->memory, y, ROLE_TEXT, r->figures.memory.peak / 1e9, 1);
+        pane_right_number(pane, c->memory, y, ROLE_TEXT,
+                          r->figures.memory.peak / (c->mb ? 1e6 : 1e9), 1);
     int x = pane_text(pane, c->proof, y,
                       !has                 ? ROLE_ERR
                       : r->optimum->proven ? ROLE_OK
@@ -147,11 +149,11 @@ struct figure_row {
     int decimals;
 };
 
-static int list_figures(const struct ledger_figures *b, const struct ledger_figures *a,
+static int list_figures(const struct ledger_figures *b, const struct ledger_figures *a, bool mb,
                         int decimals, struct figure_row out[static 8])
 {
-    static const double gb = 1e9;
-    int n = 0;
+    double unit = mb ? 1e6 : 1e9, sent = fmax(a->reduced_bytes, b->reduced_bytes);
+    int n = 0, digits = mb ? 1 : 2;
 
     out[n++] = (struct figure_row){"step, ms", b->cost.step_ms, a->cost.step_ms, decimals};
     out[n++] =
@@ -159,15 +161,16 @@ static int list_figures(const struct ledger_figures *b, const struct ledger_figu
     out[n++] = (struct figure_row){"collectives, ms", b->cost.communication_ms,
                                    a->cost.communication_ms, decimals};
     out[n++] = (struct figure_row){"all-reduces", b->reduces, a->reduces, 0};
-    out[n++] = (struct figure_row){"MB sent", b->reduced_bytes / 1e6, a->reduced_bytes / 1e6, 0};
+    out[n++] = (struct figure_row){"MB sent", b->reduced_bytes / 1e6, a->reduced_bytes / 1e6,
+                                   sent < 10e6 ? 2 : 0};
     out[n++] = (struct figure_row){
-        "variables, state, GB",
-        (b->memory.bytes[MEMORY_PARAMETERS] + b->memory.bytes[MEMORY_OPTIMIZER]) / gb,
-        (a->memory.bytes[MEMORY_PARAMETERS] + a->memory.bytes[MEMORY_OPTIMIZER]) / gb, 2};
+        mb ? "variables, state, MB" : "variables, state, GB",
+        (b->memory.bytes[MEMORY_PARAMETERS] + b->memory.bytes[MEMORY_OPTIMIZER]) / unit,
+        (a->memory.bytes[MEMORY_PARAMETERS] + a->memory.bytes[MEMORY_OPTIMIZER]) / unit, digits};
     out[n++] = (struct figure_row){
-        "activations, gradients, GB",
-        (b->memory.bytes[MEMORY_ACTIVATIONS] + b->memory.bytes[MEMORY_GRADIENTS]) / gb,
-        (a->memory.bytes[MEMORY_ACTIVATIONS] + a->memory.bytes[MEMORY_GRADIENTS]) / gb, 2};
+        mb ? "activations, gradients, MB" : "activations, gradients, GB",
+        (b->memory.bytes[MEMORY_ACTIVATIONS] + b->memory.bytes[MEMORY_GRADIENTS]) / unit,
+        (a->memory.bytes[MEMORY_ACTIVATIONS] + a->memory.bytes[MEMORY_GRADIENTS]) / unit, digits};
     return n;
 }
 
@@ -207,7 +210,9 @@ static void draw_against(const struct panel *p, const struct pane *pane)
         pane_sentence(&rest, ROLE_DIM, text);
         return;
     }
-    int count = list_figures(&b->figures, &r->figures, pane_ms_decimals(pane), rows), y = 2;
+    int count = list_figures(&b->figures, &r->figures, ledger_in_mb(ledger_of(p)),
+                             pane_ms_decimals(pane), rows),
+        y = 2;
     pane_right_format(pane, first, 1, ROLE_DIM, "%u", b->number);
     pane_right_format(pane, second, 1, ROLE_DIM, "%u", r->number);
     pane_right(pane, second + 10, 1, ROLE_DIM, "change");
@@ -300,10 +305,12 @@ void ledger_draw(struct panel *p, const struct pane *pane)
 
     if (!l)
         return;
-    snprintf(note, sizeof note, "%u %s · ms, GB%s", l->count, l->count == 1 ? "row" : "rows",
+    snprintf(note, sizeof note, "%u %s · ms, %s%s", l->count, l->count == 1 ? "row" : "rows",
+             ledger_in_mb(l) ? "MB" : "GB",
              pane->width >= 80 ? " · each against the row it starts from" : "");
     pane_head(pane, 0, &(struct head){0, "What if", note, true});
     struct columns c = columns_for(pane->width);
+    c.mb = ledger_in_mb(l);
     int below = pane->height >= 16 ? 12 : 0, shown = pane->height - 3 - below;
     v->tells = below > 0;
     struct pane body = pane_part(pane, 0, 1, pane->width, pane->height - 1);

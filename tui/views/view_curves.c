@@ -411,12 +411,31 @@ static bool act_curves(struct panel *p, int action)
     return true;
 }
 
+/* How much is settled late in the run, and early. */
+static void message_progress(const struct series *s, char *out, size_t room)
+{
+    uint32_t tenth = s->count / 10 ? s->count / 10 : 1;
+    double first = 0, last = 0;
+
+    for (uint32_t n = 0; n < tenth; n++) {
+        first += (double)s->block->points[n].mean / tenth;
+        last += (double)s->block->points[s->count - 1 - n].mean / tenth;
+    }
+    snprintf(out, room,
+             "after a decision %.0f %% of all dims are settled, in the last tenth of this run; "
+             "%.0f %% in the first",
+             100 * last, 100 * first);
+}
+
 static void message_reward(const struct panel *p, char *out, size_t room)
 {
     const struct watch *w = p->scene->watch;
+    const struct curves *v = p->state;
     char ms[UNITS_ROOM];
 
-    if (w && w->best && !w->best->fits)
+    if (w && v->progress && w->shot->progress.count)
+        message_progress(&w->shot->progress, out, room);
+    else if (w && w->best && !w->best->fits)
         snprintf(out, room, "best %.3f: over the memory limit, below all that fits",
                  w->best->score);
     else if (w && w->best && w->exact)

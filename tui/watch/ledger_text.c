@@ -12,6 +12,7 @@
 #include "tui/watch/versus.h"
 #include "tui/watch/watch.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -183,9 +184,20 @@ static void add_change(struct str *out, bool there, double value, int decimals, 
                there && far ? "\\*" : "");
 }
 
+bool ledger_in_mb(const struct ledger *l)
+{
+    double most = 0;
+
+    for (uint32_t n = 0; n < l->count; n++)
+        most = ledger_has_plan(&l->rows[n]) ? fmax(most, l->rows[n].figures.memory.peak) : most;
+    return most < 1e9;
+}
+
 static void add_row(const struct watch *w, const struct ledger_row *r, struct str *out)
 {
     const struct ledger *l = ledger_of(w);
+    double unit = ledger_in_mb(l) ? 1e6 : 1e9;
+    int digits = ledger_in_mb(l) ? 1 : 2;
     const struct ledger_row *before = ledger_before(l, r);
     bool has = ledger_has_plan(r), both = has && before, far = before && before->number != r->from;
     const struct ledger_figures *f = &r->figures, *b = before ? &before->figures : NULL;
@@ -197,8 +209,8 @@ static void add_row(const struct watch *w, const struct ledger_row *r, struct st
     add_number(out, before, b ? b->cost.step_ms : 0, decimals);
     add_number(out, has, f->cost.step_ms, decimals);
     add_change(out, both, b ? f->cost.step_ms - b->cost.step_ms : 0, decimals, far);
-    add_number(out, has, f->memory.peak / 1e9, 2);
-    add_change(out, both, b ? (f->memory.peak - b->memory.peak) / 1e9 : 0, 2, far);
+    add_number(out, has, f->memory.peak / unit, digits);
+    add_change(out, both, b ? (f->memory.peak - b->memory.peak) / unit : 0, digits, far);
     str_format(out, " %s%s |\n", ledger_proof(r, false, proof),
                r == &l->rows[l->now] ? ", now" : "");
 }
@@ -210,12 +222,14 @@ void ledger_page(const struct watch *w, const char *model, struct str *out)
 
     str_format(out, "# %s on %s: what if\n\n", model, l->rows[0].problem->cluster.name);
     add_sentence(w, out);
-    str_add(out,
-            "Each row is one change of the row it starts from; before and after are the "
-            "proven optimum under the pins and options of either row.\n\n"
-            "## Changes\n\n"
-            "| # | from | edit | before, ms | after, ms | change | memory, GB | change | proof |\n"
-            "|---:|---:|---|---:|---:|---:|---:|---:|---|\n");
+    str_format(
+        out,
+        "Each row is one change of the row it starts from; before and after are the "
+        "proven optimum under the pins and options of either row.\n\n"
+        "## Changes\n\n"
+        "| # | from | edit | before, ms | after, ms | change | memory, %s | change | proof |\n"
+        "|---:|---:|---|---:|---:|---:|---:|---:|---|\n",
+        ledger_in_mb(l) ? "MB" : "GB");
     for (uint32_t n = 0; n < l->count; n++)
         add_row(w, &l->rows[n], out);
     str_add(out, "\n\\* against the last row before it that has a plan.\n\n## Row by row\n\n");

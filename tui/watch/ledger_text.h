@@ -22,6 +22,9 @@ char *ledger_proof(const struct ledger_row *r, bool brief, char out[static LEDGE
 /* Its line for the search, to make the same edit again; false: it is too long, or no edit. */
 bool ledger_command(const struct watch *w, const struct ledger_row *r, char *out, size_t room);
 
+/* Memory of all rows is shown in one unit, GB, or MB where none takes one GB. True: in MB. */
+bool ledger_in_mb(const struct ledger *l);
+
 /* Row `r` against `before` in one sentence; "" unless both have plans. Returns out. */
 char *ledger_sentence(const struct ledger_row *before, const struct ledger_row *r, char *out,
                       size_t room);
