@@ -549,10 +549,9 @@ static int add_modules(struct builder *b)
 
     for (int pass = STAGE_PASS_COUNT; pass-- > 0;) {
         bool back = pass == STAGE_BACKWARD || pass == STAGE_FINISH;
-        for (uint32_t n = 0; n < stages; n++) {
-            if (pass == STAGE_JOINT && n)
-                break;
-            int rc = all_of_pass(b, back ? n : stages - 1 - n, (enum stage_pass)pass);
+        uint32_t made_in = pass == STAGE_JOINT ? 1 : stages; /* joint: in the first alone */
+        for (uint32_t n = 0; n < made_in; n++) {
+            int rc = all_of_pass(b, back ? n : made_in - 1 - n, (enum stage_pass)pass);
             if (rc)
                 return rc;
         }

@@ -488,8 +488,9 @@ for name in recurrent centred; do
     [ $? = $([ $name = centred ] && echo 4 || echo 0) ] || fail "sums in the loops of $name"
 done
 grep -q 'reads a statistic of the whole batch' "$dir/err" || fail "does not name the statistic"
-# Loops within a stage go with it: a recurrence and a branch; random bits wherever they are read.
-for name in dropout recurrent; do
+# Loops within a stage go with it: a recurrence and a branch; random bits wherever they are read. The norm of all gradients is
+# made of a part from each stage.
+for name in dropout recurrent clipped; do
     loops=$src/tests/ref/stages/$name.hlo.gz
     "$automap" search "$loops" "$four" --kind hybrid --divisibility exact --stages 2 --cut layer_2 --micro-batches 1 --dp 2 \
         --plan "$dir/l.json" > /dev/null || fail "no plan for $name"
@@ -499,8 +500,10 @@ done
 import json, re, subprocess, sys
 dir, automap = sys.argv[1:]
 def look(name):
-    found = {}
+    found, known = {}, set()
     for m in json.load(open(f"{dir}/{name}.json"))["modules"]:
+        assert known.issuperset(v["value"] for v in m["inputs"] if "argument" not in v), (name, m["pass"], m["stage"])
+        known.update(v["value"] for v in m["outputs"])
         open(f"{dir}/m.hlo", "w").write(m["hlo"])
         r = subprocess.run([automap, "inspect", f"{dir}/m.hlo"], capture_output=True, text=True)
         assert r.returncode == 0, (name, m["pass"], r.stderr)
@@ -522,6 +525,8 @@ assert held["backward", 0][3] == 2 * 4 + 2, held  # weight and bias in each of f
 # ZeRO 1: momentum is in pieces, so each makes its piece of the update; without state nobody has to.
 assert sum(v[4] for k, v in bits.items() if k[0] == "update") == 8, bits
 assert not any(v[4] for v in held.values()), held
+joint = [p for p in look("clipped") if p[0] in ("part", "joint")]
+assert joint == [("part", 0), ("part", 1), ("joint", 0)], joint
 P
 
 "$automap" plan "$models/mlp.hlo.txt.gz" "$c" --plan "$dir/plan.json" 2> "$dir/err" && fail "takes another model's plan"

@@ -1,10 +1,10 @@
 """Small training steps with loops, for modules of stages: models.py FOLDER writes dropout.hlo, recurrent.hlo, stack.hlo, choice.hlo,
-samples.hlo, inside.hlo, centred.hlo.
+samples.hlo, inside.hlo, centred.hlo, clipped.hlo.
 
 dropout: random bits (threefry, a loop in JAX) in every layer. recurrent: a loop over time inside of one layer, and a branch.
 stack: the layers themselves in a loop. choice: all layers in one branch. samples: what is another for every sample - random bits
 that one instruction draws, positions in the batch, constants. inside: random bits drawn inside a loop. centred: a mean of the batch that
-its samples read, inside a loop. Needs jax 0.10."""
+its samples read, inside a loop. clipped: gradients are scaled by the norm of all of them. Needs jax 0.10."""
 import os
 import sys
 
@@ -35,6 +35,9 @@ def trained(loss):
 
     def train_step(params, state, *data):
         value, grads = jax.value_and_grad(loss)(params, *data)
+        if loss is clipped:
+            norm = jnp.sqrt(sum(jnp.sum(g * g) for g in jax.tree.leaves(grads)))
+            grads = jax.tree.map(lambda g: g * jnp.minimum(1.0, 0.01 / norm), grads)
         if decay:
             grads = state = jax.tree.map(lambda v, g: decay * v + g, state, grads)
         return jax.tree.map(lambda p, g: p - 0.1 * g, params, grads), state, value
@@ -80,6 +83,13 @@ def choice(params, x, y):
     return jnp.mean((jax.lax.cond(params["layer_0"]["bias"][0] > 0, many, jnp.sin, x) - y) ** 2)
 
 
+def clipped(params, x, y):
+    for n in range(LAYERS):
+        with jax.named_scope(f"layer_{n}"):
+            x = jnp.tanh(dense(params[f"layer_{n}"], x))
+    return jnp.mean((x - y) ** 2)
+
+
 def samples(params, x, y, key):
     key = jax.random.wrap_key_data(key, impl="rbg")
     for n in range(LAYERS):
@@ -114,7 +124,7 @@ def main(folder):
     data = [array(BATCH, WIDTH), array(BATCH, WIDTH)]
     for loss, params, inputs in ((dropout, apart, [*data, KEY]), (recurrent, apart, data), (stack, weights(LAYERS), data),
                                  (choice, apart, data), (samples, apart, [*data, jax.ShapeDtypeStruct((4,), jnp.uint32)]),
-                                 (inside, apart, [*data, KEY]), (centred, apart, data)):
+                                 (inside, apart, [*data, KEY]), (centred, apart, data), (clipped, apart, data)):
         state = None if loss is recurrent else params
         step = jax.jit(trained(loss), keep_unused=True).lower(params, state, *inputs)
         with open(os.path.join(folder, loss.__name__ + ".hlo"), "w") as f:
