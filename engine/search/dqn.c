@@ -61,7 +61,9 @@ struct dqn {
     label *spare;          /* [classes] scratch of hold */
     uint32_t tuned_plan;   /* of these the one that this episode began from */
     struct rl_rng lead;    /* draws of the network of all models */
-    bool asked;            /* a person chose how the next episode begins */
+    uint8_t *way;          /* [moves] its first episode; way_count: 0: not looked for yet */
+    uint32_t way_count;
+    bool asked; /* a person chose how the next episode begins */
     struct dqn_replay_note kept;
     /* The episode so far, for search_serialize: how it began and what was played. */
     struct game_opening opening; /* its `on` is from_on */
@@ -391,12 +393,13 @@ static int dqn_start(struct search *s, struct err *e)
         s->options.rl = *search_preset(&s->options);
     d->from_on = mem_try(s->game.problem->classes.count, sizeof *d->from_on);
     d->played = mem_try(s->game.move_count, sizeof *d->played);
+    d->way = mem_try(s->game.move_count, sizeof *d->way);
     d->spare = mem_try(s->game.problem->classes.count, sizeof *d->spare);
     for (int n = 0; n < 2; n++) {
         d->held[n].on = mem_try(s->game.problem->classes.count, sizeof *d->held[n].on);
         d->held[n].score = -INFINITY;
     }
-    if (!d->from_on || !d->played || !d->spare || !d->held[0].on || !d->held[1].on)
+    if (!d->from_on || !d->played || !d->way || !d->spare || !d->held[0].on || !d->held[1].on)
         return err_no_memory(e, "for the learner");
     d->opening.on = d->from_on;
     rl_rng_seed(&d->lead, s->options.seed, LEAD_STREAM);
@@ -415,6 +418,7 @@ static void dqn_stop(struct search *s)
     rl_run_free(&d->run);
     free(d->from_on);
     free(d->played);
+    free(d->way);
     free(d->spare);
     free(d->held[0].on);
     free(d->held[1].on);
@@ -464,6 +468,15 @@ static bool step_dqn(struct search *s, int forced, struct search_event *out)
     return true;
 }
 
+/* The game as it stood in this episode, after looking elsewhere. */
+static void stand_again(struct game *g, const struct dqn *d, uint64_t decisions)
+{
+    game_reset_from(g, &d->opening);
+    for (uint32_t n = 0; n < d->played_count; n++)
+        game_play(g, d->played[n]);
+    g->decisions = decisions;
+}
+
 /* ---- the network of all models ---- */
 
 /* The next decision is one of the network of all models. */
@@ -474,11 +487,30 @@ static bool is_led(const struct search *s)
     return search_is_continuous(&s->options) && s->episodes < SEARCH_LED && !d->tuning;
 }
 
+/* The first episode goes the way of policy_way, looked for once, unless a person went another.
+ * Waves and peaks take too long to look at an episode in one step: there it is the network's own
+ * way. */
+static bool goes_its_way(struct search *s, struct dqn *d)
+{
+    struct game *g = &s->game;
+    uint64_t decisions = g->decisions;
+
+    if (s->episodes || d->opening.count || g->options.weak || g->budget)
+        return false;
+    if (!d->way_count) {
+        game_reset(g);
+        d->way_count = policy_way(s->options.policy, g, d->way);
+        stand_again(g, d, decisions);
+    }
+    return d->played_count < d->way_count && !memcmp(d->played, d->way, d->played_count);
+}
+
 /* Its best way first; then it draws, ever more freely. */
 static int lead_episode(struct search *s, struct dqn *d)
 {
+    if (goes_its_way(s, d))
+        return d->way[d->played_count];
     double heat = s->episodes ? 1 + (double)s->episodes / LEAD_EPISODES_PER_HEAT : 0;
-
     return policy_choose(s->options.policy, &s->game, heat, &d->lead);
 }
 
@@ -510,7 +542,7 @@ static void dqn_pins_changed(struct search *s)
     dqn_replay_again(&s->game, d->run.agent, KEPT_MOST, &d->kept);
     set_tuning(d, false);
     d->held[0].score = d->held[1].score = -INFINITY;
-    d->opening.count = 0;
+    d->opening.count = d->way_count = 0;
     d->asked = true;
     rl_run_ready(&d->run);
 }
@@ -572,10 +604,7 @@ double search_dqn_greedy(struct search *s, label *on)
 
     if (on)
         memcpy(on, g->state.on, g->problem->classes.count * sizeof *on);
-    game_reset_from(g, &d->opening);
-    for (uint32_t n = 0; n < d->played_count; n++)
-        game_play(g, d->played[n]);
-    g->decisions = decisions;
+    stand_again(g, d, decisions);
     return score;
 }
 

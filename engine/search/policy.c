@@ -27,6 +27,48 @@ bool policy_choose(const struct rl_scorer *net, struct game *g, double heat, str
     return rl_rng_unit(rng) < 1 / (1 + exp(-more / heat));
 }
 
+static double worth_of_move(struct game *g, bool split)
+{
+    struct game_place here = game_here(g);
+    double worth = game_play(g, split);
+
+    game_return(g, &here);
+    return worth;
+}
+
+/* `net` NULL: greedily. The worth of where it ends. */
+static double play_way(const struct rl_scorer *net, struct game *g, uint8_t *way, uint32_t *count)
+{
+    struct game_place here = game_here(g);
+    uint64_t decisions = g->decisions;
+    size_t wave = g->wave;
+
+    for (*count = 0; !game_is_over(g); ++*count) {
+        uint32_t legal = game_legal(g);
+        bool split = legal == 2;
+        if (legal == 3)
+            split = net ? policy_choose(net, g, 0, NULL)
+                        : worth_of_move(g, true) > worth_of_move(g, false);
+        (void)game_play(g, split);
+        way[*count] = split;
+    }
+    double worth = g->conflict ? -INFINITY : game_score(g);
+    game_return(g, &here);
+    g->decisions = decisions;
+    g->wave = wave;
+    return worth;
+}
+
+uint32_t policy_way(const struct rl_scorer *net, struct game *g, uint8_t *way)
+{
+    uint32_t count;
+    double greedy = play_way(NULL, g, way, &count), own = play_way(net, g, way, &count);
+
+    if (greedy > own + 1e-9)
+        (void)play_way(NULL, g, way, &count);
+    return count;
+}
+
 /* ---- the file ---- */
 
 void policy_serialize(struct rl_serializer *w, struct policy *p)

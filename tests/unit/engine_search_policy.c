@@ -4,6 +4,7 @@
 #include "engine/ranks/ranks.h"
 #include "engine/search/move_features.h"
 #include "engine/search/optimum.h"
+#include "engine/search/policy.h"
 #include "engine/search/pretrain_moves.h"
 #include "engine/search/search.h"
 #include "example.h"
@@ -334,7 +335,7 @@ static uint32_t led_episodes(const struct search_options *o, uint32_t most, doub
 }
 
 /* By its scores: the better action where it is cold, else drawn by the logistic of what it thinks
- * between them; its first episode is cold. */
+ * between them. The first episode is the way that was looked for, and looking leaves no trace. */
 static void test_choice(void **state)
 {
     (void)state;
@@ -353,6 +354,9 @@ static void test_choice(void **state)
     struct game *g = (struct game *)(uintptr_t)search_game(s);
     rl_rng_seed(&rng, 9, 9);
     search_ready(s);
+    uint8_t *way = mem_alloc(g->move_count);
+    uint32_t count = policy_way(&net.scorer, g, way), at = 0;
+    assert_true(g->decisions == 0 && g->wave == g->pinned && g->position == 0);
     while (!search_episodes(s)) {
         bool wanted = policy_choose(&net.scorer, g, 0, &rng);
         uint32_t legal = move_describe(g, rows);
@@ -368,10 +372,139 @@ static void test_choice(void **state)
             assert_int_equal(wanted, legal == 2);
         }
         assert_true(search_step(s, &event));
-        assert_true(event.led && event.split == wanted);
+        assert_true(event.led && at < count && event.split == way[at++]);
     }
+    assert_true(at == count);
+    free(way);
     search_free(s);
     policy_free(&net);
+}
+
+/* Where waves take too long to look ahead, it is the network's best way, decision by decision. */
+static void test_cold_way(void **state)
+{
+    (void)state;
+    struct search_options o = {
+        .algorithm = SEARCH_DQN, .seed = 3, .game.weak = true, .continuous = true};
+    struct search_event event;
+    struct policy net;
+    struct search *s;
+    struct err e;
+    uint32_t decisions = 0;
+    assert_int_equal(policy_load(&net, AUTOMAP_SOURCE_DIR "/examples/networks/operators.net"), 0);
+    o.policy = &net.scorer;
+    assert_int_equal(search_new(&problem, &o, &s, &e), 0);
+    struct game *g = (struct game *)(uintptr_t)search_game(s);
+    search_ready(s);
+    for (; !search_episodes(s); decisions++) {
+        bool wanted = policy_choose(&net.scorer, g, 0, NULL);
+        assert_true(search_step(s, &event));
+        assert_true(event.led && event.split == wanted);
+    }
+    assert_true(decisions > 10);
+    search_free(s);
+    policy_free(&net);
+}
+
+/* What the first episode is worth. */
+static double first_episode(const struct problem *p, const struct search_options *o,
+                            const struct game_pin *pin)
+{
+    struct search_event event;
+    struct search *s;
+    struct err e;
+
+    assert_int_equal(search_new(p, o, &s, &e), 0);
+    if (pin) { /* in the middle of an episode, which begins again */
+        assert_true(search_step(s, &event));
+        assert_int_equal(search_set_pins(s, pin, 1, NULL, &e), 0);
+    }
+    do
+        assert_true(search_step(s, &event));
+    while (!event.ended);
+    double score = event.score;
+    search_free(s);
+    return score;
+}
+
+/* A network that always leaves whole proposes greedy play's plan, which is better; one that knows
+ * better keeps its own. */
+static void test_never_below_greedy(void **state)
+{
+    (void)state;
+    struct search_options o = {.algorithm = SEARCH_DQN, .seed = 3, .continuous = true},
+                          greedy = {.algorithm = SEARCH_GREEDY, .seed = 3};
+    struct policy blind = {0}, net;
+    struct problem *p = mem_alloc(sizeof *p);
+    uint32_t better = 0;
+    load_example("t5-base6", 8, NULL, p);
+    train(8, &blind);
+    memset(blind.scorer.weight, 0, blind.scorer.parameters * sizeof(float));
+    assert_int_equal(policy_load(&net, AUTOMAP_SOURCE_DIR "/examples/networks/operators.net"), 0);
+    for (int kind = GAME_OPP; kind <= GAME_ALL; kind += GAME_ALL - GAME_OPP) {
+        struct game g;
+        o.game.kind = greedy.game.kind = (enum game_kind)kind;
+        o.policy = &blind.scorer;
+        begin_of(p, &g, &o.game);
+        struct game_pin pin = {g.pool[g.moves[0].classes], 0, true};
+        double nothing = log(game_pinned_ms(&g) / game_step_ms(&g));
+        double plain = first_episode(p, &greedy, NULL), pinned = first_episode(p, &greedy, &pin);
+        assert_true(plain > nothing);
+        assert_true(first_episode(p, &o, NULL) == plain);
+        assert_true(first_episode(p, &o, &pin) == pinned);
+        game_release(&g);
+        o.policy = &net.scorer;
+        better += first_episode(p, &o, NULL) > plain;
+        assert_true(first_episode(p, &o, NULL) >= plain);
+    }
+    assert_int_equal(better, 2);
+    policy_free(&blind);
+    policy_free(&net);
+    problem_release(p);
+    free(p);
+}
+
+/* A person turns the first decision: from there on it is the network's best actions, one by one.
+ * Later episodes are drawn, so that the same way is not gone again and again. */
+static void test_other_ways(void **state)
+{
+    (void)state;
+    struct search_options o = {
+        .algorithm = SEARCH_DQN, .seed = 3, .game.kind = GAME_ALL, .continuous = true};
+    struct problem *p = mem_alloc(sizeof *p);
+    struct search_event event;
+    struct policy net;
+    struct search *s;
+    struct err e;
+    load_example("t5-base6", 8, NULL, p);
+    assert_int_equal(policy_load(&net, AUTOMAP_SOURCE_DIR "/examples/networks/operators.net"), 0);
+    o.policy = &net.scorer;
+    assert_int_equal(search_new(p, &o, &s, &e), 0);
+    struct game *g = (struct game *)(uintptr_t)search_game(s);
+    search_ready(s);
+    uint8_t *way = mem_alloc(g->move_count);
+    uint32_t count = policy_way(&net.scorer, g, way), differs = 0;
+    assert_true(search_force(s, !way[0], &event));
+    while (!search_episodes(s)) {
+        bool wanted = policy_choose(&net.scorer, g, 0, NULL);
+        uint32_t position = g->position;
+        assert_true(search_step(s, &event));
+        assert_true(event.move == position && event.split == wanted);
+    }
+    search_free(s);
+    assert_int_equal(search_new(p, &o, &s, &e), 0);
+    for (uint32_t at = 0; search_episodes(s) < 6;) {
+        assert_true(search_step(s, &event));
+        differs += at >= count || event.split != way[at];
+        assert_true(search_episodes(s) || !differs);
+        at = event.ended ? 0 : at + 1;
+    }
+    assert_true(differs > 0);
+    free(way);
+    search_free(s);
+    policy_free(&net);
+    problem_release(p);
+    free(p);
 }
 
 static void test_when_it_leads(void **state)
@@ -434,6 +567,9 @@ int main(void)
         cmocka_unit_test(test_stopped_and_resumed),
         cmocka_unit_test(test_ends),
         cmocka_unit_test(test_choice),
+        cmocka_unit_test(test_cold_way),
+        cmocka_unit_test(test_never_below_greedy),
+        cmocka_unit_test(test_other_ways),
         cmocka_unit_test(test_optimum_decides),
         cmocka_unit_test(test_when_it_leads),
         cmocka_unit_test(test_options_by_field),
