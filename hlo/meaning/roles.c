@@ -457,6 +457,7 @@ static int understand(struct hlo_roles_work *w, const struct hlo_vars *vars,
 
     if (!code)
         code = hlo_roles_flow(w, e);
+    hlo_roles_depth_begin(w); /* the flow may have cut edges; nothing after it does */
 
     if (!code && has_list)
         code = apply_vars(w, vars, e);
@@ -477,10 +478,8 @@ static int understand(struct hlo_roles_work *w, const struct hlo_vars *vars,
     }
     if (!code)
         code = hlo_roles_beside_end(w, e);
-    if (!code) {
-        hlo_roles_depth_begin(w);
+    if (!code)
         code = hlo_roles_phases(w, e);
-    }
     if (!code)
         code = hlo_roles_layers(w, e);
     return code ? code : hlo_roles_modules(w, e);

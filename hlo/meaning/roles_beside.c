@@ -9,8 +9,6 @@
 #include "hlo/support/mem.h"
 #include "hlo/support/thread.h"
 
-enum { BESIDE_LEAST = 10000 }; /* instructions; below, a thread costs more than it saves */
-
 static void *work_beside(void *context)
 {
     struct hlo_roles_work *w = context;
@@ -23,7 +21,7 @@ static void *work_beside(void *context)
 
 void hlo_roles_beside_begin(struct hlo_roles_work *w)
 {
-    beside_begin(&w->beside, w->m->count >= BESIDE_LEAST, work_beside, w);
+    beside_begin(&w->beside, w->m->count >= HLO_ROLES_BESIDE_LEAST, work_beside, w);
 }
 
 int hlo_roles_beside_end(struct hlo_roles_work *w, struct err *e)
@@ -58,7 +56,7 @@ static void *measure_depth(void *context)
 void hlo_roles_depth_begin(struct hlo_roles_work *w)
 {
     w->depth = mem_try(w->m->count, sizeof *w->depth);
-    beside_begin(&w->depth_beside, w->m->count >= BESIDE_LEAST, measure_depth, w);
+    beside_begin(&w->depth_beside, w->m->count >= HLO_ROLES_BESIDE_LEAST, measure_depth, w);
 }
 
 const uint32_t *hlo_roles_depth_end(struct hlo_roles_work *w)

@@ -126,6 +126,9 @@ void hlo_roles_decide(struct hlo_roles_work *w, bool has_list);
 int hlo_roles_flow(struct hlo_roles_work *w, struct err *e) MUST_CHECK;
 int hlo_roles_gradients(struct hlo_roles_work *w, struct err *e) MUST_CHECK;
 
+enum {
+    HLO_ROLES_BESIDE_LEAST = 10000
+}; /* instructions; below, a thread costs more than it saves */
 /* roles_beside.c: scopes and costs, perhaps in a thread of their own. */
 void hlo_roles_beside_begin(struct hlo_roles_work *w);
 int hlo_roles_beside_end(struct hlo_roles_work *w, struct err *e) MUST_CHECK;

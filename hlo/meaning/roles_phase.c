@@ -9,6 +9,7 @@
 #include "hlo/module/shape.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/thread.h"
 
 #include <string.h>
 
@@ -21,9 +22,20 @@ struct phases {
 
 /* ---- by data flow ---- */
 
+/* Two of the three sets in a thread of their own: none changes what another one reads. */
+static void *close_ahead(void *context)
+{
+    struct phases *s = context;
+
+    hlo_reach_ahead(&s->after, &s->w->g, NULL, NULL);
+    hlo_reach_ahead(&s->data, &s->w->g, NULL, NULL);
+    return NULL;
+}
+
 static void close_sets(struct phases *s)
 {
     struct hlo_roles_work *w = s->w;
+    struct beside beside;
 
     hlo_reach_clear(&w->backward);
     for (uint32_t p = 0; p < w->param_count; p++) {
@@ -37,9 +49,9 @@ static void close_sets(struct phases *s)
         if (r->role == HLO_ROLE_INPUT || r->role == HLO_ROLE_OTHER_STATE)
             hlo_reach_add(&s->data, r->value);
     }
+    beside_begin(&beside, w->m->count >= HLO_ROLES_BESIDE_LEAST, close_ahead, s);
     hlo_reach_back(&w->backward, &w->g, NULL, NULL);
-    hlo_reach_ahead(&s->after, &w->g, NULL, NULL);
-    hlo_reach_ahead(&s->data, &w->g, NULL, NULL);
+    beside_end(&beside);
 }
 
 static enum hlo_phase phase_of_value(const struct phases *s, hlo_value v)
