@@ -21,6 +21,14 @@ type w; matches "of +[a-z]+, episode [0-9]+"; type Escape; see "at episode 27 of
 type m; type g; type L; type h; see "at episode 9 of 60"
 type c; see "Compare"; matches "A [a-z]+, episode [0-9]"; type Escape; see "marks two"; type Escape; see "at episode 9 of 60"
 type '}'; type '}'; type Space; see "at episode 60 of 60"
+# It stops where it is told to: at a best plan, at an act; and goes decision by decision.
+type x; see "stops at best plans"; type g; see "at episode 0 of 60"; type Space; see "stopped at: best"; gone "at episode 60 of 60"
+type x; see "stops at your acts"; type Space; see "stopped at:"; see "you pin"; see "at episode 40 of 60"
+type Space; see "at episode 60 of 60"
+for _ in 1 2 3 4 5 6 7; do type "{"; done; see "1 decision/s"; type g; see "at episode 0 of 60"
+type Space; see "at episode 1 of 60"; type Space; type x; type x; gone "stops at"
+for _ in 1 2 3 4 5 6 7; do type "}"; done; see "100 episodes/s"; type 9; type Enter; see "at episode 9 of 60"
+type Space; see "at episode 60 of 60"
 type : ; type -l "record"; type Enter; see "wrote $home/time.cast"
 head -1 "$home/time.cast" | grep -q '"version": 2, "width": 120, "height": 40' || { echo "no header"; exit 1; }
 [ "$(wc -l < "$home/time.cast")" -gt 5 ] || { echo "no frames"; exit 1; }

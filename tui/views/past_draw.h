@@ -32,6 +32,7 @@ struct past_view {
     uint64_t step;
     bool playing;
     int speed;
+    int stops; /* what playing stops at */
     double played_ms;
     struct list list;  /* events */
     int branch;        /* the one that o opens */

@@ -41,6 +41,7 @@ enum {
     PAST_PLAY,
     PAST_SLOWER,
     PAST_FASTER,
+    PAST_STOPS,
     PAST_MARK,
     PAST_COMPARE,
     PAST_BRANCH,
@@ -62,6 +63,8 @@ static const struct action past_actions[] = {
     [PAST_PLAY] = {"play", "in this view", "play from here, stop", "play", "Space", NULL},
     [PAST_SLOWER] = {"slower", "in this view", "slower, faster", "speed", "{", NULL},
     [PAST_FASTER] = {"faster", "in this view", NULL, NULL, "}", NULL},
+    [PAST_STOPS] = {"stops", "in this view",
+                    "stop at best plans, at your acts, at both, at neither", "stops", "x", NULL},
     [PAST_MARK] = {"mark", "in this view", "mark this moment as B", "mark B", "m", NULL},
     [PAST_COMPARE] = {"compare", "in this view", "the plans of A and B, compared", "compare", "c",
                       NULL},
@@ -75,8 +78,17 @@ static const struct action past_actions[] = {
 static const struct key_table past_keys = {"time", past_actions,
                                            sizeof past_actions / sizeof *past_actions};
 
-static const double speeds[] = {1, 2, 5, 10, 25, 100, 400}; /* episodes a second */
-enum { SPEEDS = sizeof speeds / sizeof *speeds };
+static const struct {
+    double a_second;
+    bool decisions; /* else episodes */
+} speeds[] = {{0.25, true}, {1, true},   {4, true},   {1, false},   {2, false},
+              {5, false},   {10, false}, {25, false}, {100, false}, {400, false}};
+enum { SPEEDS = sizeof speeds / sizeof *speeds, SPEED_FIRST = 6 };
+
+/* What playing stops at. */
+enum { STOP_BEST = 1, STOP_ACTS = 2, STOPS = 4 };
+static const char *const stop_words[STOPS] = {"", " · stops at best plans", " · stops at your acts",
+                                              " · stops at best plans and your acts"};
 
 /* ---- moments ---- */
 
@@ -162,16 +174,44 @@ static void take_answer(struct panel *p)
     list_go(&v->list, at ? (int64_t)at - 1 : 0);
 }
 
+/* The first event behind the present step, up to `step`, that playing stops at; NULL: none. */
+static const struct past_event *stop_before(const struct past_view *v, uint64_t step)
+{
+    for (size_t n = 0; n < v->look.event_count && v->look.events[n].step <= step; n++) {
+        const struct past_event *e = &v->look.events[n];
+        int kind = e->stage ? 0 : e->act ? STOP_ACTS : STOP_BEST;
+        if (e->step > v->step && (v->stops & kind))
+            return e;
+    }
+    return NULL;
+}
+
 static void play_on(struct panel *p)
 {
     struct past_view *v = p->state;
-    double due = (p->scene->now_ms - v->played_ms) * speeds[v->speed] / 1000;
+    double due = (p->scene->now_ms - v->played_ms) * speeds[v->speed].a_second / 1000;
 
     if (!v->playing || due < 1 || !v->look.is_there)
         return;
     v->played_ms = p->scene->now_ms;
-    go_to_episode(v, v->episode + (uint64_t)due);
-    v->playing = v->episode < v->look.episode_count || !v->look.surveyed;
+    uint64_t to = speeds[v->speed].decisions ? v->step + (uint64_t)due
+                                             : step_of(v, v->episode + (uint64_t)due);
+    if (to > v->look.last_step)
+        to = v->look.last_step;
+    const struct past_event *stop = stop_before(v, to);
+    go_to_step(v, stop ? stop->step : to);
+    v->playing = !stop && (v->step < v->look.last_step || !v->look.surveyed);
+    if (stop)
+        host_say(p->scene, "stopped at: %s; Space goes on", stop->text);
+}
+
+static const char *speed_words(const struct past_view *v, char out[static 32])
+{
+    double a_second = speeds[v->speed].a_second;
+
+    snprintf(out, 32, "%g %s%s/s", a_second, speeds[v->speed].decisions ? "decision" : "episode",
+             a_second == 1 ? "" : "s");
+    return out;
 }
 
 static int open_past(struct panel *p, const void *arg, struct err *e)
@@ -187,7 +227,7 @@ static int open_past(struct panel *p, const void *arg, struct err *e)
     if (past_job_new(scene->base, scene->search, scene->journal, scene->state_dir,
                      scene->now_ms > 0, &v->job, e))
         return e->code;
-    v->speed = 3;
+    v->speed = SPEED_FIRST;
     past_job_look(v->job, &v->look);
     v->step = v->look.last_step;
     take_answer(p);
@@ -217,12 +257,12 @@ static bool is_live(const struct panel *p)
 static bool about_past(const struct panel *p, struct panel_about *out)
 {
     const struct past_view *v = p->state;
-    char at[UNITS_ROOM], of[UNITS_ROOM];
+    char at[UNITS_ROOM], of[UNITS_ROOM], speed[32];
 
     snprintf(out->what, sizeof out->what, "time machine");
     out->state = v->playing ? ABOUT_RUNS : ABOUT_STANDS;
     if (v->playing)
-        snprintf(out->pace, sizeof out->pace, "%g episodes/s", speeds[v->speed]);
+        snprintf(out->pace, sizeof out->pace, "%s", speed_words(v, speed));
     snprintf(out->where, sizeof out->where, "at episode %s of %s%s",
              units_count(at, (int64_t)v->episode), units_count(of, (int64_t)v->look.episode_count),
              v->look.surveyed ? "" : " so far");
@@ -272,15 +312,15 @@ static bool headline_past(const struct panel *p, const struct pane *row)
 static void draw_past(struct panel *p, const struct pane *pane)
 {
     struct past_view *v = p->state;
-    char note[128];
+    char note[160], speed[32];
 
     if (!v->job)
         return;
     take_answer(p);
     play_on(p);
-    snprintf(note, sizeof note, "%s%g episodes/s",
+    snprintf(note, sizeof note, "%s%s%s",
              pane->width >= 100 ? "the journal, played again bit for bit · " : "",
-             speeds[v->speed]);
+             speed_words(v, speed), stop_words[v->stops]);
     pane_head(pane, 0, &(struct head){0, "Time", note, true});
     struct pane line = pane_part(pane, 0, 1, pane->width, 4 + v->look.branch_count);
     past_draw_timeline(p, &line);
@@ -450,6 +490,8 @@ static bool act_past(struct panel *p, int action)
         play_past(p);
     } else if (action == PAST_SLOWER || action == PAST_FASTER) {
         v->speed += action == PAST_FASTER ? v->speed + 1 < SPEEDS : -(v->speed > 0);
+    } else if (action == PAST_STOPS) {
+        v->stops = (v->stops + 1) % STOPS;
     } else if (action == PAST_MARK && (!v->a.shot || !v->look.is_there)) {
         host_say(p->scene, "this moment is still being played; m again when it is there");
     } else if (action == PAST_MARK) {
@@ -555,7 +597,7 @@ const struct panel_ops view_past = {
     .title = "Time",
     .place = PLACE_FULL,
     .keys = &past_keys,
-    .hints = "earlier event-before play slower mark compare why branch open export back",
+    .hints = "earlier event-before play slower stops mark compare why branch open export back",
     .size = sizeof(struct past_view),
     .open = open_past,
     .close = close_past,
