@@ -184,6 +184,25 @@ static void test_lines_of_what_is_shown(void **state)
     app_free(app);
 }
 
+/* Why of a folder: a single decision is called by its name. */
+static void test_why_of_a_folder(void **state)
+{
+    (void)state;
+    struct app *app = explorer_open("t5-tiny", NULL, 120, 40);
+    struct str out = {0};
+
+    screen(app, "1", &out); /* the tree is opened as far as it fits when it is drawn */
+    const char *text = screen(app, "gjjw", &out);
+    assert_non_null(strstr(text,
+                           "relative bias: one decision reaches into it, decoder self, and it is "
+                           "whole in this plan."));
+    text = screen(app, "\033kw", &out);
+    assert_non_null(
+        strstr(text, "decoder: 6 decisions reach into it, none of them splits anything."));
+    str_release(&out);
+    app_free(app);
+}
+
 /* Each setting is printed in the fewest digits that give it again. */
 static void test_figures_of_options(void **state)
 {
@@ -366,6 +385,7 @@ int main(void)
         cmocka_unit_test(test_lines_complete),
         cmocka_unit_test(test_another_cluster_and_the_start),
         cmocka_unit_test(test_lines_of_what_is_shown),
+        cmocka_unit_test(test_why_of_a_folder),
         cmocka_unit_test(test_figures_of_options),
         cmocka_unit_test(test_the_scope_of_no_plan_fits),
         cmocka_unit_test(test_what_a_pipeline_is_compared_with),

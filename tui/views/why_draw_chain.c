@@ -16,6 +16,7 @@
 #include "tui/screen/utf8.h"
 #include "tui/watch/shape_text.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -171,8 +172,9 @@ static void write_side_title(const struct panel *p, int side, char *out, size_t 
         int move = watch_move_of(w, k), size;
         size = snprintf(out, room, "%s", class_name(&w->names, k, name));
         if (move != MOVE_NONE)
-            snprintf(out + size, room - (size_t)size, ", saves %s alone",
-                     units_ms(ms, w->move[move].saves_ms));
+            snprintf(out + size, room - (size_t)size, ", %s %s alone",
+                     w->move[move].saves_ms < 0 ? "costs" : "saves",
+                     units_ms(ms, fabs(w->move[move].saves_ms)));
     } else if (s->count) {
         snprintf(out, room, "to dim %u",
                  why_dim_number(v->seen.problem, s->steps[s->count - 1].dim));

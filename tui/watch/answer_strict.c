@@ -98,13 +98,40 @@ static void add_move(struct answer *a, const struct watch *w, const label *on, i
                s->reduces ? units_ms(ms, s->ms) : "", NULL);
 }
 
+/* How many decisions reach into a part, and what they make of it; a single one by its name. */
+static void say_decisions(struct answer *a, const struct watch *w, const label *on,
+                          const struct part *part, const struct move_sum *sum)
+{
+    uint32_t inside = 0, splits = 0;
+    int only = 0;
+    char name[300];
+
+    for (int n = 0; n < w->move_count; n++) {
+        only = sum[n].values ? n : only;
+        inside += sum[n].values > 0;
+        splits += sum[n].values && plan_splits(w, on, n);
+    }
+    part_name(w, part, name, sizeof name);
+    if (!inside)
+        answer_say(a, "\1%s\1: no decision reaches into it.", name);
+    else if (inside == 1)
+        answer_say(a, "\1%s\1: one decision reaches into it, \1%s\1, and it %s in this plan.", name,
+                   w->move[only].name, splits ? "is split" : "is whole");
+    else if (splits)
+        answer_say(a, "\1%s\1: %u decisions reach into it, %u of them %s something.", name, inside,
+                   splits, splits == 1 ? "splits" : "split");
+    else
+        answer_say(a, "\1%s\1: %u decisions reach into it, none of them splits anything.", name,
+                   inside);
+}
+
 void answer_part(struct answer *a, const struct watch *w, const label *on, double step_ms,
                  const struct part *part)
 {
     struct move_sum *sum = mem_try((size_t)w->move_count + 1, sizeof *sum);
-    uint32_t inside = 0, split = 0, reduces = 0;
+    uint32_t inside = 0, reduces = 0;
     double ms = 0;
-    char time[UNITS_ROOM], all[UNITS_ROOM], note[96], name[300];
+    char time[UNITS_ROOM], all[UNITS_ROOM], note[96];
 
     if (!sum) {
         a->failed = true;
@@ -116,12 +143,8 @@ void answer_part(struct answer *a, const struct watch *w, const label *on, doubl
         reduces += sum[n].reduces;
         ms += sum[n].ms;
         inside += n < w->move_count && sum[n].values;
-        split += n < w->move_count && sum[n].values && plan_splits(w, on, n);
     }
-    answer_say(a, "\1%s\1: %u %s into it, %u of them %s something.",
-               part_name(w, part, name, sizeof name), inside,
-               inside == 1 ? "decision reaches" : "decisions reach", split,
-               split == 1 ? "splits" : "split");
+    say_decisions(a, w, on, part, sum);
     if (reduces)
         answer_say(a, "%u all-reduce%s in it, %s of the step's %s.", reduces,
                    reduces == 1 ? " stands" : "s stand", units_ms(time, ms),
