@@ -12,7 +12,7 @@
 
 static const double NEAR = 1e-9;
 
-enum { SCREEN_WORK = 120 }; /* eliminations of a first look at a pair */
+enum { SCREEN_WORK = 120, ROUGH_WORK = 24 }; /* eliminations of a first look at a pair */
 
 struct choose {
     struct problem *p;
@@ -59,7 +59,7 @@ static int solve_pair(struct choose *c, struct batch_and_zero r, uint32_t work, 
 }
 
 /* A step's time without a limit, which no limit lowers. */
-static int price_free(struct choose *c, struct batch_and_zero r, double *ms)
+static int find_free(struct choose *c, struct batch_and_zero r, double *ms)
 {
     struct exact_options o = {.goal = EXACT_STEP_TIME,
                               .variables = c->o->variables,
@@ -78,6 +78,34 @@ static int price_free(struct choose *c, struct batch_and_zero r, double *ms)
         exact_release(&found);
     }
     return rc;
+}
+
+/* The same, as it is known or so that it is. */
+static int price_free(struct choose *c, struct batch_and_zero r, double *ms)
+{
+    struct batch_and_zero_known *known = c->o->known;
+
+    for (uint32_t k = 0; known && k < known->count; k++) {
+        if (known->of[k].micro_batches != r.micro_batches || known->of[k].zero != r.zero)
+            continue;
+        *ms = known->free_ms[k];
+        return isfinite(*ms) ? 0 : ERR_INFEASIBLE;
+    }
+    int rc = find_free(c, r, ms);
+    if ((rc && rc != ERR_INFEASIBLE) || !known || known->count == BATCH_AND_ZERO_MOST)
+        return rc;
+    known->of[known->count] = r;
+    known->free_ms[known->count++] = rc ? INFINITY : *ms;
+    return rc;
+}
+
+/* No better than a plan that is known. */
+static bool is_beaten(const struct choose *c, double ms)
+{
+    const struct batch_and_zero_known *known = c->o->known;
+
+    return (c->out->fits && ms >= c->out->plan.value * (1 - NEAR)) ||
+           (known && known->best_ms > 0 && ms > known->best_ms * (1 + NEAR));
 }
 
 static bool is_better(const struct limit_result *a, const struct batch_and_zero_result *best)
@@ -106,11 +134,11 @@ static int look_at_pair(struct choose *c, struct batch_and_zero r)
     if (rc)
         return rc;
     out->count++;
-    if (out->fits && t->bound >= out->plan.value * (1 - NEAR)) {
+    if (is_beaten(c, t->bound)) {
         t->is_skipped = true;
         return 0;
     }
-    rc = solve_pair(c, r, SCREEN_WORK, false, &found);
+    rc = solve_pair(c, r, c->o->is_rough ? ROUGH_WORK : SCREEN_WORK, false, &found);
     if (rc)
         return rc;
     t->fits = found.fits;
@@ -174,7 +202,7 @@ static int finish_choice(struct choose *c, uint32_t pairs)
     struct limit_result found;
     int rc = 0;
 
-    if (!out->plan.proven && !is_ended(c)) {
+    if (!out->plan.proven && !c->o->is_rough && !is_ended(c)) {
         rc = solve_pair(c, out->batching, 0, !out->fits, &found);
         if (rc)
             return rc;
@@ -271,6 +299,8 @@ int exact_batch_and_zero(struct problem *p, const struct batch_and_zero_options 
         goto out;
     rc =
         finish_choice(&c, (o->micro_batches ? 1 : count) * (o->zero < 0 ? ZERO_LEVEL_MOST + 1 : 1));
+    if (o->known && out->fits && !(o->known->best_ms > 0 && o->known->best_ms <= out->plan.value))
+        o->known->best_ms = out->plan.value;
 out:
     if (rc) {
         batch_and_zero_release(out);

@@ -15,6 +15,15 @@
 
 enum { BATCH_AND_ZERO_MOST = 256 };
 
+/* What is known of pairs from the same choice within a smaller limit: steps without a limit, and a
+ * plan that fits in any larger one too. */
+struct batch_and_zero_known {
+    struct batch_and_zero of[BATCH_AND_ZERO_MOST];
+    double free_ms[BATCH_AND_ZERO_MOST]; /* INFINITY: the fixed decisions cannot hold */
+    uint32_t count;
+    double best_ms; /* 0: none */
+};
+
 struct batch_and_zero_options {
     double limit;           /* bytes of one device; INFINITY: none */
     bool variables, inputs; /* as in exact_options */
@@ -24,6 +33,8 @@ struct batch_and_zero_options {
      * ERR_INFEASIBLE: impossible with this number of micro-batches. */
     int (*fix)(void *context, const struct problem *p, struct strict *s, struct err *e);
     void *context;
+    struct batch_and_zero_known *known; /* used and added to; NULL: nothing is known */
+    bool is_rough; /* a fifth of the work of a first look at each pair is enough */
 };
 
 struct batch_and_zero_try {

@@ -25,6 +25,7 @@ struct tried {
     label *on[LIMITS]; /* [classes] each */
     struct batch_and_zero batching[LIMITS];
     uint32_t count;
+    struct batch_and_zero_known known; /* from limit to limit */
 };
 
 /* What a plan of these labels comes to, recomputed down to `limit`. */
@@ -85,6 +86,8 @@ static int try_limit(struct problem *p, const struct batch_and_zero_options *o, 
     struct recompute_choice choice = {0};
 
     wider.limit = larger;
+    wider.known = &tried->known;
+    wider.is_rough = larger > o->limit; /* what it becomes is not the best for that limit anyway */
     int rc = exact_batch_and_zero(p, &wider, &one.best, e);
     if (rc)
         return rc;
@@ -121,17 +124,18 @@ int recompute_joint_solve(struct problem *p, const struct batch_and_zero_options
                           struct recompute_joint *out, struct err *e)
 {
     struct recompute_joint best = {0};
-    struct tried tried = {.count = 0};
+    struct tried *tried = mem_alloc(sizeof *tried);
     int rc = 0;
 
     for (size_t k = 0; !rc && k < (isfinite(o->limit) ? LIMITS : 1); k++)
-        rc = try_limit(p, o, o->limit * LARGER[k], &tried, &best, e);
+        rc = try_limit(p, o, o->limit * LARGER[k], tried, &best, e);
     if (rc)
         goto out;
     rc = problem_set_batch_and_zero(p, &best.best.batching, e);
 out:
-    for (uint32_t k = 0; k < tried.count; k++)
-        free(tried.on[k]);
+    for (uint32_t k = 0; k < tried->count; k++)
+        free(tried->on[k]);
+    free(tried);
     if (rc)
         recompute_joint_release(&best);
     else
