@@ -221,8 +221,7 @@ static struct named *list_names(const struct hlo_module *m, name_of *name)
     return list;
 }
 
-/* The same by names as GPU kernels have them: _ for what is no letter or digit.
- * Texts are in `a`.
+/* The same by names as GPU kernels have them: _ for what is no letter or digit. Texts are in `a`.
  */
 static struct named *list_kernel_names(const struct hlo_module *m, struct arena *a)
 {
@@ -270,8 +269,7 @@ static bool is_around_others(const struct hlo_module *m, hlo_id id)
     return opcode == HLO_OP_WHILE || opcode == HLO_OP_CONDITIONAL || opcode == HLO_OP_CALL;
 }
 
-/* What an instruction's part of a time is: as a roofline of ten operations a
- * byte has it. */
+/* What an instruction's part of a time is: as a roofline of ten operations a byte has it. */
 static double weight_of(const struct hlo_module *m, const struct hlo_costs *costs, hlo_id id)
 {
     const struct hlo_cost *c = &costs->instruction[id];
@@ -281,8 +279,7 @@ static double weight_of(const struct hlo_module *m, const struct hlo_costs *cost
     return 1 + costs->times[id] * (c->flops / 10 > c->bytes ? c->flops / 10 : c->bytes);
 }
 
-/* Spreads a run's time of one compiled operation over instructions of the model
- * that run. */
+/* Spreads a run's time of one compiled operation over instructions of the model that run. */
 static void spread_over_module(const struct hlo_module *m, const struct hlo_costs *costs,
                                const struct named *list, uint32_t count, double ms,
                                struct trace_match *out)
@@ -302,8 +299,8 @@ static void spread_over_module(const struct hlo_module *m, const struct hlo_cost
     out->matched_ms += sum > 0 ? ms : 0;
 }
 
-/* Of an operation of the compiled module. A fusion that has none goes by what
- * it is made of: its result, or else the last before it that has one. */
+/* Of an operation of the compiled module. A fusion that has none goes by what it is made of: its
+ * result, or else the last before it that has one. */
 static const char *compiled_name(const struct hlo_module *m, hlo_id id)
 {
     const char *name = op_name(m, id);
@@ -361,10 +358,9 @@ static void drop_repeated(struct found *f)
     f->count = kept;
 }
 
-/* Those of computation `comp` (HLO_NONE: any) with that op_name. Where there is
- * none the compiler has inlined a call: the name begins with the call's, and
- * the rest is one of what it calls. False: out of memory. O(length x log
- * instructions) for each level of calls. */
+/* Those of computation `comp` (HLO_NONE: any) with that op_name. Where there is none the compiler
+ * has inlined a call: the name begins with the call's, and the rest is one of what it calls. False:
+ * out of memory. O(length x log instructions) for each level of calls. */
 static bool find_all(const struct hlo_module *m, const struct named *ops, const char *name,
                      hlo_comp comp, struct found *to)
 {
