@@ -330,7 +330,9 @@ void class_draw_choice(const struct class_shown *s, const struct pane *p)
     pane_head(p, 0, &(struct head){0, "Look and choose", note, false});
     draw_network(s, p, y++);
     if (!s->lesson) {
-        pane_text(p, 0, y + 1, ROLE_DIM, ", makes the first decision");
+        pane_text(p, 0, y + 1, ROLE_DIM,
+                  s->watch && !s->watch->move_count ? "nothing to decide: no class can be split"
+                                                    : ", makes the first decision");
         return;
     }
     int apart = p->height > 12;

@@ -345,7 +345,8 @@ static void draw_decision(struct panel *p, const struct pane *pane)
         own = pane_part(pane, 0, 0, pane->width / 2 - 2, UPPER - 1);
     }
     if (move == MOVE_NONE)
-        pane_text(&own, 0, 0, ROLE_DIM, w ? "nothing to decide: no class can be split" : "");
+        pane_sentence(&own, ROLE_DIM,
+                      w ? "nothing to decide: no class can be split; V x says why" : "");
     else if (at_position(w))
         draw_position(w, &own);
     else
