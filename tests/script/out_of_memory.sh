@@ -20,7 +20,8 @@ failed = 0
 
 # Seconds differ from run to run.
 def settled(text):
-    return re.sub(rb'("(decision_)?(seconds(_to_best)?|per_second|mean|spread|least|most)":\s*)[-0-9.e+]+|[0-9.,]+ (s|ms|us) +[0-9]+ (episodes|priced)|(after|in) [0-9.]+ s|"timestamp": [0-9]+', b"", text)
+    return re.sub(rb'("(decision_)?(seconds(_to_best)?|per_second|mean|spread|least|most)":\s*)[-0-9.e+]+|[0-9.,]+ (s|ms|us) +[0-9]+ (episodes|priced|points)|(after|in) [0-9.]+ s|"timestamp": [0-9]+'
+                  rb'|[0-9]+[.][0-9]{3} +[0-9]+[.][0-9]{3}(?= +[0-9]+ +[0-9]+\n)', b"", text) # of a race: seconds, and to its best
 
 with tempfile.TemporaryDirectory() as d:
     env = dict(os.environ, XDG_STATE_HOME=d + "/state", XDG_CONFIG_HOME=d + "/config", OPENBLAS_NUM_THREADS="1")
