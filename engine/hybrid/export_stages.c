@@ -10,6 +10,7 @@
 #include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/simulation.h"
 #include "engine/problem/problem.h"
+#include "engine/text/units.h"
 #include "hlo/meaning/roles.h"
 #include "hlo/module/hlo.h"
 #include "hlo/module/shape.h"
@@ -355,6 +356,12 @@ static const char body[] =
 
 int export_stages_jax(const struct hybrid *h, struct str *out, struct err *e)
 {
+    char a[UNITS_ROOM], b[UNITS_ROOM];
+
+    if (hybrid_is_by_value(h))
+        str_format(
+            out, "# Stages keep everything or run again, a step of %s; chosen value by value %s.\n",
+            units_ms(a, hybrid_step_ms(h)), units_ms(b, h->by_value_ms));
     str_add(out, head);
     int rc = write_stages(h, out, e);
 

@@ -197,9 +197,22 @@ static int go_without_zero(const struct hybrid *h, struct told *t, struct err *e
 
 /* ---- the whole ---- */
 
+/* Where the plan is a faster one of values kept by choice. */
+static void note_by_value(const struct hybrid *h, struct told *t)
+{
+    char a[UNITS_ROOM], b[UNITS_ROOM];
+
+    if (hybrid_is_by_value(h))
+        str_format(&t->notes,
+                   "stages keep everything or run again here, a step of %s; chosen value by value, "
+                   "which no setting says, %s\n",
+                   units_ms(a, hybrid_step_ms(h)), units_ms(b, h->by_value_ms));
+}
+
 static void note_rest(const struct hybrid *h, struct told *t)
 {
     note_whole(h, t);
+    note_by_value(h, t);
     if (!t->is_even) {
         str_add(&t->notes, "layers of the stages:");
         for (uint32_t n = 0; n < h->stages; n++)

@@ -75,6 +75,12 @@ grep -q '"host_bytes"' "$dir/kept.json" || fail "the file does not say what is o
 awk -v a="$(cat "$dir/v100-1x4.yaml.ms")" -v b="$(cat "$dir/host.yaml.ms")" 'BEGIN { exit !(a > 0 && b > 0 && b < a) }' || fail "no faster with a host"
 "$automap" plan "$base" "$host" --plan "$dir/kept.json" --json > "$dir/back.json" && [ "$(json "$dir/back.json" by_value_step_time_ms)" = "$(cat "$dir/host.yaml.ms")" ] || fail "another step with a host when read back"
 
+# Programs and settings are of stages that keep all or run again, and say so.
+"$automap" search "$base" "$one" --kind hybrid --stages 2 --chunks 1 --micro-batches 8 --memory-limit '1.8 GB' --recompute-values --plan "$dir/both.json" > "$dir/out" || fail "no plan by value within 1.8 GB"
+for form in flags jax; do
+    "$automap" export "$base" "$one" --plan "$dir/both.json" --format $form > "$dir/out" 2> "$dir/err" && grep -q '^# [Ss]tages keep everything or run again.*value by value' "$dir/out" || fail "$form does not say what it leaves out"
+done
+
 # Interleaved: its stages too.
 il() { "$automap" search "$t5" "$one" --kind hybrid --micro-batches 4 --stages 2 --chunks 2 "$@"; }
 il --plan "$dir/il.json" > "$dir/out" || fail "no interleaved plan"
