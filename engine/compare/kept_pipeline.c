@@ -16,12 +16,12 @@ void kept_pipeline_free(struct hybrid *h)
     free(h);
 }
 
-/* As a hybrid plan within the limit that was asked for; its stages keep what is best. */
-static int keep(const struct pipeline_options *asked, const struct pipeline *l,
-                const struct pipeline_plan *plan, struct hybrid **out, struct err *e)
+int kept_pipeline_of(const struct pipeline_options *asked, const struct pipeline *l,
+                     const struct pipeline_plan *plan, struct hybrid **out, struct err *e)
 {
     struct hybrid *h = mem_try(1, sizeof *h);
 
+    *out = NULL;
     if (!h)
         return err_no_memory(e, "to compare plans");
     int rc = hybrid_of_pipeline(l, plan, h, e);
@@ -52,7 +52,7 @@ static int offer(const struct problem *p, const struct pipeline_options *asked,
     struct hybrid *h = NULL;
     int rc = plan ? best_pipeline_new(p, with, &l, plan, e) : err_no_memory(e, "to compare plans");
 
-    rc = rc ? rc : keep(asked, l, plan, &h, e);
+    rc = rc ? rc : kept_pipeline_of(asked, l, plan, &h, e);
     if (!rc && h->by_value_ms < (*best ? (*best)->by_value_ms : INFINITY)) {
         kept_pipeline_free(*best);
         *best = h;

@@ -17,4 +17,10 @@ int kept_pipeline_new(const struct problem *p, const struct pipeline_options *o,
                       struct hybrid **out, struct err *e) MUST_CHECK;
 void kept_pipeline_free(struct hybrid *h); /* NULL ok */
 
+/* One pipeline, read as a hybrid plan within the limit of `asked` and in its schedule, whose stages
+ * keep what is best; it need not fit. *out as above. ERR_INPUT as hybrid_of_pipeline. */
+int kept_pipeline_of(const struct pipeline_options *asked, const struct pipeline *l,
+                     const struct pipeline_plan *plan, struct hybrid **out,
+                     struct err *e) MUST_CHECK;
+
 #endif

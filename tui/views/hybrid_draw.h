@@ -1,5 +1,5 @@
 /* tui/views/hybrid_draw.h - the parts of view_hybrid.c; shared by it, hybrid_draw.c,
- * hybrid_parts.c and hybrid_kept.c only. */
+ * hybrid_parts.c and hybrid_kept.c only; what stages keep, by pipeline_watch.c too. */
 #ifndef AUTOMAP_TUI_VIEWS_HYBRID_DRAW_H
 #define AUTOMAP_TUI_VIEWS_HYBRID_DRAW_H
 

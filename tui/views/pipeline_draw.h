@@ -3,6 +3,7 @@
 #ifndef AUTOMAP_TUI_VIEWS_PIPELINE_DRAW_H
 #define AUTOMAP_TUI_VIEWS_PIPELINE_DRAW_H
 
+#include "engine/hybrid/hybrid_picture.h"
 #include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/pipeline.h"
 #include "engine/pipeline/simulation.h"
@@ -50,6 +51,19 @@ int pipeline_memory_make(const struct pipeline_shown *s, struct pipeline_memory 
                          struct err *e) MUST_CHECK;
 void pipeline_draw_memory(const struct pipeline_shown *s, const struct pipeline_memory *m,
                           const struct pane *p);
+
+/* What the stages of a plan keep for the backward pass, chosen value by value. */
+struct pipeline_kept {
+    bool made; /* or found impossible */
+    char trouble[160];
+    struct hybrid_picture picture; /* of the plan as a hybrid one */
+};
+int pipeline_kept_make(const struct pipeline_shown *s, const struct pipeline_options *o,
+                       const struct pipeline_plan *plan, struct pipeline_kept *out,
+                       struct err *e) MUST_CHECK;
+void pipeline_draw_kept(const struct pipeline_shown *s, const struct pipeline_kept *k,
+                        const struct pane *p);
+void pipeline_kept_release(struct pipeline_kept *k);
 
 /* "encoder 14": the layer at a cut, in few words. */
 void pipeline_layer_text(const struct pipeline *l, uint32_t point, char *out, size_t room);

@@ -1,11 +1,16 @@
-/* Three parts of view_pipeline.c that take the place of C, A, W: the learner, the network, and a
- * stage's memory. */
+/* Four parts of view_pipeline.c that take the place of C, A, W: the learner, the network, a stage's
+ * memory, and what it keeps. */
+#include "engine/compare/kept_pipeline.h"
+#include "engine/hybrid/hybrid.h"
+#include "engine/hybrid/hybrid_picture.h"
 #include "engine/pipeline/network_answer.h"
 #include "engine/pipeline/pipe_instance.h"
+#include "engine/pipeline/pipeline.h"
 #include "engine/pipeline/timeline.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 #include "tui/screen/grid.h"
+#include "tui/views/hybrid_draw.h"
 #include "tui/views/pipeline_draw.h"
 #include "tui/watch/pipeline_job.h"
 #include "tui/watch/pipeline_learn.h"
@@ -336,4 +341,47 @@ void pipeline_draw_memory(const struct pipeline_shown *s, const struct pipeline_
     draw_parts(m, p, p->height - 1 - tops);
     for (int n = 0; n < tops; n++)
         draw_top(s, &m->top[n], p, p->height - tops + n);
+}
+
+/* ---- what a stage keeps ---- */
+
+int pipeline_kept_make(const struct pipeline_shown *s, const struct pipeline_options *o,
+                       const struct pipeline_plan *plan, struct pipeline_kept *out, struct err *e)
+{
+    struct pipeline_options asked = *o;
+    struct hybrid *h;
+
+    pipeline_kept_release(out);
+    out->made = true;
+    asked.schedule = s->kind;
+    int rc = kept_pipeline_of(&asked, s->pipeline, plan, &h, e);
+    if (rc == ERR_INPUT) {
+        snprintf(out->trouble, sizeof out->trouble, "%.150s", e->what);
+        return 0;
+    }
+    if (rc)
+        return rc;
+    rc = hybrid_picture_new(h, &out->picture, e);
+    kept_pipeline_free(h);
+    return rc;
+}
+
+void pipeline_kept_release(struct pipeline_kept *k)
+{
+    hybrid_picture_release(&k->picture);
+    *k = (struct pipeline_kept){0};
+}
+
+void pipeline_draw_kept(const struct pipeline_shown *s, const struct pipeline_kept *k,
+                        const struct pane *p)
+{
+    struct hybrid_shown shown = {
+        .picture = &k->picture, .stage = s->stage, .signs = s->signs, .ascii = s->ascii};
+
+    if (s->stage < k->picture.stages) {
+        hybrid_draw_kept(&shown, p);
+        return;
+    }
+    pane_head(p, 0, &(struct head){0, "Kept for the backward pass", "by value", false});
+    pane_cut(p, 0, 1, p->width, ROLE_DIM, k->trouble);
 }

@@ -31,7 +31,15 @@
 #include <string.h>
 
 /* What stands below the schedule. */
-enum pipeline_part { PART_COURSE, PART_MEMORY, PART_LEARNER, PART_NETWORK, PART_SUMS, PART_COUNT };
+enum pipeline_part {
+    PART_COURSE,
+    PART_MEMORY,
+    PART_LEARNER,
+    PART_NETWORK,
+    PART_SUMS,
+    PART_KEPT,
+    PART_COUNT
+};
 
 struct pipeline_view {
     struct pipeline_job *job;
@@ -48,6 +56,7 @@ struct pipeline_view {
     struct learn_look learned;
     uint64_t seed;                 /* of the learner */
     struct pipeline_memory memory; /* of the plan and schedule shown */
+    struct pipeline_kept kept;     /* the same */
 };
 
 enum {
@@ -111,7 +120,7 @@ static void start_pipeline(struct panel *p)
         pipeline_job_stop(v->job);
     v->starts = true;
     v->shown = (struct pipeline_shown){.kind = kind};
-    v->memory.made = false;
+    v->memory.made = v->kept.made = false;
     v->version = 0;
     v->moved = false;
     v->drawn_version = UINT32_MAX;
@@ -164,6 +173,7 @@ static void close_pipeline(struct panel *p)
 {
     struct pipeline_view *v = p->state;
     pipe_schedule_free(&v->shown.schedule);
+    pipeline_kept_release(&v->kept);
     pipeline_learn_free(v->learn);
     pipeline_job_free(v->job);
 }
@@ -225,6 +235,10 @@ static void draw_part(struct panel *p, const struct pane *pane)
             pipeline_memory_make(&v->shown, &v->memory, &e))
             host_say_err(p->scene, &e);
         pipeline_draw_memory(&v->shown, &v->memory, pane);
+    } else if (v->part == PART_KEPT) {
+        if (!v->kept.made && pipeline_kept_make(&v->shown, &v->options, &v->plan, &v->kept, &e))
+            host_say_err(p->scene, &e);
+        pipeline_draw_kept(&v->shown, &v->kept, pane);
     } else if (v->part == PART_NETWORK) {
         pipeline_draw_network(&v->shown, &v->look, p->scene->now_ms > 0, pane);
     } else {
@@ -262,7 +276,7 @@ static bool refresh(struct panel *p)
     if (pipe_schedule_make(&s->pipeline->all, &s->plan, s->kind, &s->schedule, &e))
         host_say_err(p->scene, &e);
     v->drawn_version = v->version;
-    v->memory.made = false;
+    v->memory.made = v->kept.made = false;
     return true;
 }
 
@@ -549,6 +563,10 @@ static bool act_pipeline(struct panel *p, int action)
         v->options.recompute = !v->options.recompute;
         return again(p);
     }
+    if (action == PIPE_VIEW_BATCHES && v->look.pipeline) { /* also where none fits */
+        v->options.micro_batches = next_batches(v->look.pipeline);
+        return again(p);
+    }
     if (!v->look.pipeline || !v->version)
         return false;
     switch (action) {
@@ -576,9 +594,6 @@ static bool act_pipeline(struct panel *p, int action)
         v->shown.kind = (enum pipe_schedule_kind)((v->shown.kind + 1) % PIPE_SCHEDULE_COUNT);
         v->drawn_version = UINT32_MAX;
         return true;
-    case PIPE_VIEW_BATCHES:
-        v->options.micro_batches = next_batches(v->look.pipeline);
-        return again(p);
     case PIPE_VIEW_GO: {
         uint32_t point =
             v->shown.plan.pivot[v->shown.stage + (v->shown.stage + 1 < v->shown.plan.stages)];
