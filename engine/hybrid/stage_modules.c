@@ -7,6 +7,7 @@
 #include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
 #include "engine/hybrid/sections.h"
+#include "engine/hybrid/stage_copies.h"
 #include "engine/hybrid/stage_costs.h"
 #include "engine/hybrid/stage_parts.h"
 #include "engine/hybrid/stage_pieces.h"
@@ -234,6 +235,7 @@ struct writer {
     const struct hlo_module *to;
     const hlo_value *of;
     struct export_loops loops;
+    struct stage_copies copies;
     struct str text, lines, name; /* of one instruction */
 };
 
@@ -282,6 +284,8 @@ static const char *sharding_of(void *context, hlo_id id)
     str_clear(&w->text);
     if (is_entry && i->is_root)
         add_root_shardings(w);
+    else if (stage_copies_is_whole(&w->copies, id))
+        str_add(&w->text, "{replicated}");
     else
         add_shardings(w, w->of[id], hlo_shape(w->to, id)->leaf_count,
                       hlo_shape(w->to, id)->type == HLO_TUPLE, place);
@@ -292,16 +296,18 @@ static const char *sharding_of(void *context, hlo_id id)
 static bool is_held_fast(const struct writer *w, hlo_id id, uint32_t n, hlo_value *as)
 {
     *as = export_loops_held(w->to, &w->loops, id, n);
-    return *as != HLO_NONE && w->of[w->to->value_instruction[*as]] != HLO_NONE;
+    return *as != HLO_NONE && w->of[w->to->value_instruction[*as]] != HLO_NONE &&
+           !stage_copies_has(&w->copies, id, n);
 }
 
-static const char *barriers_before(void *context, hlo_id id)
+static const char *lines_before(void *context, hlo_id id)
 {
     struct writer *w = context;
     const struct hlo_module *m = w->to;
     hlo_value as;
 
     str_clear(&w->lines);
+    stage_copies_lines(&w->copies, id, &w->lines);
     for (uint32_t n = 0; n < hlo_at(m, id)->operand_count; n++) {
         hlo_id from = hlo_operand(m, id, n);
         if (!is_held_fast(w, id, n, &as))
@@ -325,10 +331,13 @@ static const char *operand_name(void *context, hlo_id id, uint32_t n)
     struct writer *w = context;
     hlo_value as;
 
-    if (!is_held_fast(w, id, n, &as))
-        return NULL;
     str_clear(&w->name);
-    export_loops_name(w->to, id, n, &w->name);
+    if (is_held_fast(w, id, n, &as))
+        export_loops_name(w->to, id, n, &w->name);
+    else if (stage_copies_has(&w->copies, id, n))
+        stage_copies_name(&w->copies, id, n, &w->name);
+    else
+        return NULL;
     return w->name.failed ? NULL : w->name.text;
 }
 
@@ -345,8 +354,9 @@ static int write_module(struct builder *b, struct stage_module *x, const struct 
     to->num_partitions = s->end_device - s->device;
     w.to = to;
     w.of = of;
+    w.copies = (struct stage_copies){b->out, x->stage, &b->costs.tables, to, of};
     struct hlo_write_options o = {.sharding = sharding_of,
-                                  .before = barriers_before,
+                                  .before = lines_before,
                                   .operand = operand_name,
                                   .context = &w,
                                   .no_metadata = true};

@@ -496,6 +496,10 @@ for name in dropout recurrent clipped; do
         --plan "$dir/l.json" > /dev/null || fail "no plan for $name"
     "$automap" export "$loops" "$four" --plan "$dir/l.json" --format stages -o "$dir/$name.json" || fail "no modules of $name"
 done
+"$automap" search "$src/tests/ref/stages/depthwise.hlo.gz" "$clusters/a100-1x8.yaml" --kind hybrid --divisibility exact --stages 2 --micro-batches 2 --dp 2 --tp 2 \
+    --plan "$dir/l.json" > /dev/null || fail "no plan for depthwise"
+"$automap" export "$src/tests/ref/stages/depthwise.hlo.gz" "$clusters/a100-1x8.yaml" --divisibility exact --plan "$dir/l.json" --format stages -o "$dir/depthwise.json" ||
+    fail "no modules of depthwise"
 "$python" - "$dir" "$automap" << 'P' || fail "loops in modules"
 import json, re, subprocess, sys
 dir, automap = sys.argv[1:]
@@ -525,6 +529,9 @@ assert held["backward", 0][3] == 2 * 4 + 2, held  # weight and bias in each of f
 # ZeRO 1: momentum is in pieces, so each makes its piece of the update; without state nobody has to.
 assert sum(v[4] for k, v in bits.items() if k[0] == "update") == 8, bits
 assert not any(v[4] for v in held.values()), held
+plan = json.load(open(f"{dir}/depthwise.json"))  # a convolution that is summed over all devices
+cut = [line for m in plan["modules"] for line in m["hlo"].split("\n") if re.match(r"  \S+\.operand[01] = .* copy\(", line)]
+assert len(cut) == 2 * 4 and all("devices=[4,1,1]<=[2,2]T(" in line or "devices=[4,1,1]<=[4]" in line for line in cut), cut
 joint = [p for p in look("clipped") if p[0] in ("part", "joint")]
 assert joint == [("part", 0), ("part", 1), ("joint", 0)], joint
 P

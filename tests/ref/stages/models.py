@@ -1,10 +1,12 @@
 """Small training steps with loops, for modules of stages: models.py FOLDER writes dropout.hlo, recurrent.hlo, stack.hlo, choice.hlo,
-samples.hlo, inside.hlo, centred.hlo, clipped.hlo.
+samples.hlo, inside.hlo, centred.hlo, clipped.hlo,
+depthwise.hlo.
 
 dropout: random bits (threefry, a loop in JAX) in every layer. recurrent: a loop over time inside of one layer, and a branch.
 stack: the layers themselves in a loop. choice: all layers in one branch. samples: what is another for every sample - random bits
 that one instruction draws, positions in the batch, constants. inside: random bits drawn inside a loop. centred: a mean of the batch that
-its samples read, inside a loop. clipped: gradients are scaled by the norm of all of them. Needs jax 0.10."""
+its samples read, inside a loop. clipped: gradients are scaled by the norm of all of them.
+depthwise: convolutions over time, a kernel for each feature. Needs jax 0.10."""
 import os
 import sys
 
@@ -90,6 +92,16 @@ def clipped(params, x, y):
     return jnp.mean((x - y) ** 2)
 
 
+def depthwise(params, x, y):
+    for n in range(LAYERS):
+        with jax.named_scope(f"layer_{n}"):
+            p = params[f"layer_{n}"]
+            h = jax.lax.conv_general_dilated(x, p["kernel"][:TIME, None], (1,), "SAME", dimension_numbers=("NWC", "WIO", "NWC"),
+                                             feature_group_count=WIDTH)
+            x = x + jnp.tanh(dense(p, h))
+    return jnp.mean((x - y) ** 2)
+
+
 def samples(params, x, y, key):
     key = jax.random.wrap_key_data(key, impl="rbg")
     for n in range(LAYERS):
@@ -124,7 +136,8 @@ def main(folder):
     data = [array(BATCH, WIDTH), array(BATCH, WIDTH)]
     for loss, params, inputs in ((dropout, apart, [*data, KEY]), (recurrent, apart, data), (stack, weights(LAYERS), data),
                                  (choice, apart, data), (samples, apart, [*data, jax.ShapeDtypeStruct((4,), jnp.uint32)]),
-                                 (inside, apart, [*data, KEY]), (centred, apart, data), (clipped, apart, data)):
+                                 (inside, apart, [*data, KEY]), (centred, apart, data), (clipped, apart, data),
+                                 (depthwise, apart, [array(BATCH, 2 * TIME, WIDTH)] * 2)):
         state = None if loss is recurrent else params
         step = jax.jit(trained(loss), keep_unused=True).lower(params, state, *inputs)
         with open(os.path.join(folder, loss.__name__ + ".hlo"), "w") as f:
