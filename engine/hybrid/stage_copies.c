@@ -7,6 +7,7 @@
 #include "engine/plan/resharding_free.h"
 #include "engine/plan/sharding.h"
 #include "engine/problem/problem.h"
+#include "hlo/meaning/factors.h"
 #include "hlo/module/shape.h"
 #include "hlo/text/write_text.h"
 
