@@ -127,10 +127,11 @@ int recompute_joint_solve(struct problem *p, const struct batch_and_zero_options
     struct tried *tried = mem_alloc(sizeof *tried);
     int rc = 0;
 
-    for (size_t k = 0; !rc && k < (isfinite(o->limit) ? LIMITS : 1); k++)
+    for (size_t k = 0; k < (isfinite(o->limit) ? LIMITS : 1); k++) {
         rc = try_limit(p, o, o->limit * LARGER[k], tried, &best, e);
-    if (rc)
-        goto out;
+        if (rc)
+            goto out;
+    }
     rc = problem_set_batch_and_zero(p, &best.best.batching, e);
 out:
     for (uint32_t k = 0; k < tried->count; k++)

@@ -285,6 +285,23 @@ double keep_line(const struct keep_front *f, double bytes)
     return INFINITY;
 }
 
+/* Those between point k and the next; the first of all too. */
+static int each_between(const struct keep_front *f, uint32_t k, uint8_t *keeps,
+                        int (*each)(void *self, struct keep_choice *c, bool *enough, struct err *e),
+                        void *self, bool *enough, struct err *e)
+{
+    uint32_t groups = k + 1 < f->count ? f->problem->groups : 0;
+
+    for (uint32_t g = k ? 1 : 0; g <= groups && !*enough; g++) {
+        struct keep_choice c;
+        int rc = mix(f, k, g, keeps, &c, e);
+        rc = rc ? rc : each(self, &c, enough, e);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
 int keep_each(const struct keep_front *f,
               int (*each)(void *self, struct keep_choice *c, bool *enough, struct err *e),
               void *self, struct err *e)
@@ -293,13 +310,10 @@ int keep_each(const struct keep_front *f,
     bool enough = false;
     int rc = keeps ? 0 : err_no_memory(e, MEMORY_FOR);
 
-    for (uint32_t k = 0; k < f->count && !rc && !enough; k++) {
-        uint32_t groups = k + 1 < f->count ? f->problem->groups : 0;
-        for (uint32_t g = k ? 1 : 0; g <= groups && !rc && !enough; g++) {
-            struct keep_choice c;
-            rc = mix(f, k, g, keeps, &c, e);
-            rc = rc ? rc : each(self, &c, &enough, e);
-        }
+    for (uint32_t k = 0; k < f->count && !enough; k++) {
+        rc = rc ? rc : each_between(f, k, keeps, each, self, &enough, e);
+        if (rc)
+            break;
     }
     free(keeps);
     return rc;

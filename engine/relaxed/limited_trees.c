@@ -250,8 +250,11 @@ static int walk_all(struct tree_walk *t, struct err *e)
 
     if (t->w->how->fits)
         rc = walk_from(t, t->w->best_x, e);
-    for (uint32_t k = 0; k < count && !rc; k++)
+    for (uint32_t k = 0; k < count; k++) {
+        if (rc)
+            return rc;
         rc = walk_from(t, starts[k], e);
+    }
     return rc;
 }
 
