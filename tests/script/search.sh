@@ -170,6 +170,16 @@ grep -q 'does not fit .* proven over strict plans of any memory' "$dir/none" || 
 "$automap" search "$tiny" --kind all --algo race --episodes 20 --memory-limit '700 kB' > "$dir/over" || code=$?
 [ $code = 4 ] && tail -1 "$dir/over" | grep -q 'no algorithm found a plan within the memory limit'
 
+# Weak propagation, every episode a conflict: the search says so, and to do nothing is its plan; where that does not fit
+# there is none, and the code is 4.
+fruitless="search $source/examples/models/bert48.hlo.txt.gz --propagation weak --state one-hot --episodes 3"
+"$automap" $fruitless > "$dir/none"
+grep -q 'no plan of its own  *each episode ended in a conflict' "$dir/none" && grep -q '3 episodes, .* 3 conflicts' "$dir/none" &&
+    grep -q '0 partitioned' "$dir/none" || { echo "weak: what is said of no plan"; cat "$dir/none"; exit 1; }
+code=0
+"$automap" $fruitless --memory-limit '8 GB' > "$dir/none" 2> "$dir/err" || code=$?
+[ $code = 4 ] && grep -q 'no plan found is within the memory limit' "$dir/err" || { echo "weak, nothing fits: exit $code"; exit 1; }
+
 # --preset paper is Auto-MAP's: its reward, weak propagation, state and candidates; an option behind it changes one thing;
 # who plays is in the file
 "$automap" search "$source/examples/models/vgg19.hlo.txt.gz" --devices 8 --kind adp --preset paper --episodes 40 --json --quiet \

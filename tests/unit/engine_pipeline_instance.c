@@ -323,6 +323,27 @@ static void test_overlap_of_own_devices(void **state)
     pipe_instance_free(&in);
 }
 
+/* A share of what the devices have, less where fewer bytes are asked for; none: no limit. */
+static void test_memory_limit(void **state)
+{
+    (void)state;
+    struct cluster c = unequal();
+    struct pipe_instance in = fresh(&c, 1);
+    double have = pipe_group_of(&in, 0, 1)->memory_bytes;
+
+    assert_true(have > 1e9);
+    in.options.memory_share = 0.5;
+    in.options.limit_bytes = 0;
+    assert_true(near(pipe_memory_limit(&in, 0, 1), have / 2));
+    in.options.limit_bytes = have / 4;
+    assert_true(pipe_memory_limit(&in, 0, 1) == have / 4);
+    in.options.limit_bytes = have;
+    assert_true(near(pipe_memory_limit(&in, 0, 1), have / 2));
+    in.options.memory_share = 0;
+    assert_true(isinf(pipe_memory_limit(&in, 0, 1)));
+    pipe_instance_free(&in);
+}
+
 /* Curves: parts that tile the points, sums and extremes over them; more columns than points. */
 static void test_spots(void **state)
 {
@@ -423,6 +444,7 @@ int main(void)
         cmocka_unit_test(test_fewer_points),
         cmocka_unit_test(test_all_points_kept),
         cmocka_unit_test(test_overlap_of_own_devices),
+        cmocka_unit_test(test_memory_limit),
         cmocka_unit_test(test_spots),
         cmocka_unit_test(test_refused),
     };

@@ -260,6 +260,37 @@ static void test_some_do_not_fit(void **state)
     pipe_instance_free(&in);
 }
 
+/* Beginnings under two pins, given in either order: plans in order that hold both. */
+static void test_beginnings_hold_pins(void **state)
+{
+    (void)state;
+    enum { ROOM = 4 * PIPE_DEVICES_MOST };
+    struct pipe_plan *begin = mem_alloc(ROOM * sizeof *begin);
+    struct pipe_instance in = layers("c-4x8-v100", 24, 12, 0);
+    uint32_t checked = 0;
+
+    for (uint32_t device = 1; device + 1 < in.devices; device += 3) {
+        for (uint32_t pivot = 1; pivot + 1 < in.points; pivot++) {
+            struct pipe_pin pin[] = {{device + 1, pivot + 1}, {device, pivot}};
+            struct pipe_goal g = {.in = &in, .pins = {pin, 2}};
+            uint32_t count = pipe_beginnings(&g, begin, ROOM);
+            for (uint32_t n = 0; n < count; n++) {
+                uint32_t held = 0;
+                for (uint32_t s = 1; s < begin[n].stages; s++) {
+                    held += begin[n].device[s] == device && begin[n].pivot[s] == pivot;
+                    held += begin[n].device[s] == device + 1 && begin[n].pivot[s] == pivot + 1;
+                }
+                assert_int_equal(held, 2);
+                assert_true(pipe_plan_is_valid(&in, &begin[n]));
+                checked++;
+            }
+        }
+    }
+    assert_true(checked > 100);
+    free(begin);
+    pipe_instance_free(&in);
+}
+
 /* Every algorithm keeps a pinned cut; the exact one still proves what it finds. */
 static void test_pinned(void **state)
 {
@@ -341,13 +372,10 @@ static void test_learner(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_candidates),
-        cmocka_unit_test(test_candidates_random),
-        cmocka_unit_test(test_descent),
-        cmocka_unit_test(test_algorithms),
-        cmocka_unit_test(test_some_do_not_fit),
-        cmocka_unit_test(test_pinned),
-        cmocka_unit_test(test_pay),
+        cmocka_unit_test(test_candidates),      cmocka_unit_test(test_candidates_random),
+        cmocka_unit_test(test_descent),         cmocka_unit_test(test_algorithms),
+        cmocka_unit_test(test_some_do_not_fit), cmocka_unit_test(test_beginnings_hold_pins),
+        cmocka_unit_test(test_pinned),          cmocka_unit_test(test_pay),
         cmocka_unit_test(test_learner),
     };
 

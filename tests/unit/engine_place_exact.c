@@ -1,8 +1,11 @@
 /* Contiguous plans of random graphs against an enumeration of all assignments, by definition. */
+#include "engine/place/chain_hull.h"
 #include "engine/place/chain_moves.h"
 #include "engine/place/contiguous.h"
 #include "engine/place/cut_tree.h"
 #include "engine/place/family.h"
+#include "engine/place/partial_placement.h"
+#include "engine/place/place_cut.h"
 #include "engine/place/prepare.h"
 #include "tests/unit/place_random.h"
 
@@ -389,6 +392,79 @@ static void wide_graphs_keep_limits(void **state)
     place_graph_free(g);
 }
 
+/* What a device is sure to take that computes 3 and moves 8, and who may not be beside whom. */
+static void partial_by_hand(void **state)
+{
+    (void)state;
+    static const struct {
+        enum place_communication communication;
+        double least, least_much; /* with 3 and with 9 to compute */
+    } rows[] = {{PLACE_SUM, 11, 17}, {PLACE_MAX, 8, 9}, {PLACE_DUPLEX, 4, 9}};
+    struct place_graph *g = mem_alloc(sizeof *g);
+    uint8_t allowed[3] = {3, 3, 3};
+    uint32_t fixed[3] = {PLACE_NONE, PLACE_NONE, PLACE_NONE}, apart[2] = {0, 2};
+    uint32_t type_of[3] = {0, 0, 1}, device[3] = {0, PLACE_NONE, 1};
+    double bytes[3] = {4, 4, 4};
+    struct place_load load[3] = {{.bytes = 4}, {.bytes = 4}};
+    struct place_nets nets = {.graph = g,
+                              .positions = 3,
+                              .allowed = allowed,
+                              .fixed = fixed,
+                              .apart = apart,
+                              .aparts = 1,
+                              .bytes = bytes};
+    struct place_rules rules = {0};
+    struct place_partial t = {
+        .n = &nets, .rules = &rules, .type_of = type_of, .device = device, .load = load};
+
+    g->types = 2;
+    g->type[0].count = 2;
+    g->type[0].memory_bytes = 10;
+    g->type[1].is_host = true;
+    for (size_t n = 0; n < sizeof rows / sizeof *rows; n++) {
+        rules.communication = rows[n].communication;
+        assert_true(place_partial_least(&t, 3, 8) == rows[n].least);
+        assert_true(place_partial_least(&t, 9, 8) == rows[n].least_much);
+    }
+    assert_true(place_partial_allows(&t, 1, 0) && place_partial_allows(&t, 1, 1));
+    assert_false(place_partial_allows(&t, 0, 1)); /* where its other is */
+    assert_false(place_partial_allows(&t, 2, 0));
+    bytes[1] = 7;
+    assert_false(place_partial_allows(&t, 1, 0));
+    assert_true(place_partial_allows(&t, 1, 2)); /* the host's memory is no limit */
+    free(g);
+}
+
+/* Three devices in a circle, of which no two are: a before b by an edge, b before c, c before a. */
+static void hull_sees_circles(void **state)
+{
+    (void)state;
+    enum { POSITIONS = 6, DEVICES = 3 };
+    uint32_t after_at[] = {0, 1, 1, 2, 2, 3, 3}, after[] = {1, 3, 5};
+    uint32_t before_at[] = {0, 0, 1, 1, 2, 2, 3}, before[] = {0, 2, 4};
+    struct place_nets nets = {.positions = POSITIONS};
+    struct place_prepared p = {.nets = &nets,
+                               .after_at = after_at,
+                               .after = after,
+                               .before_at = before_at,
+                               .before = before};
+    uint32_t device[POSITIONS] = {0, 1, 1, 2, 2, 0};
+    struct place_hull *h;
+    struct err e;
+
+    assert_int_equal(place_hull_new(&p, &h, &e), 0);
+    assert_false(place_hull_set(h, device, DEVICES));
+    device[5] = PLACE_NONE; /* open: no circle yet, and it may not be before the first */
+    assert_true(place_hull_set(h, device, DEVICES));
+    uint8_t where[POSITIONS];
+    memset(where, 99, sizeof where);
+    place_hull_add(h, 0, where);
+    assert_int_equal(where[0], PLACE_CUT_IN);
+    for (uint32_t n = 1; n < POSITIONS; n++) /* behind a, by way of b, all are out */
+        assert_int_equal(where[n], PLACE_CUT_OUT);
+    place_hull_free(h);
+}
+
 /* However little work is allowed, there is a plan: of one server and of two, of a graph that is
  * coarsened and of one that is not. What comes behind it in an exact search has limits of its own.
  */
@@ -425,7 +501,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_graphs),           cmocka_unit_test(trees_and_moves),
         cmocka_unit_test(tree_takes_large_graphs), cmocka_unit_test(wide_graphs_keep_limits),
-        cmocka_unit_test(any_budget_has_a_plan),
+        cmocka_unit_test(any_budget_has_a_plan),   cmocka_unit_test(hull_sees_circles),
+        cmocka_unit_test(partial_by_hand),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
