@@ -160,11 +160,13 @@ static int measure_games(const struct problem *p, struct err *e)
     } games[] = {{"folded", {.kind = GAME_ALL}},
                  {"", {.kind = GAME_ALL, .no_folding = true}},
                  {"weak", {.kind = GAME_ALL, .weak = true}}};
-    int rc = 0;
 
-    for (size_t n = 0; n < sizeof games / sizeof *games && !rc; n++)
-        rc = measure_search(p, games[n].name, &games[n].game, e);
-    return rc;
+    for (size_t n = 0; n < sizeof games / sizeof *games; n++) {
+        int rc = measure_search(p, games[n].name, &games[n].game, e);
+        if (rc)
+            return rc;
+    }
+    return 0;
 }
 
 static int run_search(int argc, char **argv)
