@@ -327,12 +327,44 @@ static void limited_servers(void **state)
     assert_true(plans > GRAPHS * RULES_TRIED * 20);
 }
 
+/* A stage and its copies share a server of two with another where there is room, and no more. */
+static void copies_share_a_server(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t copies[4];
+        int rc;
+    } rows[] = {{{1, 1, 1, 0}, 0}, {{2, 0, 1, 0}, 0}, {{2, 1, 0, 0}, ERR_INPUT}};
+    struct place_graph *g = mem_alloc(sizeof *g);
+    uint32_t device[3], copies[4];
+    struct placement p = {.devices = 4, .device = device, .copies = copies};
+    struct err e;
+
+    g->types = 2;
+    g->type[0].count = 4;
+    g->type[1].is_host = true;
+    g->per_server = 2;
+    g->far_ms = mem_alloc(sizeof *g->far_ms);
+    for (size_t n = 0; n < sizeof rows / sizeof *rows; n++) {
+        p.nodes = 0;
+        for (uint32_t d = 0; d < 4; d++) {
+            copies[d] = rows[n].copies[d];
+            if (copies[d])
+                device[p.nodes++] = d;
+        }
+        assert_int_equal(placement_check_copies(&p, g, &e), rows[n].rc);
+    }
+    free(g->far_ms);
+    free(g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_servers),
         cmocka_unit_test(limited_servers),
         cmocka_unit_test(out_of_turn),
+        cmocka_unit_test(copies_share_a_server),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
