@@ -29,6 +29,7 @@
 static const char MEMORY_FOR[] = "for a hybrid plan";
 
 static const double NEAR = 0.1; /* plans of L so far over the least are looked at too */
+static const double MORE_FOR_RELAXED = 1.1; /* times the memory, for stages that then need less */
 
 static bool is_stopped(const struct hybrid *h)
 {
@@ -311,7 +312,7 @@ static int solve_uniform(struct hybrid_run *s, uint32_t m, uint8_t zero)
         .interleaves = !h->options.is_schedule_given,
         .stages = h->options.stages,
         .chunks = h->options.chunks,
-        .only_interleaved = !h->options.is_uniform,
+        .only_interleaved = !h->options.is_uniform || h->options.only_interleaved,
         .stop = h->options.stop};
     struct pipe_options pipe = hybrid_pipe_options(&h->options, m);
     struct hybrid_instance in; /* without rows: its slots */
@@ -454,10 +455,11 @@ static int offer(struct hybrid_run *s, struct hybrid *from)
     return 0;
 }
 
-/* The plan there were with so many times the memory, 0: without a limit. Refined, its stages may
- * fit. The bound of plans without a limit goes to *bound_ms where it is wanted, 0: none; to
- * *is_of_both whether it is of interleaved ones too. */
-static int offer_roomier(struct hybrid_run *s, double times, double *bound_ms, bool *is_of_both)
+/* The plan there were with so many times the memory, 0: without a limit; or the interleaved one.
+ * Refined, its stages may fit. The bound of plans without a limit goes to *bound_ms where it is
+ * wanted, 0: none; to *is_of_both whether it is of interleaved ones too. */
+static int offer_roomier(struct hybrid_run *s, double times, bool is_interleaved, double *bound_ms,
+                         bool *is_of_both)
 {
     struct hybrid *other = mem_try(1, sizeof *other);
     struct hybrid_options o = s->h->options;
@@ -466,6 +468,8 @@ static int offer_roomier(struct hybrid_run *s, double times, double *bound_ms, b
         return err_no_memory(s->e, MEMORY_FOR);
     o.no_limit = !(times > 0);
     o.memory_times = times;
+    o.is_uniform |= is_interleaved;
+    o.only_interleaved = is_interleaved;
     o.no_bound |= !bound_ms;
     o.relaxes = o.keeps_values = false;
     o.watch = NULL;
@@ -493,8 +497,23 @@ static int offer_former(struct hybrid_run *s)
     return rc;
 }
 
-/* Of the plan taken, of those taken before it and of the one without a limit, the one that is
- * shortest with relaxed stages. */
+/* Interleaved plans gain most from relaxed stages where tensor parallelism is wide, and such a plan
+ * is often a little too large before. Where none is shorter then, the one without a
+ * limit may be. */
+static int offer_roomiest(struct hybrid_run *s)
+{
+    const struct hybrid *h = s->h;
+    double before = h->relaxed_ms;
+
+    if (h->options.no_limit || is_stopped(h))
+        return 0;
+    int rc = offer_roomier(s, MORE_FOR_RELAXED, true, NULL, NULL);
+    return rc || is_stopped(h) || h->relaxed_ms < before ? rc
+                                                         : offer_roomier(s, 0, false, NULL, NULL);
+}
+
+/* Of the plan taken, of those taken before it and of roomier ones, the one that is shortest with
+ * relaxed stages. */
 static int relax_stages(struct hybrid_run *s)
 {
     struct hybrid *h = s->h;
@@ -502,7 +521,7 @@ static int relax_stages(struct hybrid_run *s)
     int rc = hybrid_relax(h, s->e);
 
     rc = rc ? rc : offer_former(s);
-    rc = rc || h->options.no_limit || is_stopped(h) ? rc : offer_roomier(s, 0, NULL, NULL);
+    rc = rc ? rc : offer_roomiest(s);
     /* The bound is of strict plans that fit, interleaved ones only where the first plan was. */
     if (!hybrid_fits(h) || (h->chunks > 1) != was_interleaved) {
         h->is_certified = false;
@@ -527,7 +546,7 @@ static int keep_by_value(struct hybrid_run *s)
     rc = rc ? rc : offer_former(s);
     for (size_t n = 0; n < sizeof times / sizeof *times && !rc; n++)
         if (!h->options.no_limit && !is_stopped(h))
-            rc = offer_roomier(s, times[n], times[n] > 0 ? NULL : &bound_ms,
+            rc = offer_roomier(s, times[n], false, times[n] > 0 ? NULL : &bound_ms,
                                times[n] > 0 ? NULL : &is_of_both);
     if (rc || h->options.no_limit)
         return rc;

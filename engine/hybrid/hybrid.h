@@ -48,6 +48,7 @@ struct hybrid_options {
     bool is_uniform;    /* all stages alike: devices, axes, labels that are data and tensor
                            parallelism; 1F1B unless a schedule is given, interleaved too */
     double limit_bytes; /* less than a device has; 0: what it has */
+    bool only_interleaved; /* of uniform plans */
     bool no_bound;      /* the bound is not asked for */
     enum hybrid_algorithm algorithm;
     struct hybrid_search_options play; /* of those that play */
