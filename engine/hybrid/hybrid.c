@@ -28,7 +28,7 @@
 
 static const char MEMORY_FOR[] = "for a hybrid plan";
 
-static const double NEAR = 0.1; /* plans of L so far over the least are looked at too */
+static const double NEAR = 0.1;             /* plans of L so far over the least are looked at too */
 static const double MORE_FOR_RELAXED = 1.1; /* times the memory, for stages that then need less */
 
 static bool is_stopped(const struct hybrid *h)

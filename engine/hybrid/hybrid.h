@@ -45,11 +45,11 @@ struct hybrid_options {
                             by_value.h; not with `relaxes` */
     double memory_times; /* > 1: plans may take so many times the memory there is */
     bool no_limit, half_duplex;
-    bool is_uniform;    /* all stages alike: devices, axes, labels that are data and tensor
-                           parallelism; 1F1B unless a schedule is given, interleaved too */
-    double limit_bytes; /* less than a device has; 0: what it has */
+    bool is_uniform;       /* all stages alike: devices, axes, labels that are data and tensor
+                              parallelism; 1F1B unless a schedule is given, interleaved too */
+    double limit_bytes;    /* less than a device has; 0: what it has */
     bool only_interleaved; /* of uniform plans */
-    bool no_bound;      /* the bound is not asked for */
+    bool no_bound;         /* the bound is not asked for */
     enum hybrid_algorithm algorithm;
     struct hybrid_search_options play; /* of those that play */
     const struct hybrid_wish *pins;    /* [pin_count] borrowed while the search is used */

@@ -454,10 +454,10 @@ static int set_apart(struct builder *b, uint32_t stage, enum stage_pass pass)
         stage_parts_set_apart(&b->parts, v, cut[v], stage);
         is_any = true;
     }
-    if (!rc && is_any)
-        collect_pass(b, stage, pass);
-    if (!rc && is_any)
-        keep_inside(b);
+    if (rc || !is_any)
+        goto out;
+    collect_pass(b, stage, pass);
+    keep_inside(b);
 out:
     free(list);
     free(cut);
