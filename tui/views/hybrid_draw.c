@@ -175,6 +175,14 @@ static struct columns columns_for(const struct hybrid_shown *s, int width)
     c.first = s->stage < c.count / 2 ? 0 : s->stage - c.count / 2;
     if (c.first + c.count > all)
         c.first = all - c.count;
+    int spare = width - c.label - (int)c.count * c.width, longest = 0;
+    for (uint32_t r = 0; r < s->picture->roles; r++) {
+        int columns = utf8_text_columns(s->picture->role[r].name) + 2;
+        longest = columns > longest ? columns : longest;
+    }
+    bool grows = longest > c.label && spare > 0 && c.count == all;
+    if (grows) /* names whole where columns stand empty */
+        c.label += longest - c.label < spare ? longest - c.label : spare;
     return c;
 }
 

@@ -228,13 +228,14 @@ static void draw_verdict(const struct race_look *r, const struct pane *p, int x)
                  units_number(other, race_shown(r, best_of(dqn)->score), decimals_of(r)),
                  units_count(mine, (int64_t)dqn->evaluations));
     else if (first)
-        snprintf(text, sizeof text, "The DQN needed %s plans, %s %s.",
+        snprintf(text, sizeof text, "The DQN needed %s plan%s, %s %s.",
                  units_count(mine, (int64_t)best_of(dqn)->evaluation),
-                 known[first->algorithm].words,
+                 best_of(dqn)->evaluation == 1 ? "" : "s", known[first->algorithm].words,
                  units_count(other, (int64_t)best_of(first)->evaluation));
     else
-        snprintf(text, sizeof text, "The DQN needed %s plans; no other search got there.",
-                 units_count(mine, (int64_t)best_of(dqn)->evaluation));
+        snprintf(text, sizeof text, "The DQN needed %s plan%s; no other search got there.",
+                 units_count(mine, (int64_t)best_of(dqn)->evaluation),
+                 best_of(dqn)->evaluation == 1 ? "" : "s");
     if (x + 3 + utf8_text_columns(text) <= p->width)
         pane_text(p, x + 3, 0, won ? ROLE_OK : ROLE_WARN, text);
     else if (x + 10 < p->width)

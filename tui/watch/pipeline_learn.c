@@ -210,14 +210,18 @@ int pipeline_learn_new(const struct pipeline *l, uint64_t seed, bool in_thread,
     pthread_mutex_init(&n->lock, NULL);
     pthread_cond_init(&n->changed, NULL);
     int rc = prepare_learner(n, seed, e);
-    if (!rc && !in_thread)
+    if (rc)
+        goto out;
+    if (!in_thread) {
         find_least(n);
-    while (!rc && !in_thread && n->look.episodes < LEARN_PICTURE && step_learner(n, &event))
-        ;
-    n->look.running &= in_thread;
-    if (!rc && in_thread)
+        while (n->look.episodes < LEARN_PICTURE && step_learner(n, &event))
+            ;
+        n->look.running = false;
+    } else {
         rc = thread_start(&n->thread, run_learner, n, "the learner", e);
-    n->in_thread = !rc && in_thread;
+        n->in_thread = rc == 0;
+    }
+out:
     if (rc)
         pipeline_learn_free(n);
     else
