@@ -21,8 +21,8 @@ struct schedule_shown {
 /* "micro-batches 0–7", "1 micro-batch". Returns out. */
 char *schedule_batches_text(uint32_t micro_batches, char out[static 40]);
 
-/* "enc 14" of "encoder/layer_014", "layer 3" of "model/layers/3", "17" of "layers[17]", "block 3" of "block_003", "lin 2" of
- * "linear_2"; `nameless` of a stage without layers. */
+/* "enc 14" of "encoder/layer_014", "layer 3" of "model/layers/3", "17" of "layers[17]", "block 3"
+ * of "block_003", "lin 2" of "linear_2"; `nameless` of a stage without layers. */
 void schedule_layer_text(const char *layer, const char *nameless, char *out, size_t room);
 
 /* Two rows more than bars. */
