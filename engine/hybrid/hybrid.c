@@ -498,8 +498,8 @@ static int offer_former(struct hybrid_run *s)
 }
 
 /* Interleaved plans gain most from relaxed stages where tensor parallelism is wide, and such a plan
- * is often a little too large before. Where none is shorter then, the one without a
- * limit may be. */
+ * is often a little too large before. Where none is shorter then, the one without a limit may be.
+ */
 static int offer_roomiest(struct hybrid_run *s)
 {
     const struct hybrid *h = s->h;
