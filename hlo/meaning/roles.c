@@ -148,10 +148,16 @@ static int set_names(struct hlo_roles_work *w, struct err *e)
 
 /* ---- the list of variables ---- */
 
+enum key_kind {
+    KEY_END,   /* the end of a path */
+    KEY_WHOLE, /* all of it but the name of the argument it is in */
+    KEY_OWN    /* the parameter's own name, or the whole path */
+};
+
 struct key {
     uint64_t hash;
     uint32_t param;
-    bool is_whole; /* a whole name, not the end of a path */
+    enum key_kind kind;
 };
 
 struct keys {
@@ -159,11 +165,11 @@ struct keys {
     size_t count, room;
 };
 
-static bool add_key(struct keys *k, const char *text, uint32_t param, bool is_whole)
+static bool add_key(struct keys *k, const char *text, uint32_t param, enum key_kind kind)
 {
     if (!mem_grow(&k->items, &k->room, k->count, 1))
         return false;
-    k->items[k->count++] = (struct key){mem_hash(text, strlen(text), 0), param, is_whole};
+    k->items[k->count++] = (struct key){mem_hash(text, strlen(text), 0), param, kind};
     return true;
 }
 
@@ -183,10 +189,10 @@ static bool collect_keys(const struct hlo_roles_work *w, struct keys *k)
     for (uint32_t p = 0; p < w->param_count && ok; p++) {
         hlo_id id = w->m->value_instruction[w->params[p].value];
         const char *path = w->paths[p], *tail = hlo_path_without_root(path);
-        ok = add_key(k, hlo_name(w->m, id), p, true) &&
-             add_key(k, hlo_meta(w->m, id)->op_name, p, true);
+        ok = add_key(k, hlo_name(w->m, id), p, KEY_OWN) &&
+             add_key(k, hlo_meta(w->m, id)->op_name, p, KEY_OWN);
         for (const char *at = path; ok && *at; at = strchr(at, '/') ? strchr(at, '/') + 1 : "")
-            ok = add_key(k, at, p, at == path || at == tail);
+            ok = add_key(k, at, p, at == path ? KEY_OWN : at == tail ? KEY_WHOLE : KEY_END);
     }
     if (ok && k->count)
         qsort(k->items, k->count, sizeof *k->items, by_hash);
@@ -217,24 +223,30 @@ static void pin_role(struct hlo_roles_work *w, uint32_t p)
     w->params[p].evidence = "in the list of variables";
 }
 
-/* Whole names first; of ends of paths those that a derivative can reach (moments end alike). */
-static bool pin_by_name(struct hlo_roles_work *w, const struct keys *k, const char *name)
+/* Whole names first; of ends of paths those that a derivative can reach (moments end alike). Keys
+ * of less than `least` do not count. */
+static bool pin_by_name(struct hlo_roles_work *w, const struct keys *k, const char *name,
+                        enum key_kind least)
 {
     size_t first = find_key(k, name), end = first;
-    bool has_whole = false, has_read = false;
+    bool has_any = false, has_whole = false, has_read = false;
 
     for (; end < k->count && k->items[end].hash == k->items[first].hash; end++) {
-        has_whole |= k->items[end].is_whole;
+        has_any |= k->items[end].kind >= least;
+        has_whole |= k->items[end].kind >= KEY_WHOLE;
         has_read |= w->is_read[k->items[end].param];
     }
-    for (size_t n = first; n < end; n++) {
-        if (has_whole ? k->items[n].is_whole : !has_read || w->is_read[k->items[n].param])
+    for (size_t n = first; n < end && has_any; n++) {
+        bool is_whole = k->items[n].kind >= KEY_WHOLE;
+        if (k->items[n].kind >= least &&
+            (has_whole ? is_whole : !has_read || w->is_read[k->items[n].param]))
             pin_role(w, k->items[n].param);
     }
-    return end > first;
+    return has_any;
 }
 
-/* "12" or "12 encoder/kernel"; a parameter whose own name is digits is matched by name before. */
+/* "12" or "12 encoder/kernel"; a parameter whose own name is digits is matched by name before, one
+ * whose path ends in them ("data/12") is not. */
 static int pin_by_number(struct hlo_roles_work *w, const char *text, struct err *e)
 {
     uint64_t number = 0;
@@ -276,16 +288,18 @@ static bool is_number_first(const char *text)
 static int pin_one(struct hlo_roles_work *w, const struct keys *keys, const char *name,
                    struct str *path, struct err *e)
 {
-    if (pin_by_name(w, keys, name))
+    bool is_number = is_number_first(name);
+
+    if (pin_by_name(w, keys, name, is_number ? KEY_OWN : KEY_END))
         return 0;
-    if (is_number_first(name))
+    if (is_number)
         return pin_by_number(w, name, e);
     str_clear(path);
     str_add(path, "");
     hlo_path_of_op_name(name, path);
     if (path->failed)
         return err_no_memory(e, MEMORY_FOR);
-    return pin_by_name(w, keys, path->text)
+    return pin_by_name(w, keys, path->text, KEY_END)
                ? 0
                : err_set(e, ERR_INPUT,
                          "the list of variables names \"%.200s\", but no parameter has that name",

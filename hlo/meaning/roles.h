@@ -75,8 +75,8 @@ struct hlo_roles {
 
 /* What a person states about a step. Names or parameter numbers of trainable variables, as a JSON
  * array, a YAML list or plain lines ('#' comments). A name matches a parameter's name, its op_name,
- * or the end of its path. The loss: name of the instruction that makes it, or #3 for leaf 3 of the
- * result. */
+ * or the end of its path; digits are a number unless they are a parameter's whole name. The loss:
+ * name of the instruction that makes it, or #3 for leaf 3 of the result. */
 struct hlo_vars {
     const char *loss; /* borrowed; NULL: automap finds it */
     const char **names;

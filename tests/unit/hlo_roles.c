@@ -519,6 +519,36 @@ static void test_numbers_have_no_moments(void **state)
     hlo_free(m);
 }
 
+/* Digits in a list are a number, not the end of a path: data/1 is the second input. */
+static const char paired[] =
+    "HloModule paired\n" SUM "ENTRY main { w = f32[4,3] parameter(0), "
+    "metadata={op_name=\"params['w']\"}\n"
+    "  v = f32[3,3] parameter(1), metadata={op_name=\"params['v']\"}\n"
+    "  x = f32[8,4] parameter(2), metadata={op_name=\"data[0]\"}\n"
+    "  y = f32[8,3] parameter(3), metadata={op_name=\"data[1]\"}\n  zero = f32[] constant(0)\n"
+    "  q = f32[8,3] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+    "  r = f32[8,3] dot(q, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+    "  d = f32[8,3] subtract(r, y)\n"
+    "  loss = f32[] reduce(d, zero), dimensions={0,1}, to_apply=sum\n"
+    "  w2 = f32[4,3] negate(w)\n  v2 = f32[3,3] negate(v)\n"
+    "  ROOT out = (f32[4,3], f32[3,3], f32[]) tuple(w2, v2, loss) }\n";
+
+static void test_digits_in_a_list_are_numbers(void **state)
+{
+    const char *names[] = {"0", "1"};
+    struct hlo_vars list = {.names = names, .count = 2};
+    struct hlo_module *m = read_text(paired);
+    struct hlo_roles r;
+    struct err e;
+
+    (void)state;
+    assert_int_equal(hlo_roles_new(m, &list, &r, &e), 0);
+    for (uint32_t p = 0; p < 4; p++)
+        assert_int_equal(r.params[p].role == HLO_ROLE_VARIABLE, p < 2);
+    hlo_roles_release(&r);
+    hlo_free(m);
+}
+
 /* ---- layers ---- */
 
 /* Two matrices in a list and a table: what multiplies is a layer each, and a lone matrix is none.
@@ -1108,6 +1138,7 @@ int main(void)
         cmocka_unit_test(test_losses_of_members),
         cmocka_unit_test(test_scalars_are_told_apart),
         cmocka_unit_test(test_numbers_have_no_moments),
+        cmocka_unit_test(test_digits_in_a_list_are_numbers),
         cmocka_unit_test(test_penalties_are_in_the_loss),
         cmocka_unit_test(test_a_later_loss_is_another_steps),
         cmocka_unit_test(test_later_losses_are_summed),
