@@ -324,10 +324,10 @@ static void nodes_of_range(struct live_bytes *l, uint32_t term, node_fn each)
 static void nodes_of_terms(struct live_bytes *l, node_fn each)
 {
     for (uint32_t t = 0; t < l->term_count; t++) {
-        const struct energy_edge *k = &l->m->energy.edges[l->terms[t].which];
         if (l->terms[t].kind == TERM_RANGE) {
             nodes_of_range(l, t, each);
         } else if (l->terms[t].kind == TERM_SINGLE) {
+            const struct energy_edge *k = &l->m->energy.edges[l->terms[t].which];
             each(l, t, k->a);
             each(l, t, k->b);
         } else {

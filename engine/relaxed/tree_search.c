@@ -100,26 +100,28 @@ static bool allocate_scratch(struct tree_search *s, struct tree_scratch *o)
            o->message && o->bytes && o->chosen && o->before;
 }
 
+/* `out` as its fields say so far, with all that a search needs besides. */
+static int begin(uint64_t seed, struct tree_search *out, struct err *e)
+{
+    out->g = out->graph->g;
+    out->data = out->g->tables->data;
+    rl_rng_seed(&out->rng, seed, 0);
+    if (allocate_scratch(out, mem_alloc(sizeof(struct tree_scratch))))
+        return 0;
+    tree_search_release(out);
+    return err_no_memory(e, "to search by trees");
+}
+
 int tree_search_new(const struct trws *graph, const struct over_time *m, const double *cost,
                     const size_t *label_first, uint64_t seed, struct tree_search *out,
                     struct err *e)
 {
-    struct tree_scratch *own = mem_alloc(sizeof *own);
-
-    *out = (struct tree_search){.g = graph->g,
-                                .graph = graph,
-                                .memory = m,
-                                .cost = cost,
-                                .label_first = label_first,
-                                .data = graph->g->tables->data,
-                                .limit = m->limit};
-    rl_rng_seed(&out->rng, seed, 0);
-    if (!allocate_scratch(out, own)) {
-        tree_search_release(out);
-        return err_no_memory(e, "to search by trees");
-    }
-    memcpy(out->priced, cost, label_first[graph->g->nodes] * sizeof *cost);
-    return 0;
+    *out = (struct tree_search){
+        .graph = graph, .memory = m, .cost = cost, .label_first = label_first, .limit = m->limit};
+    int code = begin(seed, out, e);
+    if (!code)
+        memcpy(out->priced, cost, label_first[graph->g->nodes] * sizeof *cost);
+    return code;
 }
 
 int tree_search_relaxed(const struct trws *graph, const struct trws *priced,
@@ -127,24 +129,17 @@ int tree_search_relaxed(const struct trws *graph, const struct trws *priced,
                         const size_t *label_first, uint64_t seed, struct tree_search *out,
                         struct err *e)
 {
-    struct tree_scratch *own = mem_alloc(sizeof *own);
-
-    *out = (struct tree_search){.g = graph->g,
-                                .graph = graph,
+    *out = (struct tree_search){.graph = graph,
                                 .lives = lives,
                                 .priced_graph = priced,
                                 .level = 1,
                                 .cost = cost,
                                 .label_first = label_first,
-                                .data = graph->g->tables->data,
                                 .limit = limit};
-    rl_rng_seed(&out->rng, seed, 0);
-    if (!allocate_scratch(out, own)) {
-        tree_search_release(out);
-        return err_no_memory(e, "to search by trees");
-    }
-    tree_search_reprice(out, priced);
-    return 0;
+    int code = begin(seed, out, e);
+    if (!code)
+        tree_search_reprice(out, priced);
+    return code;
 }
 
 void tree_search_reprice(struct tree_search *s, const struct trws *priced)
