@@ -40,20 +40,24 @@ static void write_row(const struct hybrid *h, const struct by_value_row *r, stru
                source_of(m, r->id, source, sizeof source));
 }
 
+/* The least of what is computed again counts the copies too, so with them it stands here. */
 static void write_host(const struct by_value *v, struct str *out)
 {
-    char a[UNITS_ROOM], b[UNITS_ROOM];
+    char a[UNITS_ROOM], b[UNITS_ROOM], c[UNITS_ROOM];
 
     if (v->host_bytes > 0)
-        str_format(out, "    on the host %s of a micro-batch; its copies show %s\n",
-                   units_bytes(a, v->host_bytes), units_ms(b, v->host_ms));
+        str_format(out,
+                   "    on the host %s of a micro-batch; its copies show %s (least of all that is "
+                   "added %s)\n",
+                   units_bytes(a, v->host_bytes), units_ms(b, v->host_ms),
+                   units_ms(c, v->bound_ms));
 }
 
 static void write_stage(const struct hybrid *h, uint32_t n, struct str *out)
 {
     const struct hybrid_stage *s = &h->stage[n];
     const struct by_value *v = &s->by_value;
-    char a[UNITS_ROOM], b[UNITS_ROOM], c[UNITS_ROOM];
+    char a[UNITS_ROOM], b[UNITS_ROOM];
 
     str_format(out, "  stage %u: %s of %s with %u micro-batches in flight; ", n,
                units_bytes(a, v->memory_bytes),
@@ -67,14 +71,17 @@ static void write_stage(const struct hybrid *h, uint32_t n, struct str *out)
         write_host(v, out);
         return;
     }
-    str_format(out, "its backward pass of %s computes again, in %s (least %s):\n",
+    str_format(out, "its backward pass of %s computes again, in %s",
                units_ms(a, v->point.both_ms - v->point.forward_ms),
-               units_ms(b, v->added_ms - v->host_ms), units_ms(c, v->bound_ms));
+               units_ms(b, v->added_ms - v->host_ms));
+    if (!(v->host_bytes > 0))
+        str_format(out, " (least %s)", units_ms(a, v->bound_ms));
+    str_add(out, ":\n");
     for (uint32_t r = 0; r < v->row_count && r < ROWS_SHOWN; r++)
         write_row(h, &v->rows[r], out);
-    write_host(v, out);
     if (v->row_count > ROWS_SHOWN)
         str_format(out, "    and %u kinds more\n", v->row_count - ROWS_SHOWN);
+    write_host(v, out);
 }
 
 void by_value_write(const struct hybrid *h, struct str *out)
