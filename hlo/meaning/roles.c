@@ -461,10 +461,27 @@ static int give_loss(struct hlo_roles_work *w, const char *name, struct err *e)
     return w->loss_by_person ? 0 : err_no_memory(e, MEMORY_FOR);
 }
 
+/* What a list or a person said of the parameters before. */
+static void take_given(struct hlo_roles_work *w, const struct hlo_roles *before)
+{
+    for (uint32_t p = 0; p < w->param_count; p++) {
+        const struct hlo_param_role *r = &before->params[p];
+        if (r->source != HLO_BY_LIST && r->source != HLO_BY_PERSON)
+            continue;
+        w->is_fixed[p] = true;
+        w->params[p].role = r->role;
+        w->params[p].source = r->source;
+        w->params[p].evidence =
+            r->source == HLO_BY_LIST ? "in the list of variables" : "a person said so";
+    }
+}
+
 /* `before`: earlier roles whose given ones (list, person) are kept; NULL: none. */
 static int understand(struct hlo_roles_work *w, const struct hlo_vars *vars,
                       const struct hlo_roles *before, struct err *e)
 {
+    static int (*const after_roles[])(struct hlo_roles_work *, struct err *) = {
+        set_names, hlo_roles_beside_end, hlo_roles_phases, hlo_roles_layers, hlo_roles_modules};
     bool has_list = vars && vars->count;
     const char *loss = vars && vars->loss ? vars->loss : before ? before->loss_by_person : NULL;
     int code = loss ? give_loss(w, loss, e) : 0;
@@ -472,31 +489,18 @@ static int understand(struct hlo_roles_work *w, const struct hlo_vars *vars,
     if (!code)
         code = hlo_roles_flow(w, e);
     hlo_roles_depth_begin(w); /* the flow may have cut edges; nothing after it does */
-
     if (!code && has_list)
         code = apply_vars(w, vars, e);
-    for (uint32_t p = 0; !code && before && p < w->param_count; p++) {
-        if (before->params[p].source != HLO_BY_LIST && before->params[p].source != HLO_BY_PERSON)
-            continue;
-        w->is_fixed[p] = true;
-        w->params[p].role = before->params[p].role;
-        w->params[p].source = before->params[p].source;
-        w->params[p].evidence = before->params[p].source == HLO_BY_LIST ? "in the list of variables"
-                                                                        : "a person said so";
-    }
-    if (!code)
-        code = hlo_roles_gradients(w, e);
-    if (!code) {
-        hlo_roles_decide(w, has_list);
-        code = set_names(w, e);
-    }
-    if (!code)
-        code = hlo_roles_beside_end(w, e);
-    if (!code)
-        code = hlo_roles_phases(w, e);
-    if (!code)
-        code = hlo_roles_layers(w, e);
-    return code ? code : hlo_roles_modules(w, e);
+    if (code)
+        return code;
+    if (before)
+        take_given(w, before);
+    if ((code = hlo_roles_gradients(w, e)))
+        return code;
+    hlo_roles_decide(w, has_list);
+    for (size_t n = 0; n < sizeof after_roles / sizeof *after_roles && !code; n++)
+        code = after_roles[n](w, e);
+    return code;
 }
 
 static hlo_value value_in(const struct hlo_module *m, const struct hlo_module *inlined, hlo_value v)
