@@ -31,13 +31,58 @@ static void load_cluster(const char *name, struct cluster *out)
         fail_msg("%s", e.what);
 }
 
+struct list_case {
+    const char *list, *again; /* NULL: refused */
+    uint32_t servers, devices;
+};
+
+/* What `c` kept of the groups of `all`. */
+static void find_kept(const struct cluster *all, const struct cluster *c, struct cluster_kept *kept)
+{
+    uint32_t g = 0;
+
+    for (uint32_t n = 0; n < all->groups; n++) {
+        const struct cluster_group *now = &c->group[g], *whole = &all->group[n];
+        kept[n] = (struct cluster_kept){0, 0};
+        if (g == c->groups || now->type != whole->type)
+            continue;
+        kept[n].servers = now->count;
+        kept[n].devices = now->devices < whole->devices ? now->devices : 0;
+        g++;
+    }
+}
+
+static void writes(const struct cluster *c, const struct cluster_kept *kept, const char *list)
+{
+    struct str text = {0};
+
+    cluster_keep_write(c, kept, &text);
+    assert_string_equal(text.text, list);
+    str_release(&text);
+}
+
+static void check_list(const struct list_case *k, const struct cluster *all, struct cluster *c)
+{
+    struct cluster_kept kept[CLUSTER_GROUPS_MOST];
+
+    *c = *all;
+    assert_int_equal(cluster_keep(c, k->list, &(struct err){0}), k->again ? 0 : ERR_USAGE);
+    assert_int_equal(c->servers, k->again ? k->servers : all->servers);
+    assert_int_equal(c->devices, k->again ? k->devices : all->devices);
+    if (!k->again)
+        return;
+    find_kept(all, c, kept);
+    writes(all, kept, k->again);
+    /* what is left of it has the file's numbers still, and so has a part of that */
+    for (uint32_t n = 0; n < c->groups; n++)
+        kept[n] = (struct cluster_kept){c->group[n].count, 0};
+    writes(c, kept, k->again);
+}
+
 static void lists_name_servers(void **state)
 {
     (void)state;
-    static const struct {
-        const char *list, *again; /* NULL: refused */
-        uint32_t servers, devices;
-    } cases[] = {
+    static const struct list_case cases[] = {
         {"0", "0", 1, 8},
         {"1", "1", 1, 4},
         {"2", "1", 1, 4}, /* equal to server 1 */
@@ -65,42 +110,11 @@ static void lists_name_servers(void **state)
     struct cluster *c = mem_alloc(sizeof *c), *all = mem_alloc(sizeof *all);
 
     load_cluster("unequal", all);
-    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        struct err e = {0};
-        struct str text = {0};
-        *c = *all;
-        int rc = cluster_keep(c, cases[k].list, &e);
-        assert_int_equal(rc, cases[k].again ? 0 : ERR_USAGE);
-        assert_int_equal(c->servers, cases[k].again ? cases[k].servers : all->servers);
-        assert_int_equal(c->devices, cases[k].again ? cases[k].devices : all->devices);
-        if (!cases[k].again)
-            continue;
-        struct cluster_kept kept[CLUSTER_GROUPS_MOST] = {{0, 0}};
-        uint32_t g = 0;
-        for (uint32_t n = 0; n < all->groups; n++) {
-            const struct cluster_group *now = &c->group[g], *whole = &all->group[n];
-            if (g == c->groups || now->type != whole->type)
-                continue;
-            kept[n].servers = now->count;
-            kept[n].devices = now->devices < whole->devices ? now->devices : 0;
-            g++;
-        }
-        cluster_keep_write(all, kept, &text);
-        assert_string_equal(text.text, cases[k].again);
-        /* what is left of it has the file's numbers still, and so has a part of that */
-        for (uint32_t n = 0; n < c->groups; n++)
-            kept[n] = (struct cluster_kept){c->group[n].count, 0};
-        str_clear(&text);
-        cluster_keep_write(c, kept, &text);
-        assert_string_equal(text.text, cases[k].again);
-        str_release(&text);
-    }
-    struct str text = {0};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        check_list(&cases[k], all, c);
     *c = *all;
     assert_int_equal(cluster_keep(c, "1-2:2", &(struct err){0}), 0);
-    cluster_keep_write(c, &(struct cluster_kept){1, 1}, &text);
-    assert_string_equal(text.text, "1:1");
-    str_release(&text);
+    writes(c, &(struct cluster_kept){1, 1}, "1:1");
     free(c);
     free(all);
 }
