@@ -49,6 +49,7 @@ PLANS = {
               ("a100-1x8", "--stages 3 --micro-batches 4 --dp 2 --recompute")],
     "depthwise": [("slow", "--stages 2 --micro-batches 2 --dp 2 --tp 2"), ("slow", "--stages 2 --micro-batches 4 --tp 2 --zero 3"),
                   ("a100-1x8", "--stages 2 --micro-batches 2 --dp 2 --tp 2 --recompute")],
+    "private": [("a100-1x8", "--stages 2 --micro-batches 1 --dp 2 --tp 2"), ("slow", "--stages 2 --micro-batches 1 --dp 4")],
     "clipped": [("slow", "--stages 2 --micro-batches 4 --tp 2"), ("v100-1x4", "--stages 2 --micro-batches 2 --dp 2 --zero 2"),
                 ("a100-1x8", "--stages 3 --micro-batches 4 --dp 2 --recompute")],
     "recurrent": [("v100-1x4", "--stages 2 --cut layer_2 --micro-batches 4 --dp 2"), ("slow", "--stages 2 --cut layer_2 --micro-batches 1 --tp 2"), ("v100-1x4", "--stages 2 --cut layer_2 --micro-batches 1 --dp 2 --zero 3"),

@@ -1,12 +1,12 @@
 """Small training steps with loops, for modules of stages: models.py FOLDER writes dropout.hlo, recurrent.hlo, stack.hlo, choice.hlo,
-samples.hlo, inside.hlo, centred.hlo, clipped.hlo,
-depthwise.hlo.
+samples.hlo, inside.hlo, centred.hlo, clipped.hlo, depthwise.hlo, private.hlo.
 
 dropout: random bits (threefry, a loop in JAX) in every layer. recurrent: a loop over time inside of one layer, and a branch.
 stack: the layers themselves in a loop. choice: all layers in one branch. samples: what is another for every sample - random bits
 that one instruction draws, positions in the batch, constants. inside: random bits drawn inside a loop. centred: a mean of the batch that
 its samples read, inside a loop. clipped: gradients are scaled by the norm of all of them.
-depthwise: convolutions over time, a kernel for each feature. Needs jax 0.10."""
+depthwise: convolutions over time, a kernel for each feature. private: gradients of every sample, each clipped by its own norm; those of
+its convolutions are made in a group for each sample. Needs jax 0.10."""
 import os
 import sys
 
@@ -34,9 +34,10 @@ def weights(n=None):
 def trained(loss):
     """Momentum; of the recurrence none, so that no state is there to be held in pieces."""
     decay = 0.0 if loss is recurrent else 0.9
+    both = by_sample if loss is private else jax.value_and_grad(loss)
 
     def train_step(params, state, *data):
-        value, grads = jax.value_and_grad(loss)(params, *data)
+        value, grads = both(params, *data)
         if loss is clipped:
             norm = jnp.sqrt(sum(jnp.sum(g * g) for g in jax.tree.leaves(grads)))
             grads = jax.tree.map(lambda g: g * jnp.minimum(1.0, 0.01 / norm), grads)
@@ -102,6 +103,21 @@ def depthwise(params, x, y):
     return jnp.mean((x - y) ** 2)
 
 
+def private(params, x, y):
+    for n in range(LAYERS):
+        with jax.named_scope(f"layer_{n}"):
+            p = params[f"layer_{n}"]
+            h = jax.lax.conv_general_dilated(x, p["kernel"][None], (1,), "SAME", dimension_numbers=("NWC", "WIO", "NWC"))
+            x = x + jnp.tanh(h + p["bias"])
+    return jnp.mean((x - y) ** 2)
+
+
+def by_sample(params, *data):
+    values, grads = jax.vmap(lambda *one: jax.value_and_grad(private)(params, *(d[None] for d in one)))(*data)
+    norm = jnp.sqrt(sum(jnp.sum(g * g, axis=tuple(range(1, g.ndim))) for g in jax.tree.leaves(grads)))
+    return values.mean(), jax.tree.map(lambda g: jnp.tensordot(jnp.minimum(1.0, 0.1 / norm), g, 1) / BATCH, grads)
+
+
 def samples(params, x, y, key):
     key = jax.random.wrap_key_data(key, impl="rbg")
     for n in range(LAYERS):
@@ -137,7 +153,8 @@ def main(folder):
     for loss, params, inputs in ((dropout, apart, [*data, KEY]), (recurrent, apart, data), (stack, weights(LAYERS), data),
                                  (choice, apart, data), (samples, apart, [*data, jax.ShapeDtypeStruct((4,), jnp.uint32)]),
                                  (inside, apart, [*data, KEY]), (centred, apart, data), (clipped, apart, data),
-                                 (depthwise, apart, [array(BATCH, 2 * TIME, WIDTH)] * 2)):
+                                 (depthwise, apart, [array(BATCH, 2 * TIME, WIDTH)] * 2),
+                                 (private, apart, [array(BATCH, 2 * TIME, WIDTH)] * 2)):
         state = None if loss is recurrent else params
         step = jax.jit(trained(loss), keep_unused=True).lower(params, state, *inputs)
         with open(os.path.join(folder, loss.__name__ + ".hlo"), "w") as f:
