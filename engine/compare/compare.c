@@ -3,14 +3,8 @@
 #include "engine/cluster/cluster.h"
 #include "engine/cluster/mesh.h"
 #include "engine/compare/best_pipeline.h"
+#include "engine/compare/best_strict.h"
 #include "engine/compare/compare_why.h"
-#include "engine/cost/memory.h"
-#include "engine/cost/step_tables.h"
-#include "engine/cost/training.h"
-#include "engine/decide/classes.h"
-#include "engine/decide/strict.h"
-#include "engine/exact/batch_and_zero.h"
-#include "engine/exact/exact.h"
 #include "engine/hybrid/stage_table.h"
 #include "engine/pipeline/descent.h"
 #include "engine/pipeline/formula.h"
@@ -41,214 +35,6 @@ const char *const compare_words[COMPARE_KIND_COUNT] = {
     COMPARE_KINDS(X)
 #undef X
 };
-
-static bool is_better(bool fits, double ms, const struct contender *than)
-{
-    if (!than->exists || fits != than->fits)
-        return !than->exists || fits;
-    return ms < than->step_ms;
-}
-
-/* ---- strict kinds ---- */
-
-/* What all kinds have to keep to. */
-struct rules {
-    const struct problem *problem; /* at the global batch */
-    double limit;                  /* bytes of a device; INFINITY: none */
-    bool batching_given;           /* micro-batches and ZeRO are the problem's: not to be chosen */
-};
-
-/* A plan with the labels of a solver. */
-static int plan_of_labels(const struct problem *p, const label *on, double bound, struct plan *out,
-                          struct err *e)
-{
-    struct strict s;
-    int rc = strict_new(&p->labels, &s, e);
-
-    if (rc)
-        return rc;
-    rc = plan_from_strict(p, &s, PLAN_BY_NOBODY, out, e);
-    strict_release(&s);
-    if (rc)
-        return rc;
-    for (class_id k = 0; k < p->classes.count; k++) {
-        out->on[k] = on[k];
-        out->by[k] = on[k] ? PLAN_BY_OPTIMUM : PLAN_BY_PROPAGATION;
-        out->decided[k] = (label)(p->labels.count - 1);
-    }
-    out->cost = step_tables_cost(&p->step_tables, out->on);
-    out->bound_ms = bound;
-    snprintf(out->found_by, sizeof out->found_by, "exact");
-    return 0;
-}
-
-static int exact_plan(const struct problem *p, enum compare_kind kind, struct plan *out,
-                      bool *proven, struct err *e)
-{
-    struct exact_options o = {.goal = EXACT_STEP_TIME,
-                              .variables = kind != COMPARE_DATA,
-                              .inputs = kind != COMPARE_OPERATORS,
-                              .stop = p->stop};
-    struct exact_result r;
-    int rc = exact_strict(&p->step_tables, NULL, &o, &r, e);
-
-    if (rc)
-        return rc;
-    rc = plan_of_labels(p, r.on, r.bound, out, e);
-    *proven = r.proven;
-    exact_release(&r);
-    return rc;
-}
-
-/* Puts the best plan within the limit, over the numbers of micro-batches and ZeRO levels allowed,
- * in the place of `plan`; `p` is left in its batching. Where nothing fits all stays, and *least is
- * what the plan that needs least needs. */
-static int limit_plan(struct problem *p, enum compare_kind kind, const struct rules *rules,
-                      struct plan *plan, bool *proven, double *least, struct err *e)
-{
-    struct batch_and_zero before = problem_batch_and_zero(p);
-    struct batch_and_zero_options o = {.limit = rules->limit,
-                                       .variables = kind != COMPARE_DATA,
-                                       .inputs = kind != COMPARE_OPERATORS};
-    struct batch_and_zero_result r;
-
-    if (rules->batching_given) {
-        o.micro_batches = problem_batch_and_zero(p).micro_batches;
-        o.zero = problem_batch_and_zero(p).zero;
-    } else {
-        o.zero = -1;
-    }
-    int rc = exact_batch_and_zero(p, &o, &r, e);
-    if (rc)
-        return rc;
-    if (r.fits) {
-        plan_release(plan);
-        rc = plan_of_labels(p, r.plan.on, r.bound, plan, e);
-        *proven = r.proven;
-    } else {
-        *least = r.plan.peak;
-        rc = problem_set_batch_and_zero(p, &before, e);
-    }
-    batch_and_zero_release(&r);
-    return rc;
-}
-
-/* Takes plan and problem over when they are better; else frees the plan. */
-static int offer_contender(const struct rules *rules, struct contender *c, struct problem *p,
-                           struct plan *plan, bool proven, struct err *e)
-{
-    struct memory_cost memory;
-    int rc = plan_memory(plan, &memory, e);
-    bool fits = !rc && memory.peak <= rules->limit * (1 + 1e-9);
-
-    if (rc || !is_better(fits, plan->cost.step_ms, c)) {
-        plan_release(plan);
-        return rc;
-    }
-    plan_release(&c->plan);
-    c->plan = *plan;
-    c->exists = true;
-    c->fits = fits;
-    c->proven = proven;
-    c->step_ms = plan->cost.step_ms;
-    c->compute_ms = plan->cost.compute_ms;
-    c->waiting_ms = plan->cost.communication_ms;
-    c->memory_bytes = memory.peak;
-    c->problem = p;
-    return 0;
-}
-
-/* The same question on another mesh or in another batching, as a problem of its own. */
-static int derive_problem(const struct problem *from, const char *mesh,
-                          const struct batch_and_zero *r, struct problem **out, struct err *e)
-{
-    struct problem_change change = {.mesh = mesh, .batch_param = BATCH_AS_FOUND, .batching = r};
-    struct problem *p = mem_try(1, sizeof *p);
-    int rc = p ? problem_derive(from, &change, p, e) : err_no_memory(e, "to compare plans");
-
-    if (rc)
-        free(p);
-    else
-        *out = p;
-    return rc;
-}
-
-static void drop_problem(struct problem *p)
-{
-    if (p)
-        problem_release(p);
-    free(p);
-}
-
-/* The best of `kind` on one mesh, offered to `c`: without a limit, and where that does not fit
- * within it. */
-static int find_on_mesh(const struct rules *rules, const char *mesh, struct contender *c,
-                        struct err *e)
-{
-    struct problem *p, *before = c->problem;
-    struct memory_cost memory;
-    struct plan plan;
-    double least = INFINITY;
-    bool proven;
-    int rc = derive_problem(rules->problem, mesh, NULL, &p, e);
-
-    if (rc)
-        return rc;
-    rc = exact_plan(p, c->kind, &plan, &proven, e);
-    if (!rc) {
-        rc = plan_memory(&plan, &memory, e);
-        if (!rc && memory.peak > rules->limit)
-            rc = limit_plan(p, c->kind, rules, &plan, &proven, &least, e);
-        if (rc)
-            plan_release(&plan);
-    }
-    rc = rc ? rc : offer_contender(rules, c, p, &plan, proven, e);
-    c->least_bytes = fmin(least, c->least_bytes);
-    drop_problem(c->problem == p ? before : p);
-    return rc;
-}
-
-/* A search's plan, priced at the batch of the comparison. */
-static int offer_found(const struct rules *rules, const struct plan *found, struct contender *c,
-                       struct err *e)
-{
-    struct problem *p, *before = c->problem;
-    struct plan copy;
-    int rc = derive_problem(rules->problem, NULL, NULL, &p, e);
-
-    if (rc)
-        return rc;
-    rc = plan_copy(found, &copy, e);
-    if (rc)
-        goto out;
-    copy.problem = p;
-    copy.cost = step_tables_cost(&p->step_tables, copy.on);
-    rc = offer_contender(rules, c, p, &copy, false, e);
-out:
-    drop_problem(c->problem == p ? before : p);
-    return rc;
-}
-
-static int find_strict(const struct rules *rules, const struct plan *found, struct contender *c,
-                       struct err *e)
-{
-    const struct problem *from = rules->problem;
-    struct cluster_mesh by_server;
-    char mesh[64];
-    int rc = find_on_mesh(rules, NULL, c, e);
-
-    mesh_by_server(&by_server, &from->cluster);
-    mesh_format(&by_server, mesh, sizeof mesh);
-    if (rc)
-        return rc;
-    if (!from->options.mesh[0] && by_server.axes > 1 && !stop_asked(from->stop))
-        rc = find_on_mesh(rules, mesh, c, e);
-    if (rc)
-        return rc;
-    if (c->kind == COMPARE_BOTH && found && !found->relaxed)
-        rc = offer_found(rules, found, c, e);
-    return rc;
-}
 
 /* ---- the pipeline ---- */
 
@@ -412,46 +198,24 @@ static void rank(struct comparison *c)
     for (int n = 1; n < COMPARE_KIND_COUNT; n++) {
         struct contender moved = c->of[n];
         int at = n;
-        for (; at > 0 && moved.exists && is_better(moved.fits, moved.step_ms, &c->of[at - 1]); at--)
+        for (; at > 0 && moved.exists &&
+               contender_loses_to(&c->of[at - 1], moved.fits, moved.step_ms);
+             at--)
             c->of[at] = c->of[at - 1];
         c->of[at] = moved;
     }
 }
 
-/* The problem at the global batch asked for: itself, or one derived from it, which goes to *own. */
-static int at_batch(const struct problem *p, uint32_t batch, struct rules *rules,
-                    struct problem **own, struct err *e)
-{
-    int64_t size = p->training.batch_divisor;
-
-    rules->problem = p;
-    *own = NULL;
-    if (!batch || p->training.batch == CLASS_NONE || batch == size)
-        return 0;
-    int rc = derive_problem(p, NULL, NULL, own, e);
-    if (rc)
-        goto out;
-    rc = problem_set_batch_size(*own, batch, e);
-out:
-    rules->problem = *own;
-    return rc;
-}
-
 int comparison_new(const struct problem *p, const struct plan *found,
                    const struct pipeline_options *o, struct comparison *out, struct err *e)
 {
-    struct rules rules = {.limit =
-                              o->no_limit ? INFINITY : cluster_weakest(&p->cluster).memory_bytes,
-                          .batching_given = p->options.micro_batches > 1 || p->options.zero};
-    struct problem *own;
+    struct strict_rules rules;
+    int rc = strict_rules_new(p, o, &rules, e);
 
     memset(out, 0, sizeof *out);
-    if (!o->no_limit && o->limit_bytes > 0 && o->limit_bytes < rules.limit)
-        rules.limit = o->limit_bytes;
-    int rc = at_batch(p, o->batch, &rules, &own, e);
     out->limit_bytes = rules.limit;
     out->batch = o->batch ? o->batch : (uint32_t)p->training.batch_divisor;
-    out->batch_given = own != NULL;
+    out->batch_given = rules.own != NULL;
     if (rc)
         goto out;
     for (int k = 0; k < COMPARE_KIND_COUNT; k++) {
@@ -464,29 +228,36 @@ int comparison_new(const struct problem *p, const struct plan *found,
         rc = k == COMPARE_PIPELINE ? find_pipeline(p, o, &out->of[k], e)
              : k == COMPARE_HYBRID ? find_hybrid(p, o, &out->of[k], e)
              : k == COMPARE_PLACE  ? find_place(p, o, &out->of[k], e)
-                                   : find_strict(&rules, found, &out->of[k], e);
+                                   : best_strict(&rules, found, &out->of[k], e);
         if (rc)
             goto out;
     }
     rank(out);
     rc = compare_explain(out, e);
 out:
-    drop_problem(own);
+    strict_rules_release(&rules);
     if (rc)
         comparison_free(out);
     return rc;
 }
 
+void contender_release(struct contender *c)
+{
+    plan_release(&c->plan);
+    if (c->problem)
+        problem_release(c->problem);
+    free(c->problem);
+    best_pipeline_free(c->pipeline);
+    if (c->hybrid)
+        hybrid_release(c->hybrid);
+    free(c->hybrid);
+    *c = (struct contender){0};
+}
+
 void comparison_free(struct comparison *c)
 {
-    for (int k = 0; k < COMPARE_KIND_COUNT; k++) {
-        plan_release(&c->of[k].plan);
-        drop_problem(c->of[k].problem);
-        best_pipeline_free(c->of[k].pipeline);
-        if (c->of[k].hybrid)
-            hybrid_release(c->of[k].hybrid);
-        free(c->of[k].hybrid);
-    }
+    for (int k = 0; k < COMPARE_KIND_COUNT; k++)
+        contender_release(&c->of[k]);
     memset(c, 0, sizeof *c);
 }
 

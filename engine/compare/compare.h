@@ -70,6 +70,7 @@ int comparison_new(const struct problem *p, const struct plan *found,
                    const struct pipeline_options *o, struct comparison *out,
                    struct err *e) MUST_CHECK;
 void comparison_free(struct comparison *c);
+void contender_release(struct contender *c);
 
 /* "2x8, 4 micro-batches, ZeRO 1" or "5 stages, 16 micro-batches". */
 void contender_setting(const struct contender *c, char *out, size_t room);

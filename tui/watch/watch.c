@@ -23,6 +23,7 @@
 #include "tui/watch/series_names.h"
 #include "tui/watch/short_names.h"
 #include "tui/watch/tree.h"
+#include "tui/watch/unstaged_job.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -520,6 +521,7 @@ void watch_free(struct watch *w)
     plan_load_release(w);
     relaxed_job_free(w->relaxed);
     fewer_job_free(w->fewer);
+    unstaged_job_free(w->unstaged);
     if (w->found)
         find_index_release(w->found);
     free(w->found);

@@ -39,6 +39,7 @@ struct pipeline_job;
 struct placing;
 struct fewer_job;
 struct hybrid_job;
+struct unstaged_job;
 
 struct watch {
     const struct problem *problem; /* of the snapshot, which holds it */
@@ -60,6 +61,7 @@ struct watch {
     struct placing *placing;       /* of a file, until its view takes it; NULL (placing.h) */
     struct loaded_plans loaded;    /* from files (plan_load.h) */
     struct fewer_job *fewer;       /* of fewer devices; NULL: not asked yet (fewer_job.h) */
+    struct unstaged_job *unstaged; /* without stages; NULL: not asked yet (unstaged_job.h) */
     struct find_index *found;      /* every name of the module; NULL: nobody looked (find.h) */
     struct tree *tree;             /* the module as a person thinks of it (tui/watch/tree.h) */
 
