@@ -46,6 +46,7 @@ static int solve_pair(struct choose *c, struct batch_and_zero r, uint32_t work, 
                               .inputs = c->o->inputs,
                               .work_most = work,
                               .least = least,
+                              .beat_ms = least || !c->o->known ? 0 : c->o->known->best_ms,
                               .stop = c->p->stop};
     struct strict s;
     int rc = begin_pair(c, r, &s);
@@ -55,6 +56,7 @@ static int solve_pair(struct choose *c, struct batch_and_zero r, uint32_t work, 
         return rc;
     rc = exact_limited(&c->p->step_tables, &c->p->memory, &s, &o, out, c->e);
     strict_release(&s);
+    c->out->work += out->work;
     return rc;
 }
 
@@ -80,22 +82,34 @@ static int find_free(struct choose *c, struct batch_and_zero r, double *ms)
     return rc;
 }
 
-/* The same, as it is known or so that it is. */
-static int price_free(struct choose *c, struct batch_and_zero r, double *ms)
+/* Where what is known of a pair stands; NULL: nothing is. */
+static struct batch_and_zero_pair *find_known(const struct choose *c, struct batch_and_zero r)
 {
     struct batch_and_zero_known *known = c->o->known;
 
     for (uint32_t k = 0; known && k < known->count; k++) {
-        if (known->of[k].micro_batches != r.micro_batches || known->of[k].zero != r.zero)
-            continue;
-        *ms = known->free_ms[k];
+        if (known->pairs[k].of.micro_batches == r.micro_batches &&
+            known->pairs[k].of.zero == r.zero)
+            return &known->pairs[k];
+    }
+    return NULL;
+}
+
+/* The same, as it is known or so that it is. */
+static int price_free(struct choose *c, struct batch_and_zero r, double *ms)
+{
+    struct batch_and_zero_known *known = c->o->known;
+    const struct batch_and_zero_pair *pair = find_known(c, r);
+
+    if (pair) {
+        *ms = pair->free_ms;
         return isfinite(*ms) ? 0 : ERR_INFEASIBLE;
     }
     int rc = find_free(c, r, ms);
     if ((rc && rc != ERR_INFEASIBLE) || !known || known->count == BATCH_AND_ZERO_MOST)
         return rc;
-    known->of[known->count] = r;
-    known->free_ms[known->count++] = rc ? INFINITY : *ms;
+    known->pairs[known->count++] =
+        (struct batch_and_zero_pair){.of = r, .free_ms = rc ? INFINITY : *ms};
     return rc;
 }
 
@@ -114,6 +128,32 @@ static bool is_better(const struct limit_result *a, const struct batch_and_zero_
         return a->fits;
     return a->fits ? a->value < best->plan.value * (1 - NEAR)
                    : a->peak < best->plan.peak * (1 - NEAR);
+}
+
+/* The least memory of a pair, which no limit changes. */
+static void remember_least(struct choose *c, struct batch_and_zero r,
+                           const struct limit_result *found)
+{
+    struct batch_and_zero_pair *pair = find_known(c, r);
+
+    if (!pair || found->fits || !(found->least_bound > pair->least_bound))
+        return;
+    pair->least_bound = found->least_bound;
+    pair->least_peak = found->peak;
+}
+
+/* Fills the try where it is known already that every plan of the pair needs more than the limit. */
+static bool is_known_not_to_fit(const struct choose *c, struct batch_and_zero_try *t)
+{
+    const struct batch_and_zero_pair *pair = find_known(c, t->batching);
+
+    if (!pair || !(pair->least_bound > c->o->limit))
+        return false;
+    t->proven = true;
+    t->bound = INFINITY;
+    t->peak = pair->least_peak;
+    t->least_bound = pair->least_bound;
+    return true;
 }
 
 /* Looks at one pair; ERR_INFEASIBLE of the fixed decisions is one that does not fit. */
@@ -138,16 +178,20 @@ static int look_at_pair(struct choose *c, struct batch_and_zero r)
         t->is_skipped = true;
         return 0;
     }
+    if (is_known_not_to_fit(c, t))
+        return 0;
     rc = solve_pair(c, r, c->o->is_rough ? ROUGH_WORK : SCREEN_WORK, false, &found);
     if (rc)
         return rc;
+    remember_least(c, r, &found);
     t->fits = found.fits;
     t->proven = found.proven;
     t->peak = found.peak;
     t->least_bound = found.least_bound;
     t->value = found.value;
-    t->bound = found.fits ? fmax(t->bound, found.bound) : found.proven ? INFINITY : t->bound;
-    if (!out->plan.on || is_better(&found, out)) {
+    t->bound = found.proven && !found.fits ? INFINITY : fmax(t->bound, found.bound);
+    t->is_skipped = is_beaten(c, t->bound) && isfinite(t->bound);
+    if (!t->is_skipped && (!out->plan.on || is_better(&found, out))) {
         limit_release(&out->plan);
         out->plan = found;
         out->fits = found.fits;
@@ -162,6 +206,16 @@ static int look_at_pair(struct choose *c, struct batch_and_zero r)
 static bool is_ended(const struct choose *c)
 {
     return c->out->plan.on && stop_asked(c->p->stop);
+}
+
+/* Whether the fixed decisions hold under some pair that was looked at. */
+static bool can_hold(const struct batch_and_zero_result *out)
+{
+    for (uint32_t k = 0; k < out->count; k++) {
+        if (out->tries[k].is_skipped || out->tries[k].least_bound > 0)
+            return true;
+    }
+    return false;
 }
 
 /* Levels of one number of micro-batches. Level 1 is never slower than 0, 2 and 3 never faster than
@@ -287,6 +341,8 @@ int exact_batch_and_zero(struct problem *p, const struct batch_and_zero_options 
         }
     }
     if (rc)
+        goto out;
+    if (!out->plan.on && can_hold(out)) /* none that is better than what is known */
         goto out;
     if (!out->plan.on)
         rc = err_set(e, ERR_INFEASIBLE, "the fixed decisions cannot hold with %s micro-batches",

@@ -15,11 +15,18 @@
 
 enum { BATCH_AND_ZERO_MOST = 256 };
 
-/* What is known of pairs from the same choice within a smaller limit: steps without a limit, and a
- * plan that fits in any larger one too. */
+/* What is known of a pair whatever the limit. */
+struct batch_and_zero_pair {
+    struct batch_and_zero of;
+    double free_ms;     /* a step's without a limit; INFINITY: the fixed decisions cannot hold */
+    double least_bound; /* no plan needs less, bytes; 0: not known */
+    double least_peak;  /* of the plan that came nearest to it */
+};
+
+/* What is known of pairs from the same choice within a smaller limit, and a plan that fits in any
+ * larger one too. */
 struct batch_and_zero_known {
-    struct batch_and_zero of[BATCH_AND_ZERO_MOST];
-    double free_ms[BATCH_AND_ZERO_MOST]; /* INFINITY: the fixed decisions cannot hold */
+    struct batch_and_zero_pair pairs[BATCH_AND_ZERO_MOST];
     uint32_t count;
     double best_ms; /* 0: none */
 };
@@ -33,7 +40,8 @@ struct batch_and_zero_options {
      * ERR_INFEASIBLE: impossible with this number of micro-batches. */
     int (*fix)(void *context, const struct problem *p, struct strict *s, struct err *e);
     void *context;
-    struct batch_and_zero_known *known; /* used and added to; NULL: nothing is known */
+    struct batch_and_zero_known *known; /* used and added to; NULL: nothing is known. What is
+                                           slower than known->best_ms is not looked for */
     bool is_rough; /* a fifth of the work of a first look at each pair is enough */
 };
 
@@ -48,12 +56,13 @@ struct batch_and_zero_try {
 struct batch_and_zero_result {
     bool fits, proven;        /* proven: no allowed pair has a better plan; or none has any plan */
     struct limit_result plan; /* the best that fits, else that of least memory over the allowed
-                                 pairs */
+                                 pairs; on NULL: what is known says that there is nothing to find */
     struct batch_and_zero batching; /* its pair, under which the problem is priced on return */
     double bound;                   /* ms, over all allowed pairs */
     double least_bound; /* not fits: no plan of any allowed pair needs less, bytes; 0: not known */
     uint32_t needs_micro_batches; /* not fits: the least number with which some plan fits at the
                                      allowed levels; 0: none */
+    uint32_t work;                /* eliminations within the limit, of all pairs */
     struct batch_and_zero_try tries[BATCH_AND_ZERO_MOST];
     uint32_t count;
 };

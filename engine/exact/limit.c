@@ -14,7 +14,8 @@
 
 static bool is_settled(const struct limit_search *s)
 {
-    return s->bound >= s->best_ms * (1 - LIMIT_NEAR) || s->least_bound > s->limit;
+    return s->bound >= s->best_ms * (1 - LIMIT_NEAR) || s->least_bound > s->limit ||
+           limit_is_beaten(s);
 }
 
 static int search_limited(struct limit_search *s, const struct limit_options *o)
@@ -26,7 +27,7 @@ static int search_limited(struct limit_search *s, const struct limit_options *o)
         return rc;
     if (!isfinite(at.value))
         return err_set(s->e, ERR_INFEASIBLE, "no plan satisfies the fixed decisions");
-    if (!isfinite(s->best_ms))
+    if (!isfinite(s->best_ms) && !limit_is_beaten(s))
         rc = limit_weigh_memory(s);
     if (rc || is_settled(s) || o->least)
         return rc;
@@ -40,23 +41,23 @@ static int search_limited(struct limit_search *s, const struct limit_options *o)
 static void answer_limited(struct limit_search *s, struct limit_result *out)
 {
     struct solver *v = &s->l.s;
-    bool fits = isfinite(s->best_ms);
+    bool fits = isfinite(s->best_ms), is_bound = isfinite(s->bound) && s->bound > 0;
     const uint32_t *choice = fits ? s->best : s->least;
 
     limit_look(&s->l, choice);
     *out = (struct limit_result){.fits = fits,
                                  .value = limit_time(&s->l, choice),
-                                 .bound = !fits                   ? 0
-                                          : s->bound < s->best_ms ? s->bound
-                                                                  : s->best_ms,
+                                 .bound = fits       ? fmin(s->bound, s->best_ms)
+                                          : is_bound ? s->bound
+                                                     : 0,
                                  .peak = limit_peak(&s->l, NULL),
                                  .least_bound = s->least_bound,
                                  .work = s->work,
                                  .positions = s->l.moment_count};
     out->proven = fits ? s->bound >= s->best_ms * (1 - LIMIT_NEAR)
                        : s->least_bound > s->limit || !isfinite(s->bound);
-    if (fits && out->proven)
-        out->bound = out->value;
+    if (out->proven)
+        out->bound = fits ? out->value : 0;
     for (uint32_t n = 0; n < v->node_count; n++)
         v->fixed[v->nodes[n].class] = v->nodes[n].labels[choice[n]];
     out->on = v->fixed;
@@ -80,6 +81,7 @@ int exact_limited(const struct step_tables *t, const struct memory_model *m,
     }
     s->seeks_least = o->least;
     s->limit = o->least ? -1 : o->limit; /* nothing fits -1 bytes */
+    s->beat_ms = o->beat_ms;
     s->stop = o->stop;
     s->work_most = o->work_most ? o->work_most : LIMIT_WORK_MOST;
     s->best_ms = s->least_bytes = INFINITY;

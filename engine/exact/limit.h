@@ -30,6 +30,7 @@ struct limit_options {
     double limit;            /* bytes of one device; INFINITY: none */
     bool variables, inputs;  /* as in exact_options */
     uint32_t work_most;      /* eliminations; 0: the default */
+    double beat_ms;          /* > 0: what is slower is not looked for */
     bool least;              /* find the plan of least memory, whatever its step time */
     const atomic_bool *stop; /* as in exact_options */
 };
@@ -38,11 +39,11 @@ struct limit_result {
     label *on; /* [classes] the best plan found within the limit; if there is none, that of least
                   memory */
     bool fits;
-    double value,
-        bound;          /* ms of a step; no plan within the limit is faster. fits: bound <= value */
-    bool proven;        /* fits: bound = value; else: no plan fits */
-    double peak;        /* bytes of `on` */
-    double least_bound; /* no plan needs fewer bytes; 0: not computed */
+    double value, bound; /* ms of a step; no plan within the limit is faster. fits: bound <= value;
+                            else 0 where there is provably none */
+    bool proven;         /* fits: bound = value; else: no plan fits */
+    double peak;         /* bytes of `on` */
+    double least_bound;  /* no plan needs fewer bytes; 0: not computed */
     uint32_t work, positions; /* eliminations; peaks that got a multiplier */
 };
 

@@ -185,7 +185,9 @@ int limit_price_memory(struct limit_search *s)
         if (at.moment == p && at.peak > s->limit)
             at.slope[p] = at.peak - s->limit;
         rc = line_search(s, p, price, &at);
-        rc = rc ? rc : limit_repair(s, s->choice, true);
+        if (rc || limit_is_beaten(s))
+            return rc;
+        rc = limit_repair(s, s->choice, true);
         if (!rc && !isfinite(s->best_ms) && at.slope[p] > 0)
             return 0; /* whatever it is worth: memory alone says whether it can be had */
         if (p == last && s->bound <= before * (1 + LIMIT_NEAR))

@@ -15,7 +15,7 @@ enum { LIMIT_MOMENTS_MOST = 64 };
 
 struct limit_search {
     struct limit_model l;
-    double limit;
+    double limit, beat_ms;
     uint32_t work, work_most;
     const atomic_bool *stop;
     uint32_t *choice, *trial; /* [nodes] scratch */
@@ -33,9 +33,15 @@ struct limit_search {
     struct err *e;
 };
 
+/* No plan within the limit is as fast as the one to beat. */
+static inline bool limit_is_beaten(const struct limit_search *s)
+{
+    return s->beat_ms > 0 && s->bound > s->beat_ms * (1 + LIMIT_NEAR);
+}
+
 static inline bool limit_is_out_of_work(const struct limit_search *s)
 {
-    return s->work >= s->work_most || stop_asked(s->stop);
+    return s->work >= s->work_most || stop_asked(s->stop) || limit_is_beaten(s);
 }
 
 /* ---- limit_plans.c ---- */

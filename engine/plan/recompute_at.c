@@ -220,18 +220,16 @@ static struct recompute_host host_of(const struct plan *plan)
     return h;
 }
 
-int plan_recompute_new(const struct plan *plan, struct plan_recompute *out, struct err *e)
+/* All but the graph. */
+static int price_graph(struct plan_recompute *out, bool ends_alone, struct err *e)
 {
     static const char FOR[] = "for what the backward pass keeps";
+    const struct plan *plan = out->plan;
     const struct problem *p = plan->problem;
     struct node_prices n = {0};
     double *scratch = NULL;
+    int rc;
 
-    memset(out, 0, sizeof *out);
-    out->plan = plan;
-    int rc = make_graph(p, out, e);
-    if (rc)
-        goto out;
     const struct memory_model *memory = out->is_listed ? &out->listed : &p->memory;
     scratch = memory_scratch(memory);
     if (!scratch || !node_prices_new(out, &n)) {
@@ -253,6 +251,7 @@ int plan_recompute_new(const struct plan *plan, struct plan_recompute *out, stru
         .host = host_of(plan),
         .memory = memory,
         .range_bytes = scratch,
+        .ends_alone = ends_alone,
     };
     rc = recompute_new(&out->graph, &prices, &out->front, e);
     if (rc)
@@ -265,9 +264,34 @@ int plan_recompute_new(const struct plan *plan, struct plan_recompute *out, stru
 out:
     free(scratch);
     node_prices_release(&n);
+    return rc;
+}
+
+int plan_recompute_new(const struct plan *plan, struct plan_recompute *out, struct err *e)
+{
+    *out = (struct plan_recompute){.plan = plan};
+    int rc = make_graph(plan->problem, out, e);
+
+    rc = rc ? rc : price_graph(out, false, e);
     if (rc)
         plan_recompute_release(out);
     return rc;
+}
+
+int plan_recompute_next(const struct plan *plan, struct plan_recompute *r, struct err *e)
+{
+    const struct problem *p = plan->problem;
+    int rc = 0;
+
+    r->plan = plan;
+    recompute_release(&r->front);
+    if (!r->graph.of_buffer) {
+        rc = make_graph(p, r, e);
+    } else if (r->is_listed) {
+        memory_release(&r->listed);
+        rc = memory_new_listed(&p->memory, &r->listed, e);
+    }
+    return rc ? rc : price_graph(r, true, e);
 }
 
 void plan_recompute_release(struct plan_recompute *r)

@@ -33,6 +33,10 @@ static inline const struct hlo_module *recompute_module(const struct plan_recomp
 /* The plan must outlive it. The address of `out` must not change: its parts point at each other. */
 int plan_recompute_new(const struct plan *plan, struct plan_recompute *out,
                        struct err *e) MUST_CHECK;
+/* The same for another plan of the same problem, of whatever batching, with the ends of the front
+ * alone: for recompute_within. Zeroed before the first plan; the graph is made once. */
+int plan_recompute_next(const struct plan *plan, struct plan_recompute *r,
+                        struct err *e) MUST_CHECK;
 void plan_recompute_release(struct plan_recompute *r);
 
 #endif

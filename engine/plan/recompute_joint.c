@@ -26,25 +26,22 @@ struct tried {
     struct batch_and_zero batching[LIMITS];
     uint32_t count;
     struct batch_and_zero_known known; /* from limit to limit */
+    struct plan_recompute at;          /* the last one's */
 };
 
 /* What a plan of these labels comes to, recomputed down to `limit`. */
 static int recompute_down(const struct problem *p, const struct batch_and_zero_result *r,
-                          double limit, struct recompute_choice *choice, double *step_ms,
-                          struct err *e)
+                          double limit, struct plan_recompute *at, struct recompute_choice *choice,
+                          double *step_ms, struct err *e)
 {
     struct plan plan = {.problem = p, .on = r->plan.on, .batching = r->batching};
-    struct plan_recompute *at = mem_alloc(sizeof *at);
 
     plan.cost = step_tables_cost(&p->step_tables, plan.on);
-    int rc = plan_recompute_new(&plan, at, e);
+    int rc = plan_recompute_next(&plan, at, e);
     if (rc)
-        goto out;
+        return rc;
     rc = recompute_within(&at->front, limit, RECOMPUTE_ENOUGH * plan.cost.step_ms, choice, e);
     *step_ms = at->free_ms + choice->ms;
-    plan_recompute_release(at);
-out:
-    free(at);
     return rc;
 }
 
@@ -89,7 +86,7 @@ static int try_limit(struct problem *p, const struct batch_and_zero_options *o, 
     wider.known = &tried->known;
     wider.is_rough = larger > o->limit; /* what it becomes is not the best for that limit anyway */
     int rc = exact_batch_and_zero(p, &wider, &one.best, e);
-    if (rc)
+    if (rc || !one.best.plan.on)
         return rc;
     rc = remember_plan(p, &one.best, tried, &before, e);
     if (rc || before)
@@ -100,7 +97,7 @@ static int try_limit(struct problem *p, const struct batch_and_zero_options *o, 
         one.step_ms = one.best.plan.value;
         one.peak = one.best.plan.peak;
     }
-    rc = recompute_down(p, &one.best, o->limit, &choice, &one.step_ms, e);
+    rc = recompute_down(p, &one.best, o->limit, &tried->at, &choice, &one.step_ms, e);
     if (rc)
         goto out;
     if (as_is && (!choice.fits || choice.ms > 0))
@@ -136,6 +133,7 @@ int recompute_joint_solve(struct problem *p, const struct batch_and_zero_options
 out:
     for (uint32_t k = 0; k < tried->count; k++)
         free(tried->on[k]);
+    plan_recompute_release(&tried->at);
     free(tried);
     if (rc)
         recompute_joint_release(&best);

@@ -167,7 +167,7 @@ static int find_module(struct recompute *r, struct err *e)
     return 0;
 }
 
-static int find_front(struct recompute *r, struct err *e)
+static int find_front(struct recompute *r, bool ends_alone, struct err *e)
 {
     r->front = mem_try(1, sizeof *r->front);
     if (!r->front)
@@ -175,10 +175,9 @@ static int find_front(struct recompute *r, struct err *e)
     int rc = front_new(r, NULL, NULL, r->front, e);
     if (rc)
         return rc;
-    rc = front_finish(r->front, e);
+    rc = ends_alone ? 0 : front_finish(r->front, e);
     if (rc)
         return rc;
-    r->front->r = NULL; /* it has all its points, and r moves to its caller */
     r->points = mem_try(r->front->count, sizeof *r->points);
     if (!r->points)
         return err_no_memory(e, FOR);
@@ -214,14 +213,15 @@ int recompute_new(const struct primal_graph *g, const struct recompute_prices *p
         memcpy(r.reader_bytes, p->reader_bytes, g->reader_count * sizeof *r.reader_bytes);
         find_made(&r);
         make_base(&r, p);
-        rc = find_front(&r, e);
+        rc = find_front(&r, p->ends_alone, e);
     }
-
-    if (rc)
+    if (rc) {
         recompute_release(&r);
-    else
-        *out = r;
-    return rc;
+        return rc;
+    }
+    *out = r;
+    out->front->r = out;
+    return 0;
 }
 
 void recompute_release(struct recompute *r)

@@ -48,6 +48,7 @@ struct recompute_prices {
     struct recompute_host host;
     const struct memory_model *memory;
     double *range_bytes; /* as memory_sweep leaves its scratch: ranges, computations, copies */
+    bool ends_alone;     /* of the front: recompute_within finds the points it needs */
 };
 
 /* One choice for all layers. */
@@ -66,7 +67,8 @@ struct recompute {
     double *again_ms;               /* [nodes] */
     double *keep_ms;                /* [nodes] */
     double *reader_bytes;           /* [readers] */
-    struct recompute_point *points; /* the front: from most kept, the fastest, to least */
+    struct recompute_point *points; /* the front: from most kept, the fastest, to least; with
+                                       ends_alone these two */
     uint32_t count;
     struct front *front;           /* the same, and what was worked out about its points */
     struct recompute_point module; /* as the module is written */
@@ -78,6 +80,7 @@ struct recompute {
     struct recompute_host host;
 };
 
+/* The address of `out` must not change. */
 int recompute_new(const struct primal_graph *g, const struct recompute_prices *p,
                   struct recompute *out, struct err *e) MUST_CHECK;
 void recompute_release(struct recompute *r);

@@ -652,6 +652,55 @@ static void test_examples(void **state)
     }
 }
 
+/* What is known from a smaller limit is not found again in a larger one, and changes no plan. */
+static void test_known_pairs(void **state)
+{
+    static const double LARGER[] = {1, 1.25, 1.6, 2.2, 4};
+    struct problem *p = mem_alloc(sizeof *p);
+    struct batch_and_zero_known *known = mem_alloc(sizeof *known);
+    struct batch_and_zero_result *alone = mem_alloc(sizeof *alone), *with = mem_alloc(sizeof *with);
+    struct problem_options o = {0};
+    struct plan plan;
+    struct memory_cost memory;
+    struct err e = {0};
+    uint32_t work = 0, work_alone = 0, compared = 0;
+
+    (void)state;
+    load_example("t5-base6", 4, &o, p);
+    solve(p, &plan);
+    assert_int_equal(plan_memory(&plan, &memory, &e), 0);
+    for (size_t n = 0; n < sizeof LARGER / sizeof *LARGER; n++) {
+        struct batch_and_zero_options wanted = {.limit = memory.peak / 6 * LARGER[n],
+                                                .variables = true,
+                                                .inputs = true,
+                                                .zero = -1,
+                                                .is_rough = true};
+        assert_int_equal(exact_batch_and_zero(p, &wanted, alone, &e), 0);
+        wanted.known = known;
+        assert_int_equal(exact_batch_and_zero(p, &wanted, with, &e), 0);
+        if (with->plan.on && with->fits) {
+            assert_true(alone->fits &&
+                        with->batching.micro_batches == alone->batching.micro_batches);
+            assert_memory_equal(with->plan.on, alone->plan.on,
+                                p->classes.count * sizeof *alone->plan.on);
+            compared++;
+        }
+        work_alone += n ? alone->work : 0;
+        work += n ? with->work : 0;
+        batch_and_zero_release(alone);
+        batch_and_zero_release(with);
+    }
+    print_message("eliminations in larger limits: %u, %u with what is known, %u plans\n",
+                  work_alone, work, compared);
+    assert_true(compared >= 3 && 5 * work < work_alone);
+    plan_release(&plan);
+    problem_release(p);
+    free(p);
+    free(known);
+    free(alone);
+    free(with);
+}
+
 /* With what is kept chosen too, no limit is answered slower, and more limits can be kept. */
 static void test_joint(void **state)
 {
@@ -693,7 +742,7 @@ int main(void)
         cmocka_unit_test(test_enumeration), cmocka_unit_test(test_offload),
         cmocka_unit_test(test_wide),        cmocka_unit_test(test_gpt),
         cmocka_unit_test(test_megatron),    cmocka_unit_test(test_examples),
-        cmocka_unit_test(test_joint),
+        cmocka_unit_test(test_known_pairs), cmocka_unit_test(test_joint),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
