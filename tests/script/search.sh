@@ -174,6 +174,7 @@ grep -q 'does not fit .* proven over strict plans of any memory' "$dir/none" || 
 # there is none, and the code is 4.
 fruitless="search $source/examples/models/bert48.hlo.txt.gz --propagation weak --state one-hot --episodes 3"
 "$automap" $fruitless > "$dir/none"
+"$automap" search --help | tr -s ' \n' ' ' | grep -q 'to decide nothing is the best plan known (exit code 4' || { echo "weak: --help does not say what no plan is"; exit 1; }
 grep -q 'no plan of its own  *each episode ended in a conflict' "$dir/none" && grep -q '3 episodes, .* 3 conflicts' "$dir/none" &&
     grep -q '0 partitioned' "$dir/none" || { echo "weak: what is said of no plan"; cat "$dir/none"; exit 1; }
 code=0

@@ -341,8 +341,10 @@ static const struct option own[] = {
      "device's memory for pipelines and for kind all, else no limit",
      .is_kept = true, .take = take_memory_limit, NAMES(limits)},
     {"propagation", "full|weak",
-     "weak: only running into a conflict reveals it, and ends the episode", .is_kept = true,
-     .sort = SORT_SEARCH, .take = take_same_name, NAMES(propagations)},
+     "weak: only running into a conflict reveals it, and ends the episode; where every episode "
+     "ends "
+     "so, to decide nothing is the best plan known (exit code 4 if that is over the limit)",
+     .is_kept = true, .sort = SORT_SEARCH, .take = take_same_name, NAMES(propagations)},
     {"preset", "default|paper",
      "paper: Auto-MAP as published: its reward, weak propagation, state, candidates, and "
      "a dqn with double and prioritized replay alone, on its schedules; options behind it "
