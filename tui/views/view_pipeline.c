@@ -299,7 +299,7 @@ static bool drop_clause(char *text)
     return false;
 }
 
-/* "   without stages 850.6 ms, 1.99×, mesh 4x8, 2 micro-batches, ZeRO 1, proven", as many clauses
+/* "   without stages 850.6 ms, 1.99×, mesh 4x8, ZeRO 1, proven over strict plans", as many clauses
  * as there is room for. Returns where it ends. */
 static int draw_unstaged(const struct panel *p, const struct pane *pane, int x)
 {

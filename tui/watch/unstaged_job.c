@@ -33,7 +33,8 @@ static void take_contender(const struct contender *c, struct unstaged *out)
         return;
     contender_setting(c, setting, sizeof setting);
     out->step_ms = c->step_ms;
-    snprintf(out->name, sizeof out->name, "%s%s", setting, c->proven ? ", proven" : "");
+    snprintf(out->name, sizeof out->name, "%s%s", setting,
+             c->proven ? ", proven over strict plans" : "");
 }
 
 static void *run_unstaged(void *context)

@@ -13,7 +13,7 @@ struct unstaged_job;
 
 struct unstaged {
     double step_ms;
-    char name[128]; /* "mesh 4x8, 2 micro-batches, ZeRO 1, proven"; "batch split"; "relaxed" */
+    char name[128]; /* "mesh 4x8, ZeRO 1, proven over strict plans"; "batch split"; "relaxed" */
 };
 
 /* Asked for once for the problem on screen. `in_thread` false: all of it before this returns, for
