@@ -50,7 +50,8 @@ struct hlo_param_role {
     hlo_value gradient;   /* variables: the value that arrives at the update; HLO_NONE unknown */
     hlo_value updated;    /* variables and state: its new value at the entry root; HLO_NONE */
     /* For a parameter that the file only numbers: the module that reads it, and as what:
-     * conv2_block1_1_conv/kernel. NULL: unknown, or `name` says it. */
+     * conv2_block1_1_conv/kernel; of several that read alike the second is kernel_2. NULL: unknown,
+     * or `name` says it. */
     const char *module;
     const char *name; /* cleaned, as a person knows it: encoder/layer_000/self/q/kernel */
 };

@@ -9,6 +9,7 @@
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char MEMORY_FOR[] = "for the names of the parameters";
@@ -54,6 +55,18 @@ static hlo_id first_reader(struct hlo_roles_work *w, uint32_t p)
     return best;
 }
 
+/* Which operand of a batch norm the parameter is, behind the views that first_reader followed. */
+static const char *kind_in_batch_norm(const struct hlo_roles_work *w, hlo_id reader)
+{
+    static const char *const kinds[] = {"input", "scale", "bias", "mean", "variance"};
+
+    for (uint32_t k = 0; k < hlo_at(w->m, reader)->operand_count && k < 5; k++) {
+        if (w->scratch.has[hlo_value_of(w->m, hlo_operand(w->m, reader, k), 0)])
+            return kinds[k];
+    }
+    return "vector";
+}
+
 /* What an array is to the instruction that reads it. */
 static const char *kind_of(const struct hlo_roles_work *w, uint32_t p, hlo_id reader)
 {
@@ -73,6 +86,9 @@ static const char *kind_of(const struct hlo_roles_work *w, uint32_t p, hlo_id re
     case HLO_OP_MULTIPLY:
     case HLO_OP_DIVIDE:
         return "scale";
+    case HLO_OP_BATCH_NORM_TRAINING:
+    case HLO_OP_BATCH_NORM_INFERENCE:
+        return kind_in_batch_norm(w, reader);
     default:
         return rank > 1 ? "kernel" : "vector";
     }
@@ -95,6 +111,48 @@ static bool name_param(struct hlo_roles_work *w, uint32_t p, struct str *s)
     return w->params[p].module != NULL;
 }
 
+/* ---- namesakes ---- */
+
+struct named {
+    const char *name;
+    uint32_t param;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    const struct named *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
+
+    return order ? order : (x->param > y->param) - (x->param < y->param);
+}
+
+/* The matrices that one cell reads, the scales of one block: kernel, kernel_2, .. in the order of
+ * the parameters. */
+static bool number_namesakes(struct hlo_roles_work *w, struct str *s)
+{
+    struct named *all = mem_try(w->param_count ? w->param_count : 1, sizeof *all);
+    uint32_t count = 0, alike = 1;
+    bool ok = all != NULL;
+
+    for (uint32_t p = 0; ok && p < w->param_count; p++) {
+        if (w->params[p].module)
+            all[count++] = (struct named){w->params[p].module, p};
+    }
+    if (ok)
+        qsort(all, count, sizeof *all, by_name);
+    for (uint32_t n = 1; ok && n < count; n++) {
+        alike = strcmp(all[n].name, all[n - 1].name) ? 1 : alike + 1;
+        if (alike == 1)
+            continue;
+        str_clear(s);
+        str_format(s, "%s_%u", all[n].name, alike);
+        w->params[all[n].param].module = s->failed ? NULL : arena_text(w->arena, s->text, s->size);
+        ok = w->params[all[n].param].module != NULL;
+    }
+    free(all);
+    return ok;
+}
+
 int hlo_roles_modules(struct hlo_roles_work *w, struct err *e)
 {
     struct str s = {0};
@@ -105,6 +163,7 @@ int hlo_roles_modules(struct hlo_roles_work *w, struct err *e)
         if ((role == HLO_ROLE_VARIABLE || role == HLO_ROLE_INPUT) && is_numbered_only(w, p))
             ok = name_param(w, p, &s);
     }
+    ok = ok && number_namesakes(w, &s);
     str_release(&s);
     return ok ? 0 : err_no_memory(e, MEMORY_FOR);
 }

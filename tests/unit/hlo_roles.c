@@ -1122,6 +1122,48 @@ static void test_state_of_one_term(void **state)
     hlo_free(m);
 }
 
+/* Two matrices that one cell reads are told apart, and a batch norm's scale from its bias. */
+static void test_namesakes(void **state)
+{
+    static const char text[] =
+        "HloModule m\n" SUM
+        "ENTRY e {\n  p0.1 = f32[8,4] parameter(0)\n  p1.2 = f32[4,4] parameter(1)\n"
+        "  p2.3 = f32[4,4] parameter(2)\n  p3.4 = f32[4] parameter(3)\n"
+        "  p4.5 = f32[4] parameter(4)\n  zero = f32[] constant(0)\n"
+        "  a = f32[8,4] dot(p0.1, p1.2), lhs_contracting_dims={1}, rhs_contracting_dims={0}, "
+        "metadata={op_name=\"jit(f)/cell/dot\"}\n"
+        "  n = (f32[8,4], f32[4], f32[4]) batch-norm-training(a, p3.4, p4.5), epsilon=0.1, "
+        "feature_index=1, metadata={op_name=\"jit(f)/norm/batch\"}\n"
+        "  b = f32[8,4] get-tuple-element(n), index=0\n  mean = f32[4] get-tuple-element(n), "
+        "index=1\n  var = f32[4] get-tuple-element(n), index=2\n"
+        "  q = f32[8,4] dot(b, p2.3), lhs_contracting_dims={1}, rhs_contracting_dims={0}, "
+        "metadata={op_name=\"jit(f)/cell/dot\"}\n"
+        "  qq = f32[8,4] multiply(q, q)\n  loss = f32[] reduce(qq, zero), dimensions={0,1}, "
+        "to_apply=sum\n"
+        "  gv = f32[4,4] dot(b, q), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+        "  gb = f32[8,4] dot(q, p2.3), lhs_contracting_dims={1}, rhs_contracting_dims={1}\n"
+        "  gn = (f32[8,4], f32[4], f32[4]) batch-norm-grad(a, p3.4, mean, var, gb), epsilon=0.1, "
+        "feature_index=1\n  ga = f32[8,4] get-tuple-element(gn), index=0\n"
+        "  gg = f32[4] get-tuple-element(gn), index=1\n"
+        "  gbeta = f32[4] get-tuple-element(gn), index=2\n"
+        "  gw = f32[4,4] dot(p0.1, ga), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+        "  w2 = f32[4,4] subtract(p1.2, gw)\n  v2 = f32[4,4] subtract(p2.3, gv)\n"
+        "  gamma2 = f32[4] subtract(p3.4, gg)\n  beta2 = f32[4] subtract(p4.5, gbeta)\n"
+        "  ROOT out = (f32[4,4], f32[4,4], f32[4], f32[4], f32[]) tuple(w2, v2, gamma2, beta2, "
+        "loss) }\n";
+    static const char *const names[] = {"cell/input", "cell/kernel", "cell/kernel_2", "norm/scale",
+                                        "norm/bias"};
+
+    (void)state;
+    struct hlo_module *m = read_text(text);
+    struct hlo_roles r = roles_of(m);
+    check_letters(&r, "IVVVV");
+    for (uint32_t p = 0; p < r.param_count; p++)
+        assert_string_equal(r.params[p].module, names[p]);
+    hlo_roles_release(&r);
+    hlo_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1153,6 +1195,7 @@ int main(void)
         cmocka_unit_test(test_scopes),
         cmocka_unit_test(test_scopes_of_module),
         cmocka_unit_test(test_layer_names),
+        cmocka_unit_test(test_namesakes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
