@@ -5,6 +5,7 @@
 #include "engine/place/fill_devices.h"
 #include "engine/place/look.h"
 #include "engine/place/place_cut.h"
+#include "engine/place/reduce.h"
 #include "engine/place/solve.h"
 #include "engine/place/state.h"
 #include "tests/unit/place_random.h"
@@ -92,6 +93,70 @@ static void any_sets(void **state)
             check_rule(g, &all_rules[k], best[k]);
         place_graph_free(g);
     }
+}
+
+/* Whether a plan has on one device what was joined, and nothing on a kind it may not be on. */
+static void check_reduced(const struct place_graph *g, const struct place_nets *n,
+                          const uint32_t *device)
+{
+    for (uint32_t v = 0; v < g->nodes; v++) {
+        uint32_t t = place_type_of(g, device[v]);
+        assert_true(n->allowed[n->position_of[v]] >> t & 1);
+        for (uint32_t u = 0; u < v; u++)
+            assert_true(n->position_of[u] != n->position_of[v] || device[u] == device[v]);
+    }
+}
+
+/* All plans of at most a value are plans of what is left for it, under every rule. */
+static void reductions_keep_plans(void **state)
+{
+    struct rl_rng r;
+    uint32_t joined[RULES] = {0}, plans = 0;
+
+    (void)state;
+    rl_rng_seed(&r, 53, 0);
+    for (uint32_t i = 0, graphs = graphs_asked(400); i < graphs; i++) {
+        struct small_shape s = {.nodes = 2 + rl_rng_below(&r, 5),
+                                .kinds = 1 + !rl_rng_below(&r, 4),
+                                .training = rl_rng_below(&r, 3)};
+        struct place_graph *g = small_graph(&r, &s);
+        uint32_t of_color[SMALL_NODES] = {0}, device[SMALL_NODES];
+        double best[RULES], limit[RULES];
+        struct place_nets *n[RULES] = {0};
+        struct err e = {0};
+        enumerate(g, best);
+        for (int k = 0; k < RULES; k++) {
+            limit[k] = best[k] * (1 + rl_rng_below(&r, 3) * 0.2);
+            if (isfinite(best[k]))
+                assert_int_equal(place_reduce(g, &all_rules[k], limit[k], &n[k], &e), 0);
+            joined[k] += n[k] && n[k]->positions < g->colors;
+        }
+        do {
+            struct slow_load load[SMALL_DEVICES];
+            for (uint32_t v = 0; v < g->nodes; v++)
+                device[v] = of_color[g->color[v]];
+            if (!place_devices(g))
+                break;
+            slow_loads(g, device, load);
+            if (!slow_fits(g, device, load))
+                continue;
+            for (int k = 0; k < RULES; k++) {
+                if (!n[k] || slow_value(g, &all_rules[k], load, NULL) > limit[k])
+                    continue;
+                check_reduced(g, n[k], device);
+                plans++;
+            }
+        } while (next_assignment(of_color, g->colors, place_devices(g)));
+        for (int k = 0; k < RULES; k++)
+            place_nets_free(n[k]);
+        place_graph_free(g);
+    }
+    print_message("%u plans; graphs with something joined:", plans);
+    for (int k = 0; k < RULES; k++) {
+        print_message(" %u", joined[k]);
+        assert_true(joined[k] > 20);
+    }
+    print_message("\n");
 }
 
 /* Proofs alone, without a good plan to begin with: the same optimum; the bound by flows below it.
@@ -525,6 +590,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_sets),
+        cmocka_unit_test(reductions_keep_plans),
         cmocka_unit_test(proofs),
         cmocka_unit_test(moves_keep_loads),
         cmocka_unit_test(cuts),
