@@ -7,7 +7,6 @@
 #include "hlo/support/err.h"
 #include "hlo/support/leased.h"
 #include "hlo/support/mem.h"
-#include "hlo/support/pages.h"
 #include "hlo/support/text.h"
 #include "hlo/support/thread.h"
 
@@ -420,8 +419,6 @@ static int read_module(const struct origin *from, struct bytes *b, bool gzipped,
     rc = readers[format](b->data, size, &o, &m, e);
     if (rc)
         return rc;
-    if (size >= HALVES_LEAST) /* the tables of the readers */
-        pages_give_back();
     char *name = arena_get(&m->arena, strlen(from->name) + 1, 1);
     if (!name) {
         hlo_free(m);

@@ -8,7 +8,8 @@
 
 enum {
     LARGE_PAGE = 2 << 20,
-    HEAP_FIRST = 48 << 20, /* of addresses; memory is taken as it is used */
+    APART_LEAST = 32 << 20, /* a block that comes and goes by itself */
+    HEAP_FIRST = 96 << 20,  /* of addresses; memory is taken as it is used */
     HEAP_STEP = 1 << 20,
     HEAP_FREE = 256 << 20, /* kept at its end */
     PROBE = 1 << 19,       /* more than is free at the start, less than LARGE_PAGE */
@@ -17,7 +18,8 @@ enum {
 void pages_begin(void)
 {
 #if defined(MADV_HUGEPAGE) && defined(M_ARENA_MAX)
-    mallopt(M_MMAP_THRESHOLD, LARGE_PAGE); /* what is larger comes and goes by itself */
+    mallopt(M_ARENA_MAX, 1); /* what one thread frees another uses */
+    mallopt(M_MMAP_THRESHOLD, APART_LEAST);
     mallopt(M_TRIM_THRESHOLD, HEAP_FREE);
     mallopt(M_TOP_PAD, HEAP_FIRST);
     char *probe = malloc(PROBE); /* the heap grows to hold it */
