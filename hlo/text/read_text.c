@@ -38,7 +38,8 @@ struct segment {
     char *begin, *end;
 };
 
-enum { FIRST_PERCENT = 58 }; /* of a text, for the first of two threads: see set_ahead */
+/* Of a text, for the first of two threads: see share_of_first. */
+enum { FIRST_PERCENT = 54, FIRST_PERCENT_METADATA = 62, LOOK_BYTES = 4096 };
 
 struct segments {
     struct segment *list;
@@ -130,7 +131,8 @@ static bool scan_lines(struct segments *s, char *from, char *to, const char **ze
 struct later {
     char *begin, *end;
     size_t lines;
-    char *indented;       /* the first indented line, NULL: none, */
+    char *middle;         /* of the work */
+    char *indented;       /* the first indented line behind it, NULL: none, */
     size_t indented_line; /* and how many stand before it */
     bool is_plain;        /* nothing but lines that go on with a module */
 };
@@ -149,7 +151,7 @@ static void *look_later(void *context)
     l->is_plain = true;
     for (char *line = l->begin; line < l->end && l->is_plain; l->lines++) {
         char *newline = strchrnul(line, '\n');
-        if (*line == ' ' && !l->indented) {
+        if (*line == ' ' && line >= l->middle && !l->indented) {
             l->indented = line;
             l->indented_line = l->lines;
         }
@@ -167,9 +169,9 @@ enum { LATER_LEAST = 4 << 20 }; /* bytes; below, a thread costs more than it sav
 static bool find_segments(char *input, size_t size, size_t apart, struct segments *s,
                           const char **zero)
 {
-    struct later later = {.begin = input + size, .end = input + size};
+    struct later later = {.begin = input + size, .end = input + size, .middle = s->middle};
     bool is_long = size >= (apart ? apart : LATER_LEAST);
-    char *newline = is_long ? memchr(s->middle, '\n', size - (size_t)(s->middle - input)) : NULL;
+    char *newline = is_long ? memchr(input + size / 2, '\n', size - size / 2) : NULL;
     struct beside beside = {0};
 
     if (newline) {
@@ -242,8 +244,19 @@ bool hlo_parser_init(struct parser *p)
            mem_grow(&p->attrs, &p->attr_room, 0, 16);
 }
 
-/* A second thread may begin in the middle of a long text that is one module. The first gets more of
- * it: the second begins later, and has more to do where metadata is new. */
+/* Where about half of the work lies before. The first thread gets more of the text: the second
+ * begins later, joining is left to the first, and metadata that is new, which most of the second's
+ * is to it, takes longer than what was seen before. */
+static char *share_of_first(char *input, size_t size)
+{
+    char *half = input + size / 2;
+    bool has_metadata = memmem(half, size / 2 < LOOK_BYTES ? size / 2 : LOOK_BYTES, " metadata={",
+                               strlen(" metadata={"));
+
+    return input + size / 100 * (has_metadata ? FIRST_PERCENT_METADATA : FIRST_PERCENT);
+}
+
+/* A second thread may begin in the middle of a long text that is one module. */
 static void set_ahead(struct parser *p, const struct segments *s, size_t apart)
 {
     if (p->size < (apart ? apart : AHEAD_LEAST) || s->count != 1 || !s->ahead)
@@ -285,7 +298,7 @@ out:
 int hlo_read_text(char *input, size_t size, const struct hlo_load_options *o,
                   struct hlo_module **out, struct err *e)
 {
-    struct segments segments = {.middle = input + size * FIRST_PERCENT / 100};
+    struct segments segments = {.middle = share_of_first(input, size)};
     const char *zero = NULL;
     struct parser *p = mem_try(1, sizeof *p);
     size_t picked = 0;
