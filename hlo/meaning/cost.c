@@ -464,7 +464,8 @@ static struct hlo_cost with_trips(struct hlo_coster *often, hlo_id id, struct hl
     return c;
 }
 
-/* Callees come before callers, so that each computation is summed once. */
+/* Callees come before callers, so that each computation is summed once. Where costs themselves are
+ * not wanted (out->instruction NULL) times become FLOP. */
 static void sum_up(const struct hlo_module *m, const struct hlo_shape_bytes *shapes,
                    struct hlo_costs *out, struct hlo_cost *once, struct hlo_cost *often)
 {
@@ -475,7 +476,10 @@ static void sum_up(const struct hlo_module *m, const struct hlo_shape_bytes *sha
         const struct hlo_computation *comp = &m->computations[c];
         for (hlo_id id = comp->first; id < comp->first + comp->count; id++) {
             find_cost(&k, id);
-            out->instruction[id] = k.cost;
+            if (out->instruction)
+                out->instruction[id] = k.cost;
+            else
+                out->times[id] *= k.cost.flops;
             if (k.cost.bytes < 0)
                 continue; /* unknown is not added */
             add_cost(&once[c], k.cost, 1);
@@ -598,29 +602,46 @@ static int count_runs(const struct hlo_module *m, double *times, double *runs, s
     return rc;
 }
 
-int hlo_costs_new(const struct hlo_module *m, struct hlo_costs *out, struct err *e)
+/* `out` holds the arrays that are wanted; what fails leaves them for the caller. */
+static int fill_costs(const struct hlo_module *m, struct hlo_costs *out, struct err *e)
 {
     struct hlo_cost *once = mem_try(m->computation_count, sizeof *once);
     struct hlo_cost *often = mem_try(m->computation_count, sizeof *often);
     double *runs = mem_try(m->computation_count, sizeof *runs);
     struct hlo_shape_bytes *shapes = shape_bytes(m);
-    int rc = 0;
+    int rc = once && often && runs && shapes && out->times
+                 ? 0
+                 : err_no_memory(e, "for the costs of %u instructions", m->count);
 
-    memset(out, 0, sizeof *out);
-    out->instruction = mem_try_whole(m->count, sizeof *out->instruction);
-    out->times = mem_try_whole(m->count, sizeof *out->times);
-    if (once && often && runs && shapes && out->instruction && out->times) {
+    rc = rc ? rc : count_runs(m, out->times, runs, e);
+    if (!rc)
         sum_up(m, shapes, out, once, often);
-        rc = count_runs(m, out->times, runs, e);
-    } else {
-        rc = err_no_memory(e, "for the costs of %u instructions", m->count);
-    }
-    if (rc)
-        hlo_costs_release(out);
     free(once);
     free(often);
     free(runs);
     free(shapes);
+    return rc;
+}
+
+int hlo_costs_new(const struct hlo_module *m, struct hlo_costs *out, struct err *e)
+{
+    *out = (struct hlo_costs){.instruction = mem_try_whole(m->count, sizeof *out->instruction),
+                              .times = mem_try_whole(m->count, sizeof *out->times)};
+    int rc = out->instruction ? fill_costs(m, out, e)
+                              : err_no_memory(e, "for the costs of %u instructions", m->count);
+    if (rc)
+        hlo_costs_release(out);
+    return rc;
+}
+
+int hlo_flops_new(const struct hlo_module *m, double **out, struct err *e)
+{
+    struct hlo_costs costs = {.times = mem_try_whole(m->count, sizeof *costs.times)};
+    int rc = fill_costs(m, &costs, e);
+
+    if (rc)
+        hlo_costs_release(&costs);
+    *out = costs.times;
     return rc;
 }
 

@@ -35,5 +35,8 @@ static inline bool hlo_cost_is_of_callees(uint16_t opcode)
 /* O(count), apart from walks over conditions and windows. 0 or ERR_MEMORY. */
 int hlo_costs_new(const struct hlo_module *m, struct hlo_costs *out, struct err *e) MUST_CHECK;
 void hlo_costs_release(struct hlo_costs *c);
+/* FLOP of each instruction in one run of the entry, instruction.flops * times [count], in a third
+ * of the memory; 0 or less: none or unknown. Frees with free(). The same time and errors. */
+int hlo_flops_new(const struct hlo_module *m, double **out, struct err *e) MUST_CHECK;
 
 #endif

@@ -570,7 +570,6 @@ int hlo_roles_layers(struct hlo_roles_work *w, struct err *e)
     free(l.of_param);
     free(l.of);
     free(l.paths);
-    free(l.flops);
     free(l.places.items);
     slots_release(&l.places.slots);
     hlo_reach_release(&l.data);

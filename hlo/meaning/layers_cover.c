@@ -28,23 +28,20 @@ struct covering {
 };
 
 /* What counts: the FLOP of forward and backward pass, loops as often as they run. */
-static bool set_flops(struct layering *l)
+static void set_flops(struct layering *l)
 {
     const struct hlo_roles_work *w = l->w;
-    const struct hlo_costs *costs = &w->costs;
-    l->flops = mem_try(w->m->count, sizeof *l->flops);
-    if (!l->flops)
-        return false;
+
+    l->flops = w->flops;
     for (hlo_id id = 0; id < w->m->count; id++) {
-        double flops = costs->instruction[id].flops * costs->times[id];
-        if (flops <= 0 || (w->phase[id] != HLO_PHASE_FORWARD && w->phase[id] != HLO_PHASE_BACKWARD))
+        if (l->flops[id] == 0)
             continue;
         hlo_value v = w->m->leaf_base[id]; /* its opcode is nearer than the instruction's */
         uint16_t opcode = v < w->m->leaf_base[id + 1] ? w->g.opcode[v] : hlo_at(w->m, id)->opcode;
-        if (!hlo_cost_is_of_callees(opcode))
-            l->flops[id] = flops;
+        if ((w->phase[id] != HLO_PHASE_FORWARD && w->phase[id] != HLO_PHASE_BACKWARD) ||
+            l->flops[id] < 0 || hlo_cost_is_of_callees(opcode))
+            l->flops[id] = 0;
     }
-    return true;
 }
 
 /* Up to the first '/'. */
@@ -193,8 +190,9 @@ bool hlo_layers_cover(struct layering *l)
 
     for (size_t n = 0; n < l->places.count; n++)
         any |= l->places.items[n].is_layer;
+    set_flops(l);
     c.by_meta = mem_try(l->w->m->meta_count, sizeof *c.by_meta);
-    bool ok = c.by_meta && set_flops(l) && (!any || name_by_scope(&c)) && sum_places(&c);
+    bool ok = c.by_meta && (!any || name_by_scope(&c)) && sum_places(&c);
     if (ok && any)
         add_layers(&c);
     if (ok && any && c.held < COVER_WANTED * c.all && c.held >= COVER_TRUSTED * c.all)

@@ -1,5 +1,4 @@
 #include "hlo/meaning/roles.h"
-#include "hlo/meaning/cost.h"
 #include "hlo/meaning/roles_internal.h"
 #include "hlo/meaning/scope.h"
 #include "hlo/module/graph.h"
@@ -398,7 +397,7 @@ static void work_release(struct hlo_roles_work *w)
     hlo_reach_release(&w->backward);
     hlo_reach_release(&w->scratch);
     hlo_scopes_release(&w->scopes);
-    hlo_costs_release(&w->costs);
+    free(w->flops);
 }
 
 /* The instruction of the file's name, also when calls were inlined. */

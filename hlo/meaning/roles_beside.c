@@ -1,4 +1,4 @@
-/* Scopes and costs need nothing but the module, depth nothing but the graph: in a large one a
+/* Scopes and FLOP need nothing but the module, depth nothing but the graph: in a large one a
  * second thread works them out while the first follows the data. */
 #include "hlo/meaning/cost.h"
 #include "hlo/meaning/roles_internal.h"
@@ -14,7 +14,7 @@ static void *work_beside(void *context)
     struct hlo_roles_work *w = context;
 
     w->beside_code = hlo_scopes_init(&w->scopes, w->m)
-                         ? hlo_costs_new(w->m, &w->costs, &w->beside_err)
+                         ? hlo_flops_new(w->m, &w->flops, &w->beside_err)
                          : err_no_memory(&w->beside_err, "for the scopes of the module");
     return NULL;
 }

@@ -3,7 +3,6 @@
 #ifndef AUTOMAP_HLO_MEANING_ROLES_INTERNAL_H
 #define AUTOMAP_HLO_MEANING_ROLES_INTERNAL_H
 
-#include "hlo/meaning/cost.h"
 #include "hlo/meaning/roles.h"
 #include "hlo/meaning/scope.h"
 #include "hlo/module/graph.h"
@@ -62,11 +61,11 @@ struct hlo_roles_work {
     hlo_value loss;
     const char *loss_source, *loss_by_person;
     uint8_t loss_confidence;
-    struct hlo_reach forward;  /* what the loss is computed from */
-    struct hlo_reach backward; /* what gradients are computed from */
+    struct hlo_reach forward;  /* what the loss is computed from; gone after the phases */
+    struct hlo_reach backward; /* what gradients are computed from; the same */
     struct hlo_reach scratch;
     struct hlo_scopes scopes; /* these two: after hlo_roles_beside_end */
-    struct hlo_costs costs;
+    double *flops;            /* [m->count] of one run, as hlo_flops_new */
     struct beside beside;
     uint32_t *depth; /* [m->count] after hlo_roles_depth_end */
     struct beside depth_beside;
@@ -129,7 +128,7 @@ int hlo_roles_gradients(struct hlo_roles_work *w, struct err *e) MUST_CHECK;
 enum {
     HLO_ROLES_BESIDE_LEAST = 10000
 }; /* instructions; below, a thread costs more than it saves */
-/* roles_beside.c: scopes and costs, perhaps in a thread of their own. */
+/* roles_beside.c: scopes and FLOP, perhaps in a thread of their own. */
 void hlo_roles_beside_begin(struct hlo_roles_work *w);
 int hlo_roles_beside_end(struct hlo_roles_work *w, struct err *e) MUST_CHECK;
 /* The same for how deep each instruction lies, once edges are cut no more. The second returns

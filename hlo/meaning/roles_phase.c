@@ -195,6 +195,8 @@ int hlo_roles_phases(struct hlo_roles_work *w, struct err *e)
                               ? "data flow from the loss"
                               : "data flow from the weights' first uses; no loss found";
     }
+    hlo_reach_release(&w->forward); /* nobody asks again */
+    hlo_reach_release(&w->backward);
     free(by_meta);
     free(s.is_forward_comp);
     hlo_reach_release(&s.after);

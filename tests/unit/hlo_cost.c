@@ -207,6 +207,43 @@ static void test_unread_leaves(void **state)
     hlo_free(m);
 }
 
+/* FLOP of one run are those of one execution, as often as it is executed. */
+static void test_flops_of_a_run(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "body {\n  a = (s32[], f32[4]) parameter(0)\n  i = s32[] get-tuple-element(a), index=0\n"
+        "  one = s32[] constant(1)\n  next = s32[] add(i, one)\n"
+        "  x = f32[4] get-tuple-element(a), index=1\n  y = f32[4] add(x, x)\n"
+        "  ROOT out = (s32[], f32[4]) tuple(next, y)\n}\n"
+        "less {\n  a = (s32[], f32[4]) parameter(0)\n  i = s32[] get-tuple-element(a), index=0\n"
+        "  five = s32[] constant(5)\n  ROOT is = pred[] compare(i, five), direction=LT\n}\n"
+        "ENTRY e {\n  p = f32[4] parameter(0)\n  zero = s32[] constant(0)\n"
+        "  first = (s32[], f32[4]) tuple(zero, p)\n"
+        "  loop = (s32[], f32[4]) while(first), condition=less, body=body\n"
+        "  odd = f32[4] custom-call(p), custom_call_target=\"nobody_knows\"\n"
+        "  sum = f32[4] get-tuple-element(loop), index=1\n"
+        "  ROOT out = f32[4] multiply(sum, odd)\n}\n";
+    struct hlo_module *m = NULL;
+    struct hlo_costs c;
+    double *flops;
+    struct err e;
+
+    assert_int_equal(hlo_load_memory("run", text, sizeof text - 1, NULL, &m, &e), 0);
+    assert_int_equal(hlo_costs_new(m, &c, &e), 0);
+    assert_int_equal(hlo_flops_new(m, &flops, &e), 0);
+    for (hlo_id id = 0; id < m->count; id++) {
+        assert_true(flops[id] == c.instruction[id].flops * c.times[id]);
+        if (!strcmp(hlo_name(m, id), "y"))
+            assert_true(flops[id] == 4 * 5);
+        if (!strcmp(hlo_name(m, id), "odd"))
+            assert_true(flops[id] < 0);
+    }
+    free(flops);
+    hlo_costs_release(&c);
+    hlo_free(m);
+}
+
 /* TensorFlow's: several limits, behind tuples; backwards as often as the loop before ran. */
 static void test_trips_of_several_limits(void **state)
 {
@@ -274,6 +311,7 @@ int main(void)
         cmocka_unit_test(test_models),
         cmocka_unit_test(test_trips),
         cmocka_unit_test(test_unread_leaves),
+        cmocka_unit_test(test_flops_of_a_run),
         cmocka_unit_test(test_trips_of_several_limits),
         cmocka_unit_test(test_trips_of_scanned_layers),
     };
