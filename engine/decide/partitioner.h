@@ -11,7 +11,8 @@
  *     - opcode: fft                 a glob of opcodes (* ? {a,b}), or target: of custom-calls
  *       when: wide groups           a convolution whose groups have several features each; or:
  *                                 turned groups (one feature each, the dims of the result in an
- *                                 order that XLA mistakes), batch groups
+ *                                 order that XLA mistakes), batch groups; or: odd choice, of a
+ *                                 select-and-scatter that is no order of two f32 or bf16
  *       does: runs whole            or: sums over all devices, loses parts
  *       why: has no rule for fft    ends a sentence
  *

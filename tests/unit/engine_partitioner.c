@@ -80,6 +80,50 @@ static void built_in_tables_are_as_measured(void **state)
     }
 }
 
+/* Windows of two, `type` compared by `choice`; whether it runs whole. */
+static void expect_windows(const char *type, const char *choice, bool whole)
+{
+    static const char form[] =
+        "choice {\n  p = %1$s[] parameter(0)\n  q = %1$s[] parameter(1)\n  r = %1$s[] abs(p)\n"
+        "  s = %1$s[] abs(q)\n  ROOT c = pred[] compare(%2$s\n}\n"
+        "add {\n  p = %1$s[] parameter(0)\n  q = %1$s[] parameter(1)\n"
+        "  ROOT s = %1$s[] add(p, q)\n}\n"
+        "ENTRY e {\n  a = %1$s[8,64] parameter(0)\n  b = %1$s[8,32] parameter(1)\n"
+        "  z = %1$s[] constant(0)\n  ROOT w = %1$s[8,64] select-and-scatter(a, b, z), "
+        "window={size=1x2 stride=1x2}, select=choice, scatter=add\n}\n";
+    static const char *const both[] = {"gspmd", "shardy"};
+    struct hlo_module *m = NULL;
+    struct err e = {0};
+    char text[1024];
+
+    snprintf(text, sizeof text, form, type, choice);
+    if (hlo_load_memory("test", text, strlen(text), NULL, &m, &e))
+        fail_msg("%s", e.what);
+    for (size_t k = 0; k < 2; k++) {
+        struct partitioner p;
+        assert_int_equal(partitioner_read(both[k], &p, &e), 0);
+        if ((partitioner_runs_whole(&p, m, hlo_find(m, "w")) != NULL) != whole)
+            fail_msg("%s of %s by %s", type, choice, both[k]);
+        partitioner_release(&p);
+    }
+    hlo_free(m);
+}
+
+/* As measured: split where two f32 or bf16 are ordered, and nothing else. */
+static void windows_are_split_where_their_choice_is_an_order(void **state)
+{
+    (void)state;
+    expect_windows("f32", "p, q), direction=GE", false);
+    expect_windows("f32", "q, p), direction=LT", false);
+    expect_windows("bf16", "p, q), direction=GT", false);
+    expect_windows("f16", "p, q), direction=GE", true);
+    expect_windows("f64", "p, q), direction=GE", true);
+    expect_windows("s32", "p, q), direction=GE", true);
+    expect_windows("f32", "r, s), direction=GE", true);
+    expect_windows("f32", "p, p), direction=GE", true);
+    expect_windows("f32", "p, q), direction=EQ", true);
+}
+
 struct planned {
     struct problem p;
     struct plan plan;
@@ -285,6 +329,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(built_in_tables_are_as_measured),
+        cmocka_unit_test(windows_are_split_where_their_choice_is_an_order),
         cmocka_unit_test(plans_go_by_the_table),
         cmocka_unit_test(what_runs_whole_needs_all_of_it),
         cmocka_unit_test(what_loses_parts_is_written_whole),

@@ -37,6 +37,18 @@ def turned():
         S((8, 8, 8, 4), f32), S((1, 3, 3, 8), f32)]
 
 
+def pool(dtype):
+    return (jax.grad(lambda x: jnp.sum(lax.reduce_window(x, -jnp.inf, lax.max, (1, 2), (1, 2), "VALID").astype(f32) ** 2)),
+            [S((8, 64), dtype)], (0,), (0,))
+
+
+def largest_magnitude():
+    """A choice that is no plain order of the two elements; of lax no function makes it."""
+    from jax._src.lax.windowed_reductions import _select_and_scatter
+
+    choose = lambda a, b: lax.ge(lax.abs(a), lax.abs(b))
+    return (lambda x, s: _select_and_scatter(x, choose, (1, 2), (1, 2), ((0, 0), (0, 0)), s, jnp.zeros((), f32), lax.add),
+            [VECTOR, S((8, 32), f32)], (0, 0), (0,))
 
 
 # name: (function, shapes, [(dims of operands that are split, dims of results that are)]): None is whole
@@ -62,8 +74,10 @@ OPS = {
     "grouped convolution, batch": (*convolution(2), (0, None), (0,)),
     "depthwise convolution that turns its dims, features": (*turned(), (0, 3), (3,)),
     "convolution with batch groups, features": (*convolution(1, 2), (None, 3), (3,)),
-    "select_and_scatter": (jax.grad(lambda x: jnp.sum(lax.reduce_window(x, -jnp.inf, lax.max, (1, 2), (1, 2), "VALID") ** 2)),
-                           [VECTOR], (0,), (0,)),
+    "select_and_scatter": pool(f32),
+    "select_and_scatter of f16": pool(jnp.float16),
+    "select_and_scatter of bf16": pool(jnp.bfloat16),
+    "select_and_scatter by magnitude": largest_magnitude(),
     "gather, rows of a batch": (jax.vmap(lambda x, i: x[i]), [VECTOR, S((8, 5), jnp.int32)], (0, 0), (0,)),
     "scatter, rows of a batch": (jax.vmap(lambda x, i, u: x.at[i].add(u)), [VECTOR, S((8, 5), jnp.int32), S((8, 5), f32)],
                                  (0, 0, 0), (0,)),
