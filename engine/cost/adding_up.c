@@ -15,7 +15,8 @@ enum { STEPS_MOST = 64 };
 /* Where a fresh gradient is looked for. */
 struct way {
     hlo_value at;
-    bool in_loop; /* of a loop's result, and not of a slice that the loop stores */
+    bool in_loop;  /* of a loop's result, and not of a slice that the loop stores */
+    bool is_slice; /* of a stack that the loop fills */
 };
 
 static hlo_value operand_of(const struct hlo_module *m, hlo_id id, uint32_t n)
@@ -69,6 +70,7 @@ static bool step_back(const struct hlo_module *m, struct way *w)
             return false;
         w->at = operand_of(m, id, 1);
         w->in_loop = false;
+        w->is_slice = true;
         return true;
     case HLO_OP_BROADCAST: /* to a slice of one, as JAX writes it */
         if (hlo_shape(m, id)->elements != hlo_shape(m, hlo_operand(m, id, 0))->elements)
@@ -88,13 +90,14 @@ static bool step_back(const struct hlo_module *m, struct way *w)
 }
 
 /* The value that a pass makes and that is added up; HLO_NONE: none is. */
-static hlo_value fresh_of(const struct training *t, hlo_value gradient)
+static hlo_value fresh_of(const struct training *t, hlo_value gradient, bool *is_stacked)
 {
     const struct hlo_module *m = t->classes->m;
     struct way w = {.at = hlo_value_source(m, gradient)};
 
     for (int n = 0; n < STEPS_MOST && step_back(m, &w); n++)
         w.at = hlo_value_source(m, w.at);
+    *is_stacked = w.is_slice;
     hlo_id id = m->value_instruction[w.at];
     bool is_made = hlo_at(m, id)->opcode != HLO_OP_PARAMETER && !hlo_is_flow(m, id);
 
@@ -125,7 +128,7 @@ void adding_up_find(struct training *t)
         const struct hlo_param_role *r = &t->roles->params[n];
         if (r->role != HLO_ROLE_VARIABLE || r->gradient == HLO_NONE)
             continue;
-        hlo_value v = fresh_of(t, r->gradient);
+        hlo_value v = fresh_of(t, r->gradient, &t->variables[n].is_stacked);
         if (v == HLO_NONE)
             continue;
         int64_t sum = element_bytes(hlo_value_shape(m, r->value)); /* whatever products leave */

@@ -28,9 +28,10 @@
  * Micro-batches and ZeRO (training.h). Sizes are those of one micro-batch, except for inputs. With
  * k > 1 each sum over the passes is an accumulator that lives throughout, besides the result of the
  * current pass. Stored in pieces: level 1 optimizer state; 2 gradients, from one position after
- * they are made (k > 1: accumulators); 3 variables, with a gathered copy from the first to the last
- * use in the forward pass, and another in the backward pass. Checked against XLA:
- * engine/cost/README.md. Built once per module; a plan is then O(stored values). */
+ * they are made (k > 1: accumulators), of a stack that a loop fills each slice; 3 variables, with a
+ * gathered copy from the first to the last use in the forward pass, and another in the backward
+ * pass. Checked against XLA: engine/cost/README.md. Built once per module; a plan is then O(stored
+ * values). */
 #ifndef AUTOMAP_ENGINE_COST_MEMORY_H
 #define AUTOMAP_ENGINE_COST_MEMORY_H
 

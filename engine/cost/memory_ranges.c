@@ -57,6 +57,8 @@ static struct span reads_of(const struct build *b, hlo_id id)
     const struct hlo_module *m = b->model->m;
     struct span at = {b->model->schedule.position[id], b->model->schedule.position[id]};
 
+    if (hlo_at(m, id)->opcode == HLO_OP_WHILE) /* runs where it stands, whatever it carries */
+        return at;
     for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++) {
         hlo_value buffer = b->model->fusion->buffer[v];
         at.last = b->again[buffer].last > at.last ? b->again[buffer].last : at.last;
@@ -269,6 +271,14 @@ static bool ends_in_pieces(const struct build *b, hlo_value v)
            b->model->training->variables[b->of[v] - 1].reduced_count;
 }
 
+/* Whether `id`, a loop, fills the stack of a variable's gradients slice by slice: the body reduces
+ * each as it is made, so what the loop hands on is reduced, and in pieces where gradients are. */
+static bool fills_stack(const struct build *b, hlo_id id, const struct memory_range *r)
+{
+    return r->kind == MEMORY_GRADIENTS && hlo_at(b->model->m, id)->opcode == HLO_OP_WHILE &&
+           b->model->training->variables[r->variable].is_stacked;
+}
+
 /* The second buffer of a value that may be all-reduced: while its result is read first. Gradients
  * are reduced together, where the last of them is made, and wait until then; so do the partial sums
  * they are added up from, where each is reduced where it arises. */
@@ -295,8 +305,9 @@ static bool add_reduced(struct build *b, const struct memory_range *r)
             b->begin[v] == HLO_NONE || b->begin[v] < r->start ? r->start : b->begin[v];
         return push_range(b, &second);
     }
-    if (is_gradient && (!model->training->variables[r->variable].reduced_count ||
-                        (model->reduces_at_once && !sums) || ends_in_pieces(b, v)))
+    if (is_gradient &&
+        (!model->training->variables[r->variable].reduced_count ||
+         (model->reduces_at_once && !sums) || ends_in_pieces(b, v) || fills_stack(b, id, r)))
         return true;
     second.start = second.end = b->last_gradient;
     if (!push_range(b, &second))
@@ -357,7 +368,7 @@ static bool add_range(struct build *b, hlo_id id, hlo_value v)
     static const uint8_t from_level[MEMORY_KIND_COUNT] = {
         [MEMORY_PARAMETERS] = 3, [MEMORY_GRADIENTS] = 2, [MEMORY_OPTIMIZER] = 1};
     bool pieces = b->of[v] && from_level[r.kind] && model->batching.zero >= from_level[r.kind];
-    if (pieces && !parameter) {
+    if (pieces && !parameter && !fills_stack(b, id, &r)) {
         struct memory_range whole = r;
         whole.end = position;
         r.start = position + 1;

@@ -40,6 +40,7 @@ struct training_variable {
      * how many parts. */
     double gathered_part;
     uint32_t layers;
+    bool is_stacked; /* its gradient is a stack that a loop fills slice by slice (adding_up.h) */
 };
 
 struct training {
