@@ -105,15 +105,25 @@ static void copy_stage(const struct hybrid *h, uint32_t n, struct hybrid_picture
 
 /* ---- roles ---- */
 
-/* The number of a layer goes. */
-static void strip_layer(char *name)
+static size_t without_digits(const char *name, size_t end)
 {
-    size_t end = strlen(name), all = end;
-
     while (end && name[end - 1] >= '0' && name[end - 1] <= '9')
         end--;
-    if (end > 1 && end < all && name[end - 1] == ' ')
-        name[end - 1] = '\0';
+    return end;
+}
+
+/* The number of a layer goes, "ffn 3" to "ffn"; what stands behind it stays: "self 0, 256" to
+ * "self, 256". */
+static void strip_layer(char *name)
+{
+    size_t all = strlen(name), end = without_digits(name, all), behind = all;
+
+    if (end > 2 && end < all && name[end - 1] == ' ' && name[end - 2] == ',') {
+        behind = end - 2;
+        end = without_digits(name, behind);
+    }
+    if (end > 1 && end < behind && name[end - 1] == ' ')
+        memmove(name + end - 1, name + behind, all - behind + 1);
 }
 
 char *hybrid_role_name(const struct class_names *names, class_id k, char out[static NAME_ROOM])

@@ -1,4 +1,5 @@
 /* Pictures of hybrid plans: what a screen is handed is the plan's, and adds up. */
+#include "engine/decide/names.h"
 #include "engine/hybrid/hybrid.h"
 #include "engine/hybrid/hybrid_picture.h"
 #include "tests/unit/shipped.h"
@@ -133,9 +134,28 @@ static void test_pictures(void **unused)
           (struct hybrid_options){.micro_batches = 16, .is_uniform = true, .chunks = 2});
 }
 
+/* A role is one over the layers; what tells two classes of one layer apart stays in its name. */
+static void test_role_names(void **unused)
+{
+    struct class_name items[] = {{.base = "decoder cross", .layer = 3},
+                                 {.base = "block attention", .layer = 0, .size = 256},
+                                 {.base = "block attention", .layer = 1, .size = 8},
+                                 {.base = "width 768", .layer = -1},
+                                 {.base = "encoder self", .layer = -1}};
+    static const char *const roles[] = {"decoder cross", "block attention, 256",
+                                        "block attention, 8", "width", "encoder self"};
+    const struct class_names names = {.items = items, .count = 5};
+    char role[NAME_ROOM];
+
+    (void)unused;
+    for (class_id k = 0; k < names.count; k++)
+        assert_string_equal(hybrid_role_name(&names, k, role), roles[k]);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_pictures)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_pictures),
+                                       cmocka_unit_test(test_role_names)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
