@@ -27,6 +27,7 @@ struct counts {
     size_t plural;                /* "layers 5", of one */
     size_t lone;                  /* models below a single module: a click for nothing */
     size_t labels, alike;         /* below the decisions; that read as another does */
+    size_t titles, cut_titles;    /* of why; cut beside a long rule */
     size_t namesakes;             /* variables that are written as another is */
     size_t rows, cut_rows;        /* instructions in the tree; not whole beside free columns */
 };
@@ -278,6 +279,31 @@ static void count_cut(struct app *app, int width, int height, struct counts *c)
     str_release(&text);
 }
 
+/* Titles of why that are cut beside a rule that is longer than what it must be. */
+static void count_titles(struct app *app, int width, int height, struct counts *c)
+{
+    enum { RULE = 12 };
+    struct str text = {0};
+
+    app_resize(app, width, height);
+    explorer_type(app, "2w");
+    grid_text(app_frame(app), &text);
+    const char *line = text.text ? strstr(text.text, "w on ") : NULL;
+    if (line) {
+        const char *from = line, *end = strchr(line, '\n');
+        int rule = 0;
+        for (; from > text.text && from[-1] != '\n'; from--)
+            rule += !strncmp(from, "━", strlen("━"));
+        bool is_cut = strstr(line, "..") && strstr(line, "..") < end && rule > RULE;
+        if (is_cut)
+            printf("    %dx%d: %.*s\n", width, height, (int)(end - line), line);
+        c->titles++;
+        c->cut_titles += is_cut;
+    }
+    explorer_type(app, "\0331");
+    str_release(&text);
+}
+
 static void shorten(char out[static SHORT_NAME_ROOM], const char *name, int columns)
 {
     watch_short_name(out, SHORT_NAME_ROOM, name, columns);
@@ -336,6 +362,8 @@ static void test_names(void **state)
             count_cut(app, 120, 40, &c);
             count_cut(app, 160, 50, &c);
             count_cut(app, 200, 60, &c);
+            count_titles(app, 120, 40, &c);
+            count_titles(app, 200, 60, &c);
             if (c.numbered + c.raw + c.twice + c.long_lists + c.namesakes >
                 before.numbered + before.raw + before.twice + before.long_lists + before.namesakes)
                 printf("  %s\n", paths[n]);
@@ -351,6 +379,9 @@ static void test_names(void **state)
            "tree, %zu cut beside free columns\n",
            c.bare, c.apart, c.rows, c.cut_rows);
     printf("%zu labels of decisions, %zu like another's\n", c.labels, c.alike);
+    printf("%zu titles of why, %zu cut beside a rule\n", c.titles, c.cut_titles);
+    assert_true(c.titles >= c.models);
+    assert_int_equal(c.cut_titles, 0);
     assert_int_equal(c.alike, 0);
     assert_int_equal(c.bare, 0);
     assert_int_equal(c.plural, 0);

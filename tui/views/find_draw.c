@@ -92,8 +92,11 @@ static void show(const struct find_row *rows, int n, const struct columns *c, st
         whats[k] = rows[s->alike[k]].what;
     }
     cut(s->name, rows[n].entry->name, names, s->count, (c->what ? c->what - 2 : c->end) - c->name);
-    if (c->what)
-        cut(s->what, rows[n].what, whats, s->count, (c->now ? c->now - 2 : c->end) - c->what);
+    int end = c->now && rows[n].now[0] ? c->now - 2 : c->end;
+    if (c->what && rows[n].entry->kind == FIND_COMMAND)
+        text_cut_words(s->what, FIND_TEXT_ROOM, rows[n].what, end - c->what);
+    else if (c->what)
+        cut(s->what, rows[n].what, whats, s->count, end - c->what);
 }
 
 /* Another row that reads alike is one to be told from. False: there is none. */

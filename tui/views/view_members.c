@@ -36,7 +36,7 @@ struct members {
     struct class_reduces reduces;
     class_id *forbidden, forbidden_count;
     enum members_page page;
-    int name, use, source; /* columns of the longest */
+    int name, use, source, forbidden_name; /* columns of the longest */
     struct list list[PAGE_COUNT];
 };
 
@@ -92,6 +92,11 @@ static int open_members(struct panel *p, const void *arg, struct err *e)
     if (!v->forbidden)
         return err_set(e, ERR_MEMORY, "not enough memory for the list");
     v->forbidden_count = class_forbidden(w->problem, v->forbidden);
+    for (class_id n = 0; n < v->forbidden_count; n++) {
+        char name[NAME_ROOM];
+        int columns = utf8_text_columns(class_name(&w->names, v->forbidden[n], name)) + 2;
+        v->forbidden_name = longer(v->forbidden_name, columns);
+    }
     if (!arg)
         return 0;
     if (class_members(w, v->class, &v->items, &v->count, e) || class_reduces_all(w, &all, e)) {
@@ -213,11 +218,23 @@ static void draw_conflict(const struct watch *w, const struct pane *p, int y,
         draw_use(w, p, width + 10, y, meet->place, UINT32_MAX, 14);
 }
 
-static void draw_forbidden(const struct watch *w, const struct pane *p, int y, class_id k)
+/* Columns of the names of classes: of the longest, where the reasons behind them leave room. */
+static int forbidden_columns(const struct members *v, int width)
+{
+    enum { FIGURES = 16, REASON = 44 };
+    int usual = width >= 70 ? width / 4 : width / 2, room = width - FIGURES - REASON;
+    int longest = v->forbidden_name + 3;
+
+    longest = longest < room ? longest : room;
+    return longest > usual ? longest : usual;
+}
+
+static void draw_forbidden(const struct members *v, const struct watch *w, const struct pane *p,
+                           int y, class_id k)
 {
     const struct class_info *info = &w->problem->classes.info[k];
     char name[NAME_ROOM], cut[NAME_ROOM], count[UNITS_ROOM];
-    int width = p->width >= 70 ? p->width / 4 : p->width / 2;
+    int width = forbidden_columns(v, p->width);
 
     class_name(&w->names, k, name);
     pane_text(p, 0, y, ROLE_ERR | BOLD, "x");
@@ -261,12 +278,12 @@ static void draw_row(const struct members *v, const struct watch *w, const struc
     else if (v->page == PAGE_CONFLICTS)
         draw_conflict(w, p, y, &c->meets[c->info[v->class].meets + row]);
     else
-        draw_forbidden(w, p, y, v->forbidden[row]);
+        draw_forbidden(v, w, p, y, v->forbidden[row]);
 }
 
 static void draw_titles(const struct members *v, const struct pane *p, int y)
 {
-    int width = p->width >= 70 ? p->width / 4 : p->width / 2;
+    int width = forbidden_columns(v, p->width);
 
     if (v->page == PAGE_MEMBERS) {
         struct member_columns columns = member_columns(v, p->width);

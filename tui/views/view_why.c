@@ -13,6 +13,7 @@
 #include "tui/screen/keys.h"
 #include "tui/screen/list.h"
 #include "tui/screen/theme.h"
+#include "tui/screen/utf8.h"
 #include "tui/views/host.h"
 #include "tui/views/panel.h"
 #include "tui/views/views.h"
@@ -358,8 +359,17 @@ static void read_why(struct panel *p)
 
 /* ---- drawing ---- */
 
+/* "w on NAME", in at most `columns`. */
+static void write_about(const char *before, const char *name, int columns, char *out, size_t room)
+{
+    char cut[256];
+
+    text_cut_left(cut, sizeof cut, name, columns - utf8_text_columns(before));
+    snprintf(out, room, "%s%s", before, cut);
+}
+
 /* What the title says was asked. */
-static void write_asked(const struct panel *p, char *out, size_t room)
+static void write_asked(const struct panel *p, int columns, char *out, size_t room)
 {
     const struct why *v = p->state;
     const struct question *q = &v->question;
@@ -372,28 +382,34 @@ static void write_asked(const struct panel *p, char *out, size_t room)
     else if (q->kind == QUESTION_STAGE && is_of_its_own(q, v->of))
         snprintf(out, room, "w on stage %u", q->stage);
     else if (q->kind == QUESTION_PART)
-        snprintf(out, room, "w on %.60s", part_name(w, &q->part, name, sizeof name));
+        write_about("w on ", part_name(w, &q->part, name, sizeof name), columns, out, room);
     else if (q->kind == QUESTION_COLLECTIVE)
-        snprintf(out, room, "w on the all-reduces of %.60s",
-                 hlo_name(w->problem->m, q->instruction));
-    else if (q->kind == QUESTION_MEMORY)
-        snprintf(out, room, "w on the memory of %.60s", why_value_name(w->problem, value));
+        write_about("w on the all-reduces of ", hlo_name(w->problem->m, q->instruction), columns,
+                    out, room);
+    else if (value != HLO_NONE)
+        write_about(q->kind == QUESTION_MEMORY ? "w on the memory of " : "w on ",
+                    why_value_name(w->problem, value), columns, out, room);
     else
-        snprintf(out, room, "w on %.60s",
-                 value == HLO_NONE ? "" : why_value_name(w->problem, value));
+        out[0] = 0;
+}
+
+/* Columns of a note beside that title and a rule that is still seen. */
+static int note_columns(const struct pane *p, const char *title)
+{
+    return p->width - utf8_text_columns(title) - 6;
 }
 
 static void draw_paged(struct panel *p, const struct pane *pane)
 {
     struct why *v = p->state;
-    char note[96];
+    char note[300];
 
     if (v->removal && !v->removed.done) {
         removal_job_look(v->removal, &v->removed);
         if (v->removed.done)
             (void)fill_page(p);
     }
-    write_asked(p, note, sizeof note);
+    write_asked(p, note_columns(pane, "Why"), note, sizeof note);
     pane_head(pane, 0, &(struct head){0, "Why", note, true});
     why_draw_of(p, pane, 1);
     int gap = pane->height >= 16;
@@ -413,10 +429,12 @@ static void draw_why(struct panel *p, const struct pane *pane)
     const char *title = v->answer.kind == WHY_NEVER      ? "Never split"
                         : v->answer.kind == WHY_EXCLUDED ? "Conflict"
                                                          : "Why";
-    char note[96], name[64];
+    char note[300], dim[24];
 
-    text_cut_left(name, sizeof name, why_dim_name(q, v->dim), 40);
-    snprintf(note, sizeof note, "w on %s dim %u", name, why_dim_number(q, v->dim));
+    snprintf(dim, sizeof dim, " dim %u", why_dim_number(q, v->dim));
+    int columns = note_columns(pane, title) - utf8_text_columns(dim);
+    write_about("w on ", why_dim_name(q, v->dim), columns, note, sizeof note - sizeof dim);
+    memcpy(note + strlen(note), dim, strlen(dim) + 1);
     pane_head(pane, 0, &(struct head){0, title, note, true});
     why_draw_of(p, pane, 1);
     int gap = pane->height >= 16, y = 2 + gap;
