@@ -283,6 +283,9 @@ static void test_what_a_pipeline_is_compared_with(void **state)
     double without = strtod(at + strlen("without stages "), NULL);
     assert_true(without < best_of_plans(app) - 10); /* of one axis over all devices */
     assert_non_null(strstr(at, "mesh 2x8"));
+    screen(app, "\033Vh", &out); /* and a hybrid plan too */
+    assert_non_null(at = strstr(out.text, "no stages "));
+    assert_true(strtod(at + strlen("no stages "), NULL) == without);
     screen(app, "\033", &out);
     assert_int_equal(app_tell(app, "mesh 2x8", &e), 0);
     assert_int_equal(app_tell(app, "set kind all", &e), 0);

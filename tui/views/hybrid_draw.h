@@ -6,28 +6,23 @@
 #include "engine/hybrid/hybrid_picture.h"
 #include "tui/screen/grid.h"
 #include "tui/watch/hybrid_job.h"
+#include "tui/watch/unstaged_job.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-/* Another plan without stages, as the running search has it. */
-struct hybrid_without {
-    double step_ms; /* 0: there is none */
-    const char *found_by;
-};
 
 struct hybrid_shown {
     const struct hybrid_picture *picture; /* borrowed */
     struct hybrid_seen seen;
     struct hybrid_asked asked;
-    struct hybrid_without without;
-    uint32_t version;  /* of the picture */
-    uint32_t stage;    /* under the cursor */
-    uint32_t role;     /* the same */
-    uint32_t other;    /* the mesh that Enter takes */
-    const char *words; /* why; NULL: not written yet */
-    const char *about; /* the class they are of; NULL: of the plan */
-    int scroll;        /* of the words, of what is kept */
+    struct unstaged without; /* name "": there is none */
+    uint32_t version;        /* of the picture */
+    uint32_t stage;          /* under the cursor */
+    uint32_t role;           /* the same */
+    uint32_t other;          /* the mesh that Enter takes */
+    const char *words;       /* why; NULL: not written yet */
+    const char *about;       /* the class they are of; NULL: of the plan */
+    int scroll;              /* of the words, of what is kept */
     bool signs, ascii;
 };
 

@@ -231,11 +231,10 @@ static int list_kinds(const struct hybrid_shown *s, struct kind *out)
             snprintf(out[count].what, sizeof out[count].what, "none fits");
         count++;
     }
-    if (s->without.step_ms > 0) {
+    if (s->without.name[0]) {
         out[count] =
             (struct kind){.name = "no stages", .brief = "no stages", .ms = s->without.step_ms};
-        snprintf(out[count].what, sizeof out[count].what, "%.80s, of the running search",
-                 s->without.found_by);
+        snprintf(out[count].what, sizeof out[count].what, "%.95s", s->without.name);
         count++;
     }
     if (h->is_certified && h->bound_ms > 0) {

@@ -24,7 +24,7 @@
 #include "tui/views/panel.h"
 #include "tui/views/views.h"
 #include "tui/watch/hybrid_job.h"
-#include "tui/watch/plan_load.h"
+#include "tui/watch/unstaged_job.h"
 #include "tui/watch/watch.h"
 
 #include <math.h>
@@ -172,6 +172,8 @@ static int open_hybrid(struct panel *p, const void *arg, struct err *e)
     v->asked = usual(p->scene);
     double limit = v->asked.options.limit_bytes;
     v->class = CLASS_NONE;
+    if (w)
+        unstaged_follow(w, limit, p->scene->now_ms > 0);
     if (w && w->hybrid) { /* looked at before, or from a file */
         v->job = hybrid_job_share(w->hybrid);
         v->asked = hybrid_job_question(v->job);
@@ -204,9 +206,10 @@ static bool is_live(const struct panel *p)
 {
     const struct hybrid_view *v = p->state;
 
-    return v->starts || (v->job && (!v->shown.seen.done || v->shown.seen.busy ||
-                                    (v->shot && !v->shown.seen.has_rivals) || waits_for_answer(v) ||
-                                    (v->part == PART_WHY && v->shot && !v->text)));
+    return v->starts || (p->scene->watch && unstaged_is_asked(p->scene->watch)) ||
+           (v->job &&
+            (!v->shown.seen.done || v->shown.seen.busy || (v->shot && !v->shown.seen.has_rivals) ||
+             waits_for_answer(v) || (v->part == PART_WHY && v->shot && !v->text)));
 }
 
 /* ---- what is shown ---- */
@@ -253,7 +256,7 @@ static bool refresh_once(struct panel *p)
 {
     struct hybrid_view *v = p->state;
     struct hybrid_shown *s = &v->shown;
-    const struct live_plan *without = p->scene->watch ? plan_load_best(p->scene->watch) : NULL;
+    const struct watch *w = p->scene->watch;
     struct err e;
 
     if (begin_hybrid(p, &e))
@@ -264,8 +267,8 @@ static bool refresh_once(struct panel *p)
     if (s->seen.version != s->version)
         take_shot(v);
     s->asked = v->asked;
-    s->without = without ? (struct hybrid_without){without->cost.step_ms, without->found_by}
-                         : (struct hybrid_without){0, NULL};
+    if (!w || !unstaged_best(w, &s->without))
+        s->without = (struct unstaged){0};
     if (!s->picture)
         return false;
     ask_why(v);

@@ -160,7 +160,7 @@ static int open_pipeline(struct panel *p, const void *arg, struct err *e)
     start_pipeline(p);
     struct watch *w = p->scene->watch;
     if (w)
-        unstaged_follow(w, p->scene->now_ms > 0);
+        unstaged_follow(w, v->options.limit_bytes, p->scene->now_ms > 0);
     if (w && w->pipeline) { /* looked at before, or from a file */
         v->starts = false;
         v->job = pipeline_job_share(w->pipeline);

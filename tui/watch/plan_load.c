@@ -74,11 +74,11 @@ const struct live_plan *plan_load_of_moment(const struct watch *w, int which)
     return w->loaded.moment[which];
 }
 
-const struct live_plan *plan_load_best(const struct watch *w)
+struct live_plan *plan_load_best(const struct watch *w)
 {
     struct live_plan *plans[WATCH_PLANS_MOST];
     uint32_t count = plan_load_all(w, plans);
-    const struct live_plan *best = NULL;
+    struct live_plan *best = NULL;
 
     for (uint32_t n = 0; n < count; n++) {
         if (plans[n]->fits && (!best || plans[n]->cost.step_ms < best->cost.step_ms))

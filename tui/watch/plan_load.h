@@ -62,8 +62,8 @@ const struct live_plan *plan_load_of_moment(const struct watch *w, int which); /
 /* All strict plans there are: the search's in their order, then those from files. Borrowed until
  * the next read of the watch. Returns how many. */
 uint32_t plan_load_all(const struct watch *w, struct live_plan *out[static WATCH_PLANS_MOST]);
-/* The fastest of them that fits, of whatever space: what a plan of stages has to beat. NULL: none
- * does. */
-const struct live_plan *plan_load_best(const struct watch *w);
+/* The fastest of them that its search lets fit, of whatever space. Borrowed as above. NULL: none.
+ */
+struct live_plan *plan_load_best(const struct watch *w);
 
 #endif

@@ -16,12 +16,14 @@ struct unstaged {
     char name[128]; /* "mesh 4x8, ZeRO 1, proven over strict plans"; "batch split"; "relaxed" */
 };
 
-/* Asked for once for the problem on screen. `in_thread` false: all of it before this returns, for
- * pictures. Without memory for it, what is known stays the answer. */
-void unstaged_follow(struct watch *w, bool in_thread);
+/* Asked for, of the problem on screen, within `limit_bytes` of a device (0: what it has); again
+ * only for another limit. `in_thread` false: all of it before this returns, for pictures. Without
+ * memory for it, what is known stays the answer. */
+void unstaged_follow(struct watch *w, double limit_bytes, bool in_thread);
 bool unstaged_is_asked(const struct watch *w); /* the answer is not there yet */
 
-/* The fastest known that fits: of the job, of the search, of files, relaxed. false: none is. */
+/* The fastest known that fits within that: of the job, of the search, of files, relaxed. false:
+ * none is. */
 bool unstaged_best(const struct watch *w, struct unstaged *out);
 
 void unstaged_job_free(struct unstaged_job *j); /* stops and joins; NULL ok */

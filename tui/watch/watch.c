@@ -512,6 +512,8 @@ void watch_free(struct watch *w)
 {
     if (!w)
         return;
+    fewer_job_free(w->fewer); /* their threads look at the problem, which the snapshot holds */
+    unstaged_job_free(w->unstaged);
     snapshot_release(w->shot);
     live_moves_release(w->moves);
     live_plan_release(w->best);
@@ -520,8 +522,6 @@ void watch_free(struct watch *w)
     tree_free(w->tree);
     plan_load_release(w);
     relaxed_job_free(w->relaxed);
-    fewer_job_free(w->fewer);
-    unstaged_job_free(w->unstaged);
     if (w->found)
         find_index_release(w->found);
     free(w->found);
