@@ -29,10 +29,11 @@ struct tried {
     struct plan_recompute at;          /* the last one's */
 };
 
-/* What a plan of these labels comes to, recomputed down to `limit`. */
+/* What a plan of these labels comes to, recomputed down to `limit`; once it is clear that it comes
+ * to `beat_ms` or more, no further. */
 static int recompute_down(const struct problem *p, const struct batch_and_zero_result *r,
-                          double limit, struct plan_recompute *at, struct recompute_choice *choice,
-                          double *step_ms, struct err *e)
+                          double limit, double beat_ms, struct plan_recompute *at,
+                          struct recompute_choice *choice, double *step_ms, struct err *e)
 {
     struct plan plan = {.problem = p, .on = r->plan.on, .batching = r->batching};
 
@@ -40,6 +41,7 @@ static int recompute_down(const struct problem *p, const struct batch_and_zero_r
     int rc = plan_recompute_next(&plan, at, e);
     if (rc)
         return rc;
+    at->front.beat_ms = beat_ms - at->free_ms;
     rc = recompute_within(&at->front, limit, RECOMPUTE_ENOUGH * plan.cost.step_ms, choice, e);
     *step_ms = at->free_ms + choice->ms;
     return rc;
@@ -97,7 +99,8 @@ static int try_limit(struct problem *p, const struct batch_and_zero_options *o, 
         one.step_ms = one.best.plan.value;
         one.peak = one.best.plan.peak;
     }
-    rc = recompute_down(p, &one.best, o->limit, &tried->at, &choice, &one.step_ms, e);
+    rc = recompute_down(p, &one.best, o->limit, best->fits ? best->step_ms : INFINITY, &tried->at,
+                        &choice, &one.step_ms, e);
     if (rc)
         goto out;
     if (as_is && (!choice.fits || choice.ms > 0))

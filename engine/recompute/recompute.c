@@ -201,6 +201,7 @@ int recompute_new(const struct primal_graph *g, const struct recompute_prices *p
                           .base = mem_try((size_t)entry->count + 1, sizeof *r.base),
                           .made_by = mem_try((size_t)g->layers + 1, sizeof *r.made_by),
                           .host = p->host,
+                          .beat_ms = INFINITY,
                           .positions = entry->count,
                           .start = entry->first};
     bool ok = r.bytes && r.piece_bytes && r.gather_ms && r.again_ms && r.keep_ms &&

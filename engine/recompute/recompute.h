@@ -78,6 +78,7 @@ struct recompute {
     uint32_t *made_by;         /* [written-out layers] position by which the forward pass has made
                                   what each has */
     struct recompute_host host;
+    double beat_ms; /* may be set: a choice that adds as much is not looked for any further */
 };
 
 /* The address of `out` must not change. */
@@ -113,8 +114,8 @@ struct recompute_choice {
  * shows; not eligible is what the last of written-out layers keeps, which is read at once, and what
  * is kept in pieces. A loop's last trip may go; its first fetch shows. The bound holds for all
  * choices of keeping, offloading and computing again. If the peak is at a position that some kept
- * values do not reach, builds the front again for that position, until the bound is within
- * `enough_ms`. One thread at a time. */
+ * values do not reach, builds the front again for that position, and where several positions bind,
+ * for mixtures of them, until the bound is within `enough_ms`. One thread at a time. */
 int recompute_within(const struct recompute *r, double limit, double enough_ms,
                      struct recompute_choice *out, struct err *e) MUST_CHECK;
 /* Peak of a step under a choice, of which rest, first and the two numbers of layers are read. < 0:

@@ -13,7 +13,7 @@
 static const char FOR[] = "for what the backward pass keeps within a limit";
 static const double NEAR = 1e-9;
 
-enum { SEEN_MOST = 8 };
+enum { SEEN_MOST = 8, MIXED_MOST = 4, HALVINGS = 4 };
 
 /* ---- what a position sees ---- */
 
@@ -59,13 +59,14 @@ static void look_from(const struct recompute *r, uint32_t position, struct sight
         uint32_t read = end < own ? end : own, made = n->trips > 1 ? n->made : n->made + 1;
         if (n->is_needed)
             s->covers[k] = n->first_read <= at && at <= n->last_read;
+        s->covers[k] &= at <= end;
         for (uint32_t i = 0; i < n->read_count; i++) {
             uint32_t o = g->edges[n->reads + i];
             s->until[o] = read < s->until[o] ? read : s->until[o];
             s->covers[o] &= s->covers[k];
         }
         bool there = made <= at && own != UINT32_MAX && at <= own;
-        bool works = n->trips > 1 && s->covers[k] && n->rule != PRIMAL_NEVER;
+        bool works = s->covers[k] && n->rule != PRIMAL_NEVER;
         s->kept[k] = there;
         s->again[k] = works ? recompute_again_bytes(r, k) : 0;
     }
@@ -76,6 +77,7 @@ struct recompute_looks {
     const struct recompute *r;
     struct look {
         uint32_t position;
+        double base; /* bytes there whatever is kept */
         struct sight sight;
         struct front front;
     } seen[SEEN_MOST];
@@ -112,10 +114,10 @@ static void looks_free(struct recompute_looks *l)
 }
 
 /* The front as a position sees it, made when it is asked for first. */
-static int front_at(struct recompute_looks *l, uint32_t position, struct front **out, struct err *e)
+static int look_at(struct recompute_looks *l, uint32_t position, struct look **out, struct err *e)
 {
     for (uint32_t k = 0; k < l->count; k++) {
-        *out = &l->seen[k].front;
+        *out = &l->seen[k];
         if (l->seen[k].position == position)
             return 0;
     }
@@ -124,8 +126,8 @@ static int front_at(struct recompute_looks *l, uint32_t position, struct front *
         memmove(&l->seen[0], &l->seen[1], --l->count * sizeof *l->seen);
     }
     struct look *look = &l->seen[l->count++];
-    *look = (struct look){.position = position};
-    *out = &look->front;
+    *look = (struct look){.position = position, .base = l->r->base[position]};
+    *out = look;
     if (!sight_new(l->r, &look->sight))
         return err_no_memory(e, FOR);
     look_from(l->r, position, &look->sight);
@@ -274,21 +276,17 @@ static int least_within(struct front *f, double room, double *ms, struct err *e)
     return 0;
 }
 
-/* The front as position `at` sees it: a bound, and other choices. */
-static int look_again(struct recompute_looks *l, double limit, uint32_t *at,
+/* The front of a look: a bound, and other choices. *at: where the best of them has its peak. */
+static int look_again(const struct recompute *r, struct look *k, double limit, uint32_t *at,
                       struct recompute_choice *best, struct err *e)
 {
-    struct front *f;
     double least;
-    int rc = front_at(l, *at, &f, e);
+    int rc = least_within(&k->front, limit - k->base, &least, e);
 
     if (rc)
         return rc;
-    rc = least_within(f, limit - l->r->base[*at], &least, e);
-    if (rc)
-        return rc;
     best->bound_ms = fmax(best->bound_ms, least);
-    return search_front(l->r, f, limit, best, at, e);
+    return search_front(r, &k->front, limit, best, at, e);
 }
 
 /* ---- the choice ---- */
@@ -302,6 +300,15 @@ bool recompute_is_better(const struct recompute_choice *c, const struct recomput
     return c->fits ? c->ms < than->ms : c->peak < than->peak;
 }
 
+/* The bound is near enough, or says that no choice is as fast as asked; the host has one of its
+ * own. */
+static bool is_enough(const struct recompute *r, const struct recompute_choice *best,
+                      double enough_ms)
+{
+    return (best->fits && best->ms - best->bound_ms <= enough_ms) ||
+           (isfinite(r->beat_ms) && best->bound_ms >= r->beat_ms && !(r->host.bytes_per_ms > 0));
+}
+
 int recompute_on_device(struct recompute_looks *l, double limit, double enough_ms,
                         struct recompute_choice *out, struct err *e)
 {
@@ -313,10 +320,12 @@ int recompute_on_device(struct recompute_looks *l, double limit, double enough_m
         bool again = false;
         for (uint32_t i = 0; i < k; i++)
             again |= seen[i] == at;
-        if (again || (best.fits && best.ms - best.bound_ms <= enough_ms))
+        if (again || is_enough(l->r, &best, enough_ms))
             break;
+        struct look *look;
         seen[k] = at;
-        rc = look_again(l, limit, &at, &best, e);
+        rc = look_at(l, at, &look, e);
+        rc = rc ? rc : look_again(l->r, look, limit, &at, &best, e);
     }
     if (best.fits && best.bound_ms > best.ms)
         best.bound_ms = best.ms;
@@ -324,6 +333,95 @@ int recompute_on_device(struct recompute_looks *l, double limit, double enough_m
         recompute_choice_release(&best);
     else
         *out = best;
+    return rc;
+}
+
+/* ---- two positions at once ---- */
+
+/* What is within the limit at two positions is within it in any mixture of both. */
+static int mix_looks(const struct recompute *r, const struct look *a, const struct look *b,
+                     double share, struct look *out, struct err *e)
+{
+    *out = (struct look){.base = (1 - share) * a->base + share * b->base};
+    if (!sight_new(r, &out->sight))
+        return err_no_memory(e, FOR);
+    for (uint32_t k = 0; k < r->graph->count; k++) {
+        out->sight.kept[k] = (1 - share) * a->sight.kept[k] + share * b->sight.kept[k];
+        out->sight.again[k] = (1 - share) * a->sight.again[k] + share * b->sight.again[k];
+    }
+    return front_new(r, out->sight.kept, out->sight.again, &out->front, e);
+}
+
+/* The look that says most about a limit. */
+static int strictest(struct recompute_looks *l, double limit, struct look **out, struct err *e)
+{
+    double most = -INFINITY, least;
+
+    for (uint32_t k = 0; k < l->count; k++) {
+        struct look *look = &l->seen[k];
+        int rc = least_within(&look->front, limit - look->base, &least, e);
+        if (rc)
+            return rc;
+        if (least > most) {
+            most = least;
+            *out = look;
+        }
+    }
+    return 0;
+}
+
+/* The share of `b` in a mixture with *a is halved towards where the peak of what it finds changes
+ * between them. *a: the strictest mixture, its own; *at: where the last peak not of `b` is. */
+static int search_share(struct recompute_looks *l, struct look *a, const struct look *b,
+                        double limit, double enough_ms, struct recompute_choice *best, uint32_t *at,
+                        struct err *e)
+{
+    struct look strict = {0}, mixed;
+    double low = 0, high = 1, most = -INFINITY, least;
+    int rc = 0;
+
+    for (uint32_t k = 0; k < HALVINGS && !rc && !is_enough(l->r, best, enough_ms); k++) {
+        double share = (low + high) / 2;
+        uint32_t peak = b->position;
+        rc = mix_looks(l->r, a, b, share, &mixed, e);
+        rc = rc ? rc : look_again(l->r, &mixed, limit, &peak, best, e);
+        rc = rc ? rc : least_within(&mixed.front, limit - mixed.base, &least, e);
+        *(peak == b->position ? &low : &high) = share;
+        *at = peak == b->position ? *at : peak;
+        if (!rc && least > most) {
+            struct look worse = strict;
+            strict = mixed;
+            mixed = worse;
+            most = least;
+        }
+        release_look(&mixed);
+    }
+    release_look(a);
+    *a = strict;
+    return rc;
+}
+
+/* Where one position holds the bound and others the choice, all have prices: the strictest look is
+ * mixed with that of the choice's peak, and again with that of whatever then is the peak. */
+static int look_at_several(struct recompute_looks *l, double limit, double enough_ms,
+                           struct recompute_choice *best, struct err *e)
+{
+    struct look *a = NULL, *b, mixed = {0};
+    uint32_t at, before = UINT32_MAX;
+    int rc = recompute_peak_at(l->r, best, &at) < 0 ? err_no_memory(e, FOR) : 0;
+
+    rc = rc ? rc : strictest(l, limit, &a, e);
+    if (rc || !a || a->position == at || is_enough(l->r, best, enough_ms))
+        return rc;
+    rc = mix_looks(l->r, a, a, 0, &mixed, e);
+    for (uint32_t k = 0; k < MIXED_MOST && !rc && best->fits && at != before; k++) {
+        before = at;
+        rc = look_at(l, at, &b, e);
+        rc = rc ? rc : search_share(l, &mixed, b, limit, enough_ms, best, &at, e);
+        if (is_enough(l->r, best, enough_ms))
+            break;
+    }
+    release_look(&mixed);
     return rc;
 }
 
@@ -336,6 +434,9 @@ int recompute_within(const struct recompute *r, double limit, double enough_ms,
     if (rc)
         return rc;
     rc = recompute_on_device(l, limit, enough_ms, out, e);
+    if (rc)
+        goto out;
+    rc = look_at_several(l, limit, enough_ms, out, e);
     if (rc)
         goto out;
     bool is_fastest = out->fits && out->ms <= r->points[0].ms * (1 + NEAR);

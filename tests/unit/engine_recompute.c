@@ -395,7 +395,7 @@ static void test_offload(void **state)
     print_message("%u that nothing fits: the least is enough %u times, %u with the host\n", t.unfit,
                   t.kept_word, t.least_by_host);
     assert_true(t.kept_word * 100 >= t.unfit * 98 && t.least_by_host > 300);
-    assert_true(t.on_host > 150 && t.fit_by_host > 25 && t.best * 100 > t.limits * 88);
+    assert_true(t.on_host > 150 && t.fit_by_host > 25 && t.best * 100 > t.limits * 93);
 }
 
 static void test_wide(void **state)
@@ -652,6 +652,37 @@ static void test_examples(void **state)
     }
 }
 
+/* Written-out layers within a little have several peaks alike: a bound that sees them together is
+ * near, and so is the choice. */
+static void test_several_peaks(void **state)
+{
+    struct problem *p = mem_alloc(sizeof *p);
+    struct plan plan;
+    struct plan_recompute r;
+    struct err e = {0};
+    double worst = 0;
+
+    (void)state;
+    load_example("t5-11b", 8, NULL, p);
+    solve(p, &plan);
+    assert_int_equal(plan_recompute_new(&plan, &r, &e), 0);
+    for (int n = 0; n < 6; n++) {
+        struct recompute_choice c;
+        double share = 0.5 - 0.05 * n;
+        assert_int_equal(recompute_within(&r.front, share * r.engine_peak, 0, &c, &e), 0);
+        double gap = c.fits ? (c.ms - c.bound_ms) / plan.cost.step_ms : 0;
+        worst = fmax(worst, gap);
+        print_message("%.0f %% of the peak: %.3f %% above the bound\n", 100 * share, 100 * gap);
+        assert_true(c.fits);
+        recompute_choice_release(&c);
+    }
+    assert_true(worst < 3e-3);
+    plan_recompute_release(&r);
+    plan_release(&plan);
+    problem_release(p);
+    free(p);
+}
+
 /* What is known from a smaller limit is not found again in a larger one, and changes no plan. */
 static void test_known_pairs(void **state)
 {
@@ -739,10 +770,11 @@ static void test_joint(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_enumeration), cmocka_unit_test(test_offload),
-        cmocka_unit_test(test_wide),        cmocka_unit_test(test_gpt),
-        cmocka_unit_test(test_megatron),    cmocka_unit_test(test_examples),
-        cmocka_unit_test(test_known_pairs), cmocka_unit_test(test_joint),
+        cmocka_unit_test(test_enumeration),   cmocka_unit_test(test_offload),
+        cmocka_unit_test(test_wide),          cmocka_unit_test(test_gpt),
+        cmocka_unit_test(test_megatron),      cmocka_unit_test(test_examples),
+        cmocka_unit_test(test_several_peaks), cmocka_unit_test(test_known_pairs),
+        cmocka_unit_test(test_joint),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
