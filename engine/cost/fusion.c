@@ -7,6 +7,7 @@
 #include "hlo/module/shape.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/union_find.h"
 
 #include "hlo/module/flows.h"
 #include "hlo/module/special.h"
@@ -183,20 +184,13 @@ bool fusion_is_alias(uint16_t opcode)
     return opcode == HLO_OP_RESHAPE || opcode == HLO_OP_BITCAST;
 }
 
-static hlo_value root_of(const struct fusion *f, hlo_value v)
-{
-    while (f->buffer[v] != v)
-        v = f->buffer[v];
-    return v;
-}
-
 /* A buffer is named after the value in the outermost computation that holds it, among those after
  * the one made first: loop state belongs to who starts the loop. */
 static void join_values(const struct hlo_module *m, struct fusion *f, const uint32_t *depth,
                         hlo_value a, hlo_value b)
 {
-    a = root_of(f, a);
-    b = root_of(f, b);
+    a = union_root(f->buffer, a);
+    b = union_root(f->buffer, b);
     uint32_t da = depth[m->instructions[m->value_instruction[a]].computation];
     uint32_t db = depth[m->instructions[m->value_instruction[b]].computation];
     if (da < db || (da == db && a < b))
@@ -249,7 +243,7 @@ static int find_aliases(const struct hlo_module *m, const bool *is_free, struct 
         }
     }
     for (hlo_value v = 0; v < m->value_count; v++)
-        f->buffer[v] = root_of(f, v);
+        f->buffer[v] = union_root(f->buffer, v);
 out:
     hlo_flows_release(&flows);
     free(depth);

@@ -3,11 +3,15 @@
 #include "hlo/meaning/factors.h"
 #include "hlo/meaning/kernels.h"
 #include "hlo/module/flows.h"
+#include "hlo/module/graph.h"
 #include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
 #include "hlo/module/shape.h"
 #include "hlo/module/special.h"
 #include "hlo/support/err.h"
+#include "hlo/support/mem.h"
+
+#include <stdlib.h>
 
 enum { KEY_ELEMENTS_MOST = 1024 };
 
@@ -51,15 +55,25 @@ static void set_results(const struct hlo_module *m, hlo_id id, bool free, bool *
         is_free[v] = free;
 }
 
+/* Whatever it reads: what it makes is free. */
+static bool is_always_free(const struct hlo_module *m, hlo_id id)
+{
+    unsigned flags = hlo_op_info[hlo_acts_as(m, id)].flags;
+    bool has_effect = flags & (HLO_OP_IS_OPAQUE | HLO_OP_IS_SIDE_EFFECT | HLO_OP_IS_COLLECTIVE);
+
+    return hlo_kernel_effect_of(m, id) == KERNEL_ALLOCATES ||
+           (!has_effect && flags & HLO_OP_IS_FREE);
+}
+
 static bool can_be_free(const struct hlo_module *m, hlo_id id, const bool *is_free)
 {
     unsigned flags = hlo_op_info[hlo_acts_as(m, id)].flags;
 
-    if (hlo_kernel_effect_of(m, id) == KERNEL_ALLOCATES)
+    if (is_always_free(m, id))
         return true;
     if (flags & (HLO_OP_IS_OPAQUE | HLO_OP_IS_SIDE_EFFECT | HLO_OP_IS_COLLECTIVE))
         return false;
-    return flags & HLO_OP_IS_FREE || all_free(m, id, is_free);
+    return all_free(m, id, is_free);
 }
 
 /* What flows pass on to is free until something that is not flows there; what else flows or
@@ -106,22 +120,55 @@ static int sweep_free(const struct hlo_module *m, bool *is_free, struct hlo_flow
     return 0;
 }
 
+/* Is `to` free no more because `from` is not? */
+static bool is_taken_along(const struct hlo_graph *g, hlo_value from, hlo_value to)
+{
+    const struct hlo_module *m = g->m;
+    hlo_id id = m->value_instruction[to];
+
+    if (g->is_flow[to] || m->value_instruction[from] == id)
+        return true;
+    return !is_scalar(m, from) && !is_always_free(m, id);
+}
+
+/* Whatever hangs on a value that is not free is not either: each value is looked at once, however
+ * deep loops are in each other. */
+static int follow_loops(const struct hlo_module *m, bool *is_free, struct err *e)
+{
+    hlo_value *queue = mem_try(m->value_count, sizeof *queue);
+    struct hlo_graph g = {0};
+    uint32_t count = 0;
+    int rc = queue ? hlo_graph_new(m, &g, e)
+                   : err_no_memory(e, "for the free values of %u", m->value_count);
+
+    for (hlo_value v = 0; v < m->value_count && !rc; v++) {
+        if (!is_free[v])
+            queue[count++] = v;
+    }
+    for (uint32_t n = 0; n < count; n++) {
+        hlo_value v = queue[n];
+        for (uint32_t k = g.succ_first[v]; k < g.succ_first[v + 1]; k++) {
+            hlo_value to = g.succs[k];
+            if (is_free[to] && is_taken_along(&g, v, to)) {
+                is_free[to] = false;
+                queue[count++] = to;
+            }
+        }
+    }
+    hlo_graph_release(&g);
+    free(queue);
+    return rc;
+}
+
 int hlo_free_values(const struct hlo_module *m, bool *is_free, struct err *e)
 {
     struct hlo_flows flows = {0};
-    bool again = true;
+    bool again = false;
     int rc = begin_free(m, is_free, &flows, e);
 
-    if (rc)
-        goto out;
-    while (again) {
-        rc = sweep_free(m, is_free, &flows, &again, e);
-        if (rc)
-            goto out;
-    }
-out:
+    rc = rc ? rc : sweep_free(m, is_free, &flows, &again, e);
     hlo_flows_release(&flows);
-    return rc;
+    return !rc && again ? follow_loops(m, is_free, e) : rc;
 }
 
 /* ---- what can only be made whole ---- */

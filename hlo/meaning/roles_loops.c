@@ -47,24 +47,35 @@ static bool cut_leaf(struct hlo_roles_work *w, hlo_value in, hlo_value out, hlo_
     return is_cut[in] = true;
 }
 
-/* is_cut[value]: of those carried. */
-static bool cut_loops(struct hlo_roles_work *w, bool *is_cut)
+/* All that one loop carries; true: something was cut. */
+static bool cut_loop(struct hlo_roles_work *w, hlo_id id, bool *is_cut)
 {
     const struct hlo_module *m = w->m;
     bool any = false;
 
-    for (bool again = true; again;) { /* an inner loop may begin with what an outer one carries */
+    if (hlo_at(m, id)->opcode != HLO_OP_WHILE)
+        return false;
+    const struct hlo_computation *c = &m->computations[hlo_called(m, id, 0)];
+    uint32_t leaves = c->param_count == 1 ? hlo_shape(m, id)->leaf_count : 0;
+    for (uint32_t k = 0; k < leaves; k++)
+        any |= cut_leaf(w, hlo_value_of(m, c->params[0], k), hlo_value_of(m, c->root, k),
+                        hlo_value_of(m, id, k), is_cut);
+    return any;
+}
+
+/* is_cut[value]: of those carried. An inner loop may begin with what an outer one carries, which
+ * comes behind it, a later one with what an earlier one gives: so back and forth. */
+static bool cut_loops(struct hlo_roles_work *w, bool *is_cut)
+{
+    uint32_t count = w->m->count;
+    bool any = false;
+
+    for (bool again = true; again;) {
         again = false;
-        for (hlo_id id = 0; id < m->count; id++) {
-            hlo_comp body = hlo_at(m, id)->opcode == HLO_OP_WHILE ? hlo_called(m, id, 0) : HLO_NONE;
-            if (body == HLO_NONE || m->computations[body].param_count != 1)
-                continue;
-            const struct hlo_computation *c = &m->computations[body];
-            uint32_t leaves = hlo_shape(m, id)->leaf_count;
-            for (uint32_t k = 0; k < leaves; k++)
-                again |= cut_leaf(w, hlo_value_of(m, c->params[0], k), hlo_value_of(m, c->root, k),
-                                  hlo_value_of(m, id, k), is_cut);
-        }
+        for (hlo_id id = count; id-- > 0;)
+            again |= cut_loop(w, id, is_cut);
+        for (hlo_id id = 0; id < count; id++)
+            again |= cut_loop(w, id, is_cut);
         any |= again;
     }
     return any;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Time and memory of every command on modules of n and 2n, in fourteen shapes: n log n at most.
+"""Time and memory of every command on modules of n and 2n, in fifteen shapes: n log n at most.
 
 usage: doubling.py AUTOMAP [--size N] [--to N] [--shape NAME ...] [--command NAME ...] [--timeout S]
 
@@ -109,6 +109,21 @@ def whiles(n):
     return "".join(text) + entry(lines, f"r = f32[64,64] get-tuple-element(t{n - 1}), index=1")
 
 
+def loops(n):
+    """Loops in loops, each of one trip: what the outermost begins with reaches the innermost, and comes back."""
+    kind, text = "(s32[], f32[64,64])", []
+    for i in range(n):
+        inner = (f"  z = s32[] constant(0)\n  t = {kind} tuple(z, x)\n  w = {kind} while(t), condition=c{i - 1}, body=b{i - 1}\n"
+                 f"  y = f32[64,64] get-tuple-element(w), index=1\n" if i else "  y = f32[64,64] negate(x)\n")
+        text.append(f"b{i} {{\n  p = {kind} parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n  o = s32[] constant(1)\n"
+                    f"  j = s32[] add(i, o)\n  x = f32[64,64] get-tuple-element(p), index=1\n{inner}  ROOT r = {kind} tuple(j, y)\n}}\n"
+                    f"c{i} {{\n  p = {kind} parameter(0)\n  i = s32[] get-tuple-element(p), index=0\n  n = s32[] constant(1)\n"
+                    f"  ROOT l = pred[] compare(i, n), direction=LT\n}}\n")
+    lines = ["p = f32[64,64] parameter(0)", "z = s32[] constant(0)", f"t = {kind} tuple(z, p)",
+             f"w = {kind} while(t), condition=c{n - 1}, body=b{n - 1}"]
+    return "".join(text) + entry(lines, "r = f32[64,64] get-tuple-element(w), index=1")
+
+
 def classes(n):
     """Every weight has classes of its own, and all are needed for the one result."""
     lines = ["x = f32[64] parameter(0)"] + [f"w{i} = f32[64,64] parameter({i + 1})" for i in range(n)]
@@ -148,7 +163,7 @@ def names(n):
     return entry(lines, f"r = f32[64,64] negate({stem}{n - 1})")
 
 
-SHAPES = [chain, fan_out, fan_in, parameters, tuples, nested, calls, functions, whiles, classes, members, scopes, literals, names]
+SHAPES = [chain, fan_out, fan_in, parameters, tuples, nested, calls, functions, whiles, loops, classes, members, scopes, literals, names]
 READERS = {functions: ["convert", "stablehlo"]}  # the others write its calls out: n * n instructions
 PLAN = ["MODEL", "CLUSTER", "--plan", "OUT.plan"]
 COMMANDS = {

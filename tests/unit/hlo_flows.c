@@ -181,6 +181,58 @@ static void test_free_values(void **state)
     hlo_free(m);
 }
 
+/* Three loops in each other: what the outermost begins with reaches the innermost, and comes back.
+ */
+static bool *free_in_loops(const char *begin, struct hlo_module **m)
+{
+    static const char inside[] =
+        "c {\n  a = (s32[], f32[4]) parameter(0)\n  i = s32[] get-tuple-element(a), index=0\n"
+        "  n = s32[] constant(5)\n  ROOT l = pred[] compare(i, n), direction=LT\n}\n"
+        "b0 {\n  a = (s32[], f32[4]) parameter(0)\n  i = s32[] get-tuple-element(a), index=0\n"
+        "  x = f32[4] get-tuple-element(a), index=1\n  y = f32[4] add(x, x)\n"
+        "  ROOT r = (s32[], f32[4]) tuple(i, y)\n}\n"
+        "b1 {\n  a = (s32[], f32[4]) parameter(0)\n"
+        "  ROOT w = (s32[], f32[4]) while(a), condition=c, body=b0\n}\n"
+        "b2 {\n  a = (s32[], f32[4]) parameter(0)\n"
+        "  ROOT w = (s32[], f32[4]) while(a), condition=c, body=b1\n}\n"
+        "ENTRY e {\n  p = f32[4] parameter(0)\n  z = s32[] constant(0)\n"
+        "  f = f32[] constant(1)\n  q = f32[4] broadcast(f), dimensions={}\n";
+    struct str text = {0};
+
+    str_format(&text,
+               "%s  t = (s32[], f32[4]) tuple(z, %s)\n"
+               "  ROOT w = (s32[], f32[4]) while(t), condition=c, body=b2\n}\n",
+               inside, begin);
+    *m = load(text.text);
+    bool *is_free = mem_alloc((*m)->value_count);
+    assert_int_equal(hlo_free_values(*m, is_free, &(struct err){0}), 0);
+    str_release(&text);
+    return is_free;
+}
+
+static void test_free_through_loops_in_loops(void **state)
+{
+    (void)state;
+    struct hlo_module *m;
+    bool *is_free = free_in_loops("p", &m);
+
+    for (hlo_value v = 0; v < m->value_count; v++) {
+        bool is_made = !strcmp(hlo_name(m, m->value_instruction[v]), "q");
+        if (hlo_value_shape(m, v)->rank && is_free[v] != is_made)
+            fail_msg("%s is free: %d", hlo_name(m, m->value_instruction[v]), is_free[v]);
+    }
+    free(is_free);
+    hlo_free(m);
+    is_free = free_in_loops("q", &m);
+    for (hlo_value v = 0; v < m->value_count; v++) {
+        bool is_given = !strcmp(hlo_name(m, m->value_instruction[v]), "p");
+        if (hlo_value_shape(m, v)->rank && is_free[v] == is_given)
+            fail_msg("%s is free: %d", hlo_name(m, m->value_instruction[v]), is_free[v]);
+    }
+    free(is_free);
+    hlo_free(m);
+}
+
 /* Bits drawn from a key in a loop, glued together and cut to shape: free, and whole up to there. */
 static const char DRAWN[] =
     "body {\n  b = (s32[], u32[8], f32[4]) parameter(0)\n"
@@ -273,6 +325,7 @@ int main(void)
         cmocka_unit_test(test_computations),
         cmocka_unit_test(test_asynchronous),
         cmocka_unit_test(test_free_values),
+        cmocka_unit_test(test_free_through_loops_in_loops),
         cmocka_unit_test(test_random_bits_are_free),
         cmocka_unit_test(test_combiners),
     };
