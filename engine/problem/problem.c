@@ -147,6 +147,26 @@ static void count_kernels(struct problem *p)
     }
 }
 
+/* A step of as many runs takes years. Beyond that prices meet those of what is forbidden. */
+static const double runs_most = 1e9;
+
+static int check_runs(const struct problem *p, struct err *e)
+{
+    for (hlo_id id = 0; id < p->m->count; id++) {
+        if (p->costs.times[id] <= runs_most)
+            continue;
+        const struct hlo_instruction *i = hlo_at(p->file, p->m->origin[id]);
+        err_set(e, ERR_LIMIT,
+                "\"%.100s\" runs %.3g times in a step, by the trip counts of the loops around it, "
+                "expected at most 10^9",
+                p->file->names + i->name, p->costs.times[id]);
+        e->line = i->line;
+        e->col = i->col;
+        return err_in_file(e, p->file->file);
+    }
+    return 0;
+}
+
 /* The files that the options name. */
 static int read_tables(struct problem *p, struct err *e)
 {
@@ -164,11 +184,10 @@ static int build_problem(struct problem *p, struct err *e)
     struct hlo_kernel attention[2];
     int rc = kernel_rules_apply(p->kernels, p->m, e);
     rc = rc ? rc : hlo_costs_new(p->m, &p->costs, e);
-    if (!rc)
-        count_kernels(p);
-
+    rc = rc ? rc : check_runs(p, e);
     if (rc)
         return rc;
+    count_kernels(p);
     rc = classes_new(p->m, &p->roles, &p->options.classes, &p->classes, e);
     if (rc)
         return rc;

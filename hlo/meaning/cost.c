@@ -82,11 +82,15 @@ static double all_elements(const struct hlo_coster *k, const struct hlo_shape *s
     return n;
 }
 
+/* Loops in loops soon run more often than a double can say: all figures end here, and stay numbers
+ * whatever they are multiplied with later. */
+static const double runs_most = 1e30, cost_most = 1e60;
+
 static void add_cost(struct hlo_cost *sum, struct hlo_cost c, double times)
 {
-    sum->flops += c.flops * times;
-    sum->transcendentals += c.transcendentals * times;
-    sum->bytes += c.bytes * times;
+    sum->flops = fmin(sum->flops + c.flops * times, cost_most);
+    sum->transcendentals = fmin(sum->transcendentals + c.transcendentals * times, cost_most);
+    sum->bytes = fmin(sum->bytes + c.bytes * times, cost_most);
 }
 
 /* ---- rules ---- */
@@ -582,8 +586,10 @@ static int count_runs_of(struct needs *w, const struct hlo_computation *comp, do
             continue;
         rc = need_operands(w, id, e);
         w->needed[id] = runs;
-        for (uint32_t n = 0; n < hlo_at(m, id)->called_count && runs > 0; n++)
-            of_computations[hlo_called(m, id, n)] += runs * runs_of(m, id, n);
+        for (uint32_t n = 0; n < hlo_at(m, id)->called_count && runs > 0; n++) {
+            double *of = &of_computations[hlo_called(m, id, n)];
+            *of = fmin(*of + runs * runs_of(m, id, n), runs_most);
+        }
     }
     return rc;
 }

@@ -18,10 +18,10 @@ struct hlo_costs {
     double *times;               /* [module->count] executions in one run of the entry: the trip
                                     counts of the loops around it, summed over callers; 0: never
                                     run, or a reducer whose cost is in the instruction that applies
-                                    it */
+                                    it; 10^30 at most */
     struct hlo_cost total;       /* as XLA counts: loop bodies once, unknown costs left out */
     struct hlo_cost total_trips; /* loop bodies by their trip counts (unknown: once), conditions
-                                    once more */
+                                    once more; 10^60 at most */
 };
 
 /* True for calls, loops, branches and fusions: their cost is that of their callees, which

@@ -190,6 +190,35 @@ expect 0 'ZeRO level 1: optimizer state in pieces over y' explain "$vgg" "$vgg2"
 expect 0 '"gap":.*0' plan "$tiny" --optimum --json
 expect 0 'can never be split: its class stands twice' explain "$t5" batch/source:1
 expect 2 'no dim 7' explain "$t5" batch/source:7
+# A loop that runs for years has no price: it is said where it stands.
+years=$(mktemp)
+cat > "$years" << 'H'
+HloModule years
+c {
+  a = (s32[], f32[64]) parameter(0)
+  i = s32[] get-tuple-element(a), index=0
+  n = s32[] constant(2000000000)
+  ROOT l = pred[] compare(i, n), direction=LT
+}
+b {
+  a = (s32[], f32[64]) parameter(0)
+  i = s32[] get-tuple-element(a), index=0
+  o = s32[] constant(1)
+  j = s32[] add(i, o)
+  x = f32[64] get-tuple-element(a), index=1
+  y = f32[64] add(x, x)
+  ROOT r = (s32[], f32[64]) tuple(j, y)
+}
+ENTRY main {
+  p = f32[64] parameter(0)
+  z = s32[] constant(0)
+  t = (s32[], f32[64]) tuple(z, p)
+  ROOT w = (s32[], f32[64]) while(t), condition=c, body=b
+}
+H
+expect 2 ':9:3: "a" runs 2e.09 times in a step, by the trip counts of the loops around it, expected at most' plan "$years"
+expect 0 'f32.64' inspect "$years"
+rm "$years"
 # The margin is said by kind of plan, where it matters.
 said() { # words, arguments of plan
     local words=$1

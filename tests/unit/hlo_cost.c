@@ -207,6 +207,46 @@ static void test_unread_leaves(void **state)
     hlo_free(m);
 }
 
+/* Loops in loops run more often than a double can say: the figures end, and stay numbers. */
+static void test_loops_without_end(void **state)
+{
+    (void)state;
+    struct hlo_module *m = NULL;
+    struct str text = {0};
+    struct hlo_costs c;
+    struct err e;
+
+    for (int n = 0; n < 64; n++) {
+        str_format(&text,
+                   "c%d {\n  a = (s32[], f32[4]) parameter(0)\n"
+                   "  i = s32[] get-tuple-element(a), index=0\n  n = s32[] constant(2147483647)\n"
+                   "  ROOT l = pred[] compare(i, n), direction=LT\n}\n"
+                   "b%d {\n  a = (s32[], f32[4]) parameter(0)\n"
+                   "  i = s32[] get-tuple-element(a), index=0\n  o = s32[] constant(1)\n"
+                   "  j = s32[] add(i, o)\n  x = f32[4] get-tuple-element(a), index=1\n"
+                   "  z = s32[] constant(0)\n  t = (s32[], f32[4]) tuple(z, x)\n",
+                   n, n);
+        if (n)
+            str_format(&text, "  w = (s32[], f32[4]) while(t), condition=c%d, body=b%d\n", n - 1,
+                       n - 1);
+        str_format(&text,
+                   "  y = f32[4] get-tuple-element(%s), index=1\n  s = f32[4] add(y, y)\n"
+                   "  ROOT r = (s32[], f32[4]) tuple(j, s)\n}\n",
+                   n ? "w" : "t");
+    }
+    str_add(&text, "ENTRY e {\n  p = f32[4] parameter(0)\n  z = s32[] constant(0)\n"
+                   "  t = (s32[], f32[4]) tuple(z, p)\n"
+                   "  ROOT w = (s32[], f32[4]) while(t), condition=c63, body=b63\n}\n");
+    assert_int_equal(hlo_load_memory("loops", text.text, text.size, NULL, &m, &e), 0);
+    assert_int_equal(hlo_costs_new(m, &c, &e), 0);
+    assert_true(isfinite(c.total_trips.flops) && c.total_trips.flops > 1e50);
+    for (hlo_id id = 0; id < m->count; id++)
+        assert_true(isfinite(c.times[id]) && c.times[id] <= 1e30);
+    hlo_costs_release(&c);
+    hlo_free(m);
+    str_release(&text);
+}
+
 /* FLOP of one run are those of one execution, as often as it is executed. */
 static void test_flops_of_a_run(void **state)
 {
@@ -311,6 +351,7 @@ int main(void)
         cmocka_unit_test(test_models),
         cmocka_unit_test(test_trips),
         cmocka_unit_test(test_unread_leaves),
+        cmocka_unit_test(test_loops_without_end),
         cmocka_unit_test(test_flops_of_a_run),
         cmocka_unit_test(test_trips_of_several_limits),
         cmocka_unit_test(test_trips_of_scanned_layers),
