@@ -52,7 +52,7 @@ static double play_way(const struct rl_scorer *net, struct game *g, uint8_t *way
         (void)game_play(g, split);
         way[*count] = split;
     }
-    double worth = g->conflict ? -INFINITY : game_score(g);
+    double worth = game_score(g);
     game_return(g, &here);
     g->decisions = decisions;
     g->wave = wave;

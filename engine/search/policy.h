@@ -36,7 +36,8 @@ bool policy_choose(const struct rl_scorer *net, struct game *g, double heat, str
  * the action that gains more, the greedy of opponents.c) where that ends better: the actions,
  * way[0 .. returned], a byte each. Leaves the game as it is. What the network thinks little of
  * costs it some tenths of a percent on models unlike those that it learned from; so its proposal is
- * never worse than a player's without learning. The cost reward alone. */
+ * never worse than a player's without learning. The cost reward and full propagation alone, where
+ * no way ends in a conflict. */
 uint32_t policy_way(const struct rl_scorer *net, struct game *g, uint8_t *way /* [moves] */);
 
 /* RL_E_FORMAT, RL_E_VERSION: not such a file, made for other features, or damaged; RL_E_IO,

@@ -119,6 +119,32 @@ static void test_as_by_trying(void **state)
     assert_true(t.gains > 500 && t.conflicts > 1000);
 }
 
+/* A state too many takes the place of the one asked about longest ago; the others stay. */
+static void test_oldest_goes(void **state)
+{
+    struct problem *p = mem_alloc(sizeof *p);
+    struct game g;
+    uint32_t move[WHAT_IF_MOST + 1], count = 0;
+
+    (void)state;
+    open_game("t5-tiny", &(struct game_options){.kind = GAME_ALL, .weak = true}, p, &g);
+    game_reset(&g);
+    for (uint32_t n = 0; n < g.move_count && count <= WHAT_IF_MOST; n++) {
+        if (game_status(&g, n) < 0)
+            move[count++] = n;
+    }
+    assert_int_equal(count, WHAT_IF_MOST + 1);
+    for (uint32_t n = 0; n < count; n++)
+        (void)what_if_split(&g, move[n]);
+    uint64_t settled = what_if_settled(&g);
+    for (uint32_t n = 1; n < count; n++)
+        (void)what_if_split(&g, move[n]);
+    assert_true(what_if_settled(&g) == settled);
+    (void)what_if_split(&g, move[0]);
+    assert_true(what_if_settled(&g) > settled);
+    close_game(p, &g);
+}
+
 static uint32_t any_open(const struct game *g, struct rl_rng *rng)
 {
     uint32_t from = rl_rng_below(rng, g->move_count);
@@ -222,9 +248,8 @@ static void test_work(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_as_by_trying),
-        cmocka_unit_test(test_any_order),
-        cmocka_unit_test(test_pins_and_openings),
+        cmocka_unit_test(test_as_by_trying), cmocka_unit_test(test_oldest_goes),
+        cmocka_unit_test(test_any_order),    cmocka_unit_test(test_pins_and_openings),
         cmocka_unit_test(test_work),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
