@@ -88,7 +88,7 @@ static int find_hybrid(const struct problem *p, const struct pipeline_options *o
     struct hybrid_options o = {.batch = options->batch,
                                .micro_batches = options->micro_batches,
                                .recompute = STAGE_RECOMPUTE_ANY,
-                               .zero = p->options.zero ? p->options.zero : -1,
+                               .zero = p->options.zero ? p->options.zero : HYBRID_ZERO_NEEDED,
                                .overlap = problem_overlap(p),
                                .no_limit = options->no_limit,
                                .half_duplex = options->half_duplex,

@@ -291,12 +291,12 @@ static int solve_slot(struct hybrid_run *s, const struct hybrid_tables *t, uint3
 }
 
 /* 0: not known. */
-static double interleaved_least(const struct hybrid_run *s, uint32_t m, uint32_t slot)
+static double interleaved_least(const struct hybrid_run *s, uint32_t m, uint8_t zero, uint32_t slot)
 {
     const struct hybrid *h = s->h;
 
     for (uint32_t n = 0; n < h->tries && !h->options.is_uniform; n++)
-        if (h->tried[n].micro_batches == m)
+        if (h->tried[n].micro_batches == m && h->tried[n].zero == zero)
             return s->interleaved_least[n][slot];
     return 0;
 }
@@ -304,7 +304,7 @@ static double interleaved_least(const struct hybrid_run *s, uint32_t m, uint32_t
 static int solve_uniform(struct hybrid_run *s, uint32_t m, uint8_t zero)
 {
     struct hybrid *h = s->h;
-    struct hybrid_try *out = &h->tried[h->options.is_uniform ? h->tries : HYBRID_MICRO_MOST];
+    struct hybrid_try *out = &h->tried[h->options.is_uniform ? h->tries : HYBRID_TRIES_MOST];
     struct uniform_options uniform = {
         .schedule = h->options.is_schedule_given ? (int)h->options.schedule
                     : h->options.is_uniform      ? PIPE_1F1B /* what trainers run */
@@ -321,10 +321,12 @@ static int solve_uniform(struct hybrid_run *s, uint32_t m, uint8_t zero)
 
     if (rc)
         return rc;
-    *out = (struct hybrid_try){.micro_batches = m, .step_ms = INFINITY, .length_ms = INFINITY};
+    *out = (struct hybrid_try){
+        .micro_batches = m, .zero = zero, .step_ms = INFINITY, .length_ms = INFINITY};
     for (uint32_t slot = 0; slot < in.slots && !rc && !is_stopped(h); slot++) {
         struct hybrid_tables t;
-        if (!uniform_may_be(&in, slot, &uniform) || interleaved_least(s, m, slot) >= s->best_ms)
+        if (!uniform_may_be(&in, slot, &uniform) ||
+            interleaved_least(s, m, zero, slot) >= s->best_ms)
             continue;
         rc = hybrid_tables_new(s, m, zero, (uint64_t)1 << slot, &t);
         if (rc)
@@ -355,7 +357,8 @@ static int solve_micro_batches(struct hybrid_run *s, uint32_t m, uint8_t zero)
             hybrid_tables_release(&t);
         return rc;
     }
-    *out = (struct hybrid_try){.micro_batches = m, .step_ms = INFINITY, .length_ms = INFINITY};
+    *out = (struct hybrid_try){
+        .micro_batches = m, .zero = zero, .step_ms = INFINITY, .length_ms = INFINITY};
     h->tries++;
     h->points += (uint32_t)t.in.point_count;
     if (!h->options.no_bound)
@@ -578,31 +581,51 @@ static int none_found(struct hybrid_run *s)
                        : "no hybrid plan fits the memory of the devices");
 }
 
-static int search_all(struct hybrid_run *s)
+static int search_level(struct hybrid_run *s, const uint32_t *list, uint32_t count, uint8_t zero)
+{
+    struct hybrid *h = s->h;
+    int rc = 0;
+
+    if (hybrid_algorithm_plays(h->options.algorithm)) {
+        rc = hybrid_run_play(s, list, count, zero);
+        s->plain_ms = s->best_ms;
+        return rc;
+    }
+    for (uint32_t n = 0; n < count && !rc && !is_stopped(h); n++) {
+        rc = solve_micro_batches(s, list[n], zero);
+        if (!rc && h->options.watch)
+            h->options.watch(h, h->options.context);
+    }
+    s->plain_ms = s->best_ms;
+    bool interleaves =
+        !h->options.is_uniform && !h->options.is_schedule_given && h->options.chunks != 1;
+    for (uint32_t n = 0; n < count && !rc && interleaves && !is_stopped(h); n++)
+        rc = solve_uniform(s, list[n], zero);
+    return rc;
+}
+
+static int search_levels(struct hybrid_run *s)
 {
     struct hybrid *h = s->h;
     uint32_t list[HYBRID_MICRO_MOST], count = list_micro_batches(&h->options, list);
-    int first = h->options.zero < 0 ? 1 : h->options.zero;
-    int last = h->options.zero < 0 ? ZERO_LEVEL_MOST : h->options.zero, rc = 0;
+    int first = h->options.zero < 0 ? 1 : h->options.zero,
+        last = h->options.zero < 0 ? ZERO_LEVEL_MOST : h->options.zero, rc = 0;
 
-    for (int zero = first; zero <= last && !h->found && !rc; zero++) {
-        h->tries = 0;
-        if (hybrid_algorithm_plays(h->options.algorithm)) {
-            rc = hybrid_run_play(s, list, count, (uint8_t)zero);
-            s->plain_ms = s->best_ms;
-            continue;
-        }
-        for (uint32_t n = 0; n < count && !rc && !is_stopped(h); n++) {
-            rc = solve_micro_batches(s, list[n], (uint8_t)zero);
-            if (!rc && h->options.watch)
-                h->options.watch(h, h->options.context);
-        }
-        s->plain_ms = s->best_ms;
-        bool interleaves =
-            !h->options.is_uniform && !h->options.is_schedule_given && h->options.chunks != 1;
-        for (uint32_t n = 0; n < count && !rc && interleaves && !is_stopped(h); n++)
-            rc = solve_uniform(s, list[n], (uint8_t)zero);
+    for (int zero = first; zero <= last && !rc && !is_stopped(h); zero++) {
+        if (h->options.zero == HYBRID_ZERO_NEEDED && h->found)
+            break;
+        if (h->options.zero == HYBRID_ZERO_NEEDED)
+            h->tries = 0; /* those that do not fit say nothing of the rest */
+        rc = search_level(s, list, count, (uint8_t)zero);
     }
+    return rc;
+}
+
+static int search_all(struct hybrid_run *s)
+{
+    struct hybrid *h = s->h;
+    int rc = search_levels(s);
+
     if (rc)
         return rc;
     bool is_found = h->found; /* as all keeps or is recomputed */

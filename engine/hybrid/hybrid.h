@@ -28,6 +28,12 @@
 
 struct hybrid;
 
+/* ZeRO levels looked at, where none is given. Level 1 is never longer than 0 and holds less. */
+enum {
+    HYBRID_ZERO_NEEDED = -1, /* 1; 2 and 3 where nothing fits */
+    HYBRID_ZERO_ANY = -2     /* 1, 2 and 3: the shortest; not of algorithms that play */
+};
+
 struct hybrid_options {
     uint32_t batch;         /* of a step; 0: the file's */
     uint32_t micro_batches; /* 0: powers of two that divide the batch, and the batch */
@@ -35,7 +41,7 @@ struct hybrid_options {
     bool is_schedule_given;
     enum pipe_schedule_kind schedule;
     enum stage_recompute recompute;
-    int zero;            /* ZeRO level; -1: 1, and 2 and 3 where nothing fits */
+    int zero;            /* ZeRO level, or one of those above */
     double overlap;      /* 0 to 1, or OVERLAP_AUTO */
     uint32_t tp, dp;     /* of every stage; 0: any */
     uint32_t chunks;     /* 1: not interleaved; of uniform plans 2 .. exactly so many; 0: any */
@@ -79,9 +85,10 @@ struct hybrid_cut {
     struct pipe_node node;                            /* ms */
 };
 
-/* The best plan with one number of micro-batches. */
+/* The best plan with one number of micro-batches at one ZeRO level. */
 struct hybrid_try {
     uint32_t micro_batches;
+    uint8_t zero;
     double bound_ms; /* of plans that are not interleaved. INFINITY: nothing fits; 0: not known */
     double interleaved_bound_ms; /* of those that are; INFINITY: there are none */
     double step_ms;              /* INFINITY: none found, or left out because of its bound */
@@ -106,7 +113,7 @@ struct hybrid {
     struct order order;
     struct sections sections;
     struct hybrid_pins pins;
-    struct hybrid_try tried[HYBRID_MICRO_MOST + 1]; /* the last is scratch */
+    struct hybrid_try tried[HYBRID_TRIES_MOST + 1]; /* the last is scratch */
     uint32_t tries;
     /* the plan taken */
     bool found;

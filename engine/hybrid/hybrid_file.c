@@ -140,21 +140,29 @@ static cJSON *transfer_json(const struct hybrid_cut *c)
     return o;
 }
 
+const char *hybrid_zero_words(const struct hybrid *h, char out[static HYBRID_ZERO_ROOM])
+{
+    if (h->options.zero == HYBRID_ZERO_ANY)
+        snprintf(out, HYBRID_ZERO_ROOM, "ZeRO 1 to %d", ZERO_LEVEL_MOST);
+    else
+        snprintf(out, HYBRID_ZERO_ROOM, "ZeRO %u", h->zero);
+    return out;
+}
+
 /* What the bound is of; a file's own words where it is a file's. */
 static void add_scope(const struct hybrid *h, cJSON *to)
 {
     const struct hybrid_options *o = &h->options;
     bool is_pinned = o->pin_count || o->stages || o->tp || o->dp;
-    char scope[sizeof h->said_scope], zero[24] = "";
+    char scope[sizeof h->said_scope], zero[HYBRID_ZERO_ROOM];
 
-    if (o->zero >= 0)
-        snprintf(zero, sizeof zero, ", ZeRO %d", o->zero);
     snprintf(scope, sizeof scope,
              "strict plans%s%s, of all cuts between %u sections and sub-meshes, no device idle but "
-             "before the first stage, %s%s%s%s%s%s%s",
+             "before the first stage, %s, %s%s%s%s%s%s",
              h->chunks > 1 ? "" : " that are not interleaved",
              h->by_value_ms > 0 ? " whatever they keep or compute again" : "", h->sections.count,
-             o->is_schedule_given ? pipe_schedule_names[o->schedule] : "all schedules", zero,
+             o->is_schedule_given ? pipe_schedule_names[o->schedule] : "all schedules",
+             hybrid_zero_words(h, zero),
              o->recompute == STAGE_RECOMPUTE_ALL ? ", every stage recomputed" : "",
              o->whole_layers ? ", whole layers" : "",
              o->limit_bytes > 0 ? ", within the memory asked for" : "",

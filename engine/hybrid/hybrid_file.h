@@ -31,6 +31,10 @@ int hybrid_file_parse(const struct problem *p, const char *text, size_t size, st
 int hybrid_file_load(const struct problem *p, const char *path, struct hybrid *out,
                      struct err *e) MUST_CHECK;
 
+enum { HYBRID_ZERO_ROOM = 16 };
+/* The ZeRO levels that the bound is of: "ZeRO 1", "ZeRO 1 to 3"; returns `out`. */
+const char *hybrid_zero_words(const struct hybrid *h, char out[static HYBRID_ZERO_ROOM]);
+
 /* Whether the head of the file names the schema. */
 bool hybrid_file_is(const char *path);
 /* How many devices its cluster has: for commands that are given none. */

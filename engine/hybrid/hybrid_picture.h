@@ -87,7 +87,7 @@ struct hybrid_picture {
     struct pipe_schedule timeline; /* in order of time; node 2 n is stage n, 2 n + 1 the transfer
                                       behind it; no tasks where there are too many */
     /* the search */
-    struct hybrid_try tried[HYBRID_MICRO_MOST];
+    struct hybrid_try tried[HYBRID_TRIES_MOST];
     uint32_t tries;
 };
 

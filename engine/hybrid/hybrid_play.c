@@ -35,7 +35,7 @@ static int open_space(struct hybrid_run *s, const uint32_t *list, uint32_t count
             continue;
         }
         *out = (struct hybrid_try){
-            .micro_batches = list[n], .step_ms = INFINITY, .length_ms = INFINITY};
+            .micro_batches = list[n], .zero = zero, .step_ms = INFINITY, .length_ms = INFINITY};
         h->tries++;
         space->level[space->levels++] = (struct hybrid_level){&own->in, &own->rows, 0, NULL};
         h->points += (uint32_t)own->in.point_count;

@@ -19,8 +19,8 @@ struct hybrid_run {
     double plain_ms;                          /* of those that are not interleaved */
     struct hybrid former[HYBRID_FORMER_MOST]; /* of each the plan alone */
     uint32_t formers;                         /* so far */
-    /* of each number of micro-batches in h->tried: no interleaved plan on the slot is shorter */
-    double interleaved_least[HYBRID_MICRO_MOST][HYBRID_SLOTS_MOST];
+    /* of each of h->tried: no interleaved plan on the slot is shorter */
+    double interleaved_least[HYBRID_TRIES_MOST][HYBRID_SLOTS_MOST];
 };
 
 /* Of one number of micro-batches. */

@@ -142,7 +142,7 @@ static void let_go(struct hybrid_options *o, enum limit l)
     o->micro_batches = l == LIMIT_MICRO ? 0 : o->micro_batches;
     o->is_schedule_given &= l != LIMIT_SCHEDULE;
     o->recompute = l == LIMIT_RECOMPUTE ? STAGE_RECOMPUTE_ANY : o->recompute;
-    o->zero = l == LIMIT_ZERO ? -1 : o->zero;
+    o->zero = l == LIMIT_ZERO ? HYBRID_ZERO_NEEDED : o->zero;
     o->limit_bytes = l == LIMIT_MEMORY ? 0 : o->limit_bytes;
     o->chunks = l == LIMIT_UNIFORM ? 0 : o->chunks;
     o->is_uniform &= l != LIMIT_UNIFORM;

@@ -31,6 +31,19 @@ grep -q '^  ZeRO  *2 ' "$dir/two" || fail "not ZeRO 2"
 grep -q 'no hybrid plan fits' "$dir/err" || fail "does not say what is wrong"
 
 # What fits only with relaxed stages says so first, has no bound of strict plans, and is not run.
+# All ZeRO levels: the shortest plan of them, and a bound that is the least of theirs.
+for zero in 1 2 3 auto; do
+    "$automap" search "$models/t5-base6.hlo.txt.gz" "$clusters/h100-1x8.yaml" --kind hybrid --micro-batches 2 --memory-limit 900MB --schedule eager \
+        --zero $zero > "$dir/zero.$zero" || fail "no plan at ZeRO $zero"
+done
+least() { sed -n "s/^  $1  *\([0-9.]*\) ms .*/\1/p" "$dir"/zero.[123] | sort -n | head -1; }
+for figure in step bound; do
+    grep -q "^  $figure  *$(least $figure) ms" "$dir/zero.auto" || fail "ZeRO auto: not the least $figure, $(least $figure) ms"
+done
+grep -q '^  ZeRO  *2 ' "$dir/zero.auto" || fail "ZeRO 2 is not the shortest"
+grep -q '^  bound .* ZeRO 1 to 3$\|^  bound .* ZeRO 1 to 3,' "$dir/zero.auto" || fail "does not say which levels the bound is of"
+grep -q '^  bound .* ZeRO 1$\|^  bound .* ZeRO 1,' "$dir/zero.1" || fail "does not say which level the bound is of"
+
 mlp=$models/mlp.hlo.txt.gz one=$clusters/v100-1x4.yaml
 "$automap" search "$mlp" "$one" --kind hybrid --relaxed-stages --memory-limit '3 MB' --plan "$dir/only.json" > "$dir/only" || fail "no plan with relaxed stages"
 grep -q '^  step .* with relaxed stages' "$dir/only" || fail "the first line is a step that does not fit"

@@ -59,7 +59,7 @@ static int pure_ms(const struct problem *p, double *out, struct err *e)
 static int run_row(const struct row *r, struct tally *t, struct err *e)
 {
     struct problem_args a = {.model = r->model, .cluster = r->cluster};
-    struct hybrid_options o = {.zero = -1};
+    struct hybrid_options o = {.zero = HYBRID_ZERO_NEEDED};
     struct problem *p = mem_alloc(sizeof *p);
     struct hybrid *h = mem_alloc(sizeof *h);
     double pure = 0, seconds = 0;

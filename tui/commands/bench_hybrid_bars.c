@@ -49,7 +49,7 @@ int bench_hybrid_speed(struct err *e)
 
     if (!rc) {
         struct first first = {bench_own(), INFINITY};
-        struct hybrid_options o = {.zero = -1, .watch = see_first, .context = &first};
+        struct hybrid_options o = {.zero = HYBRID_ZERO_NEEDED, .watch = see_first, .context = &first};
         rc = hybrid_new(p, &o, h, e);
         double all = bench_own() - first.began;
         getrusage(RUSAGE_SELF, &used);
@@ -90,7 +90,7 @@ static double step_of(const struct published *r, const struct hybrid *h)
 static int price_published(const struct published *r, const struct problem *p, struct hybrid *h,
                            struct err *e)
 {
-    struct hybrid_options o = {.zero = -1,
+    struct hybrid_options o = {.zero = HYBRID_ZERO_NEEDED,
                                .tp = 8,
                                .dp = 1,
                                .chunks = 3,
@@ -128,7 +128,7 @@ static int search_freely(const struct published *r, const struct problem *p, str
                          struct err *e)
 {
     struct hybrid_options o = {
-        .zero = -1, .overlap = problem_overlap(p), .whole_layers = true, .relaxes = r->relaxes};
+        .zero = HYBRID_ZERO_NEEDED, .overlap = problem_overlap(p), .whole_layers = true, .relaxes = r->relaxes};
     char what[96];
     double began = bench_own();
     int rc = hybrid_new(p, &o, h, e);

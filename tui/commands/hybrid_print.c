@@ -102,7 +102,7 @@ static const char *why_no_bound(const struct hybrid *h)
 
 static void print_bound(const struct hybrid *h)
 {
-    char a[UNITS_ROOM];
+    char a[UNITS_ROOM], zero[HYBRID_ZERO_ROOM];
 
     if (h->options.is_uniform)
         printf("  uniform         %12s  devices, axes and labels are those of every stage\n",
@@ -111,10 +111,11 @@ static void print_bound(const struct hybrid *h)
         printf(
             "  bound           %12s  %.2f %% below: %sno strict plan%s is shorter, of all cuts "
             "between %u sections, sub-meshes and schedules here, no device idle behind the first "
-            "stage%s%s\n",
+            "stage, %s%s%s\n",
             units_ms(a, h->bound_ms), 100 * fmax(0, 1 - h->bound_ms / hybrid_least_ms(h)),
             h->is_said ? "the file says, and it was not checked, that " : "",
             h->chunks > 1 ? ", interleaved or not," : " that is not interleaved", h->sections.count,
+            hybrid_zero_words(h, zero),
             h->options.micro_batches ? ", with so many micro-batches" : "",
             h->by_value_ms > 0 ? ", whatever it keeps or computes again" : "");
     else
@@ -133,7 +134,10 @@ static void print_head(const struct hybrid *h, double seconds)
     printf("  batch           %12u  %u micro-batch%s of %u; the file has %lld\n", h->options.batch,
            h->micro_batches, h->micro_batches == 1 ? "" : "es", h->options.batch / h->micro_batches,
            (long long)h->order.steps.batch_size);
-    printf("  ZeRO            %12u  ", h->zero);
+    printf("  ZeRO            %12u  %s", h->zero,
+           h->options.zero == HYBRID_ZERO_NEEDED && h->tries && h->zero == 1
+               ? "--zero auto looks at 2 and 3 too; "
+               : "");
     if (h->options.overlap < 0)
         printf("overlap auto: the gradient all-reduces behind the last backward pass\n");
     else
@@ -211,14 +215,16 @@ static void print_cut(const struct hybrid_cut *c)
 
 static void print_tries(const struct hybrid *h)
 {
-    char a[UNITS_ROOM], b[UNITS_ROOM], c[UNITS_ROOM];
+    char a[UNITS_ROOM], b[UNITS_ROOM], c[UNITS_ROOM], zero[8];
+    bool is_any = h->options.zero == HYBRID_ZERO_ANY;
 
-    printf("\n  micro-batches         step            L        bound\n");
+    printf("\n  micro-batches %s        step            L        bound\n", is_any ? "ZeRO " : "");
     for (uint32_t n = 0; n < h->tries; n++) {
         const struct hybrid_try *t = &h->tried[n];
         bool found = t->step_ms < INFINITY;
-        printf("  %-13u %12s %12s %12s\n", t->micro_batches, found ? units_ms(a, t->step_ms) : "-",
-               found ? units_ms(b, t->length_ms) : "-",
+        snprintf(zero, sizeof zero, "%-5u", t->zero);
+        printf("  %-13u %s%12s %12s %12s\n", t->micro_batches, is_any ? zero : "",
+               found ? units_ms(a, t->step_ms) : "-", found ? units_ms(b, t->length_ms) : "-",
                !t->is_certified         ? "none"
                : t->bound_ms < INFINITY ? units_ms(c, t->bound_ms)
                                         : "not better");

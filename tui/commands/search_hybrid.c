@@ -34,7 +34,9 @@ static struct hybrid_options options_of(const struct search_args *a, const struc
         .is_schedule_given = a->is_schedule_given,
         .schedule = o->schedule,
         .recompute = o->recompute ? STAGE_RECOMPUTE_ALL : STAGE_RECOMPUTE_ANY,
-        .zero = a->is_zero_given ? p->options.zero : -1,
+        .zero = a->is_zero_any     ? HYBRID_ZERO_ANY
+                : a->is_zero_given ? p->options.zero
+                                   : HYBRID_ZERO_NEEDED,
         .overlap = o->overlap,
         .tp = a->tp,
         .dp = a->dp,

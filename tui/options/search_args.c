@@ -196,6 +196,17 @@ static int take_no_folding(void *args, const struct option *o, const char *value
     return set_named(args, "folding", "off", e);
 }
 
+/* Numbers are of the problem. */
+static int take_zero(void *args, const struct option *o, const char *value, struct err *e)
+{
+    struct search_args *a = args;
+
+    (void)o;
+    (void)e;
+    a->is_zero_any = !strcmp(value, "auto");
+    return a->is_zero_any ? 0 : OPTION_PASS;
+}
+
 static int take_learner(void *args, const struct option *o, const char *value, struct err *e)
 {
     char name[64];
@@ -258,12 +269,12 @@ static int take_figure(void *args, const struct option *o, const char *value, st
     return 0;
 }
 
-static const char
-    *const kinds[] = {"opp", "adp", "pp", "hybrid", "all"},
-           *const rewards[] = {"cost", "paper"}, *const propagations[] = {"full", "weak"},
-           *const states[] = {"one-hot", "continuous", "paper"},
-           *const presets[] = {"default", "paper"}, *const candidates[] = {"data", "paper"},
-           *const limits[] = {"device", "none"}, *const modes[] = {"strict", "relaxed"};
+static const char *const
+    kinds[] = {"opp", "adp", "pp", "hybrid", "all"},
+    *const rewards[] = {"cost", "paper"}, *const propagations[] = {"full", "weak"},
+    *const states[] = {"one-hot", "continuous", "paper"}, *const presets[] = {"default", "paper"},
+    *const candidates[] = {"data", "paper"}, *const limits[] = {"device", "none"},
+    *const modes[] = {"strict", "relaxed"}, *const zeros[] = {"auto"};
 static const char *const algorithms[] = {"dqn",     "random", "greedy", "enumerate",
                                          "exact",   "anneal", "trws",   "descent",
                                          "uniform", "alpa",   "race"};
@@ -304,6 +315,10 @@ static const struct option own[] = {
     {"chunks", "V", "hybrid: uniform and interleaved, V stages on each group of devices; 1: not",
      .is_kept = true, .sort = SORT_HYBRID, .kind = OPTION_WHOLE, ARG(chunks), .least = 1,
      .most = 16},
+    {"zero", "auto",
+     "hybrid: looks at the levels 1, 2 and 3; without it at 1, at the others where "
+     "nothing fits",
+     .is_kept = true, .sort = SORT_HYBRID, .take = take_zero, NAMES(zeros)},
     {"tp", "N", "hybrid: each stage splits a sample in N", .is_kept = true, .sort = SORT_HYBRID,
      .kind = OPTION_WHOLE, ARG(tp), .least = 1, .most = 4096},
     {"dp", "N", "hybrid: each stage splits the batch in N", .is_kept = true, .sort = SORT_HYBRID,
@@ -547,6 +562,8 @@ static int check_hybrid(struct search_args *a)
          NULL},
         {(a->uniform || a->chunks) && (a->race || hybrid_algorithm_plays(a->hybrid_algorithm)),
          "--uniform and --chunks are of --algo exact and uniform", NULL},
+        {a->is_zero_any && (a->race || hybrid_algorithm_plays(a->hybrid_algorithm)),
+         "--zero auto is of --algo exact and uniform", NULL},
     };
 
     a->problem.options.micro_batches = 0; /* the search's own */

@@ -46,6 +46,7 @@ struct search_args {
     uint32_t hybrid_pin_count;
     bool is_schedule_given; /* --schedule */
     bool is_zero_given;     /* --zero */
+    bool is_zero_any;       /* auto */
     bool state_given;       /* --state */
     bool relaxed;           /* the decisions found are completed by a relaxed plan */
     uint64_t episodes;      /* 0: no limit */

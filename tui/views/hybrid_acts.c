@@ -256,9 +256,12 @@ bool hybrid_view_option(struct panel *p, int action)
         next_recompute(p);
         break;
     case HYBRID_VIEW_ZERO:
-        o->zero = o->zero == 3 ? -1 : o->zero + 1;
-        host_say(p->scene, "ZeRO %s",
-                 o->zero < 0 ? "as needed" : number_or_any((uint32_t)o->zero, text));
+        o->zero = o->zero == ZERO_LEVEL_MOST ? HYBRID_ZERO_ANY : o->zero + 1;
+        if (o->zero < 0)
+            host_say(p->scene, o->zero == HYBRID_ZERO_ANY ? "ZeRO 1, 2 or 3, whichever is shortest"
+                                                          : "ZeRO 1; 2 and 3 where nothing fits");
+        else
+            host_say(p->scene, "ZeRO %d", o->zero);
         break;
     case HYBRID_VIEW_TENSOR:
         o->tp = next_power(o->tp);

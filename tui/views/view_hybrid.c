@@ -77,7 +77,7 @@ static const struct action hybrid_actions[] = {
                                "forward passes run again: where it helps, never, everywhere; or "
                                "value by value",
                                NULL, "r", NULL},
-    [HYBRID_VIEW_ZERO] = {"zero", "in this view", "ZeRO: as needed, 0, 1, 2, 3", NULL, "z", NULL},
+    [HYBRID_VIEW_ZERO] = {"zero", "in this view", "ZeRO: as needed, 0, 1, 2, 3, any", NULL, "z", NULL},
     [HYBRID_VIEW_TENSOR] = {"tensor", "in this view",
                             "every stage's tensor parallel share: any, 1, 2, 4, 8", NULL, "t",
                             NULL},
@@ -154,7 +154,7 @@ static struct hybrid_asked usual(const struct scene *s)
     struct hybrid_asked a = {0};
 
     a.options.batch = (uint32_t)p->options.batch_size;
-    a.options.zero = p->options.zero ? p->options.zero : -1;
+    a.options.zero = p->options.zero ? p->options.zero : HYBRID_ZERO_NEEDED;
     a.options.overlap = problem_overlap(p);
     if (s->watch && watch_is_limited(s->watch))
         a.options.limit_bytes = watch_memory_limit(s->watch);
