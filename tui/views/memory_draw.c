@@ -97,13 +97,24 @@ static void draw_places(const struct scene *s, const struct memory_curve *c, con
     }
 }
 
-/* Kinds one above the other: what is kept, with gradients, all. */
-static void sum_kinds(const struct memory_curve *c, double *state, double *gradients)
+struct memory_unit memory_unit_of(const struct memory_curve *c)
+{
+    double peak = c->total[c->peak];
+
+    return peak >= 999.5e6   ? (struct memory_unit){1e9, "GB"}
+           : peak >= 999.5e3 ? (struct memory_unit){1e6, "MB"}
+                             : (struct memory_unit){1e3, "kB"};
+}
+
+/* Kinds one above the other: what is kept, with gradients, all. [count] each, the last of both. */
+static void sum_kinds(const struct memory_curve *c, double unit, double *state, double *gradients,
+                      double *total)
 {
     for (uint32_t n = 0; n < c->count; n++) {
         const double *k = c->kinds[n];
-        state[n] = (k[MEMORY_PARAMETERS] + k[MEMORY_OPTIMIZER]) / 1e9;
-        gradients[n] = state[n] + k[MEMORY_GRADIENTS] / 1e9;
+        state[n] = (k[MEMORY_PARAMETERS] + k[MEMORY_OPTIMIZER]) / unit;
+        gradients[n] = state[n] + k[MEMORY_GRADIENTS] / unit;
+        total[n] = c->total[n] / unit;
     }
 }
 
@@ -111,18 +122,22 @@ int memory_draw_curves(const struct scene *s, const struct memory_curve *c,
                        const struct memory_curve *other, const uint32_t *cursor,
                        const struct pane *p, int rows)
 {
-    double *state = mem_alloc((2 * (size_t)c->count + 2) * sizeof *state),
-           *gradients = state + c->count;
-    double most = c->total[c->peak], limit = memory_limit(s) / 1e9;
+    uint32_t others = other ? other->count : 0;
+    double *state = mem_alloc((3 * (size_t)c->count + others + 1) * sizeof *state),
+           *gradients = state + c->count, *total = gradients + c->count, *beside = total + c->count;
+    double unit = memory_unit_of(c).bytes, most = c->total[c->peak] / unit,
+           limit = memory_limit(s) / unit;
     struct plot_series series[4];
     size_t count = 0;
     bool narrow =
         p->width < 48; /* room for two names in the legend; the limit's stands in the head */
 
-    sum_kinds(c, state, gradients);
+    sum_kinds(c, unit, state, gradients, total);
     if (other) {
-        most = fmax(most, other->total[other->peak]);
-        series[count++] = (struct plot_series){.y = other->total,
+        most = fmax(most, other->total[other->peak] / unit);
+        for (uint32_t n = 0; n < others; n++)
+            beside[n] = other->total[n] / unit;
+        series[count++] = (struct plot_series){.y = beside,
                                                .count = other->count,
                                                .kind = PLOT_LINE,
                                                .role = ROLE_PLOT_3,
@@ -143,7 +158,7 @@ int memory_draw_curves(const struct scene *s, const struct memory_curve *c,
                                                .role = ROLE_PLOT_4,
                                                .sign = 's',
                                                .name = "state"};
-    series[count++] = (struct plot_series){.y = c->total,
+    series[count++] = (struct plot_series){.y = total,
                                            .count = c->count,
                                            .kind = PLOT_LINE,
                                            .role = ROLE_PLOT_0,
@@ -314,7 +329,8 @@ void memory_select(const struct pane *pane, int y, bool own)
 }
 
 static void draw_group(const struct watch *w, const struct pane *p, int y,
-                       const struct memory_group *g, double most, const struct columns *c)
+                       const struct memory_group *g, double most, double unit,
+                       const struct columns *c)
 {
     char text[192], number[UNITS_ROOM];
 
@@ -330,7 +346,7 @@ static void draw_group(const struct watch *w, const struct pane *p, int y,
         pane_cut(p, c->source, y, 20, ROLE_DIM, text);
     }
     pane_right(p, c->count, y, ROLE_TEXT, units_count(number, g->count));
-    pane_right_number(p, c->gb, y, ROLE_TEXT, g->bytes / 1e9, 2);
+    pane_right_number(p, c->gb, y, ROLE_TEXT, g->bytes / unit, 2);
     if (c->bar)
         pane_bar(p, c->gb + 1, y, 8, g->bytes / most, ROLE_PLOT_0);
     if (c->life) {
@@ -344,7 +360,7 @@ static void draw_rest(const struct memory_view *v, const struct pane *p, int y, 
                       const struct columns *c)
 {
     uint32_t count = 0;
-    double bytes = v->inner;
+    double bytes = v->inner, unit = memory_unit_of(&v->curve).bytes;
     char number[UNITS_ROOM];
 
     for (size_t n = from; n < v->group_count; n++) {
@@ -360,10 +376,11 @@ static void draw_rest(const struct memory_view *v, const struct pane *p, int y, 
         return;
     if (count)
         pane_right(p, c->count, y, ROLE_DIM, units_count(number, count));
-    pane_right_number(p, c->gb, y, ROLE_DIM, bytes / 1e9, 2);
+    pane_right_number(p, c->gb, y, ROLE_DIM, bytes / unit, 2);
 }
 
-static void draw_titles(const struct pane *p, const struct columns *c, bool counted)
+static void draw_titles(const struct pane *p, const struct columns *c, const char *unit,
+                        bool counted)
 {
     if (c->shape)
         pane_text(p, c->shape, 1, ROLE_DIM, "shape");
@@ -371,7 +388,7 @@ static void draw_titles(const struct pane *p, const struct columns *c, bool coun
         pane_text(p, c->source, 1, ROLE_DIM, "source");
     if (counted)
         pane_right(p, c->count, 1, ROLE_DIM, "count");
-    pane_right(p, c->gb, 1, ROLE_DIM, "GB");
+    pane_right(p, c->gb, 1, ROLE_DIM, unit);
     if (c->life)
         pane_right(p, c->life, 1, ROLE_DIM, "first–last");
 }
@@ -384,11 +401,13 @@ void memory_draw_groups(const struct panel *p, const struct pane *pane)
     struct head h = {0, v->cursor == v->curve.peak ? "At the peak" : "Live there", "by shape",
                      v->shown == MEMORY_LIST_GROUPS};
 
+    struct memory_unit unit = memory_unit_of(&v->curve);
     pane_head(pane, 0, &h);
-    draw_titles(pane, &c, true);
+    draw_titles(pane, &c, unit.name, true);
     list_fit(l, (int64_t)v->group_count, pane->height - 3);
     for (int y = 0; y < pane->height - 3 && l->top + y < l->count; y++) {
-        draw_group(p->scene->watch, pane, y + 2, &v->groups[l->top + y], v->groups[0].bytes, &c);
+        draw_group(p->scene->watch, pane, y + 2, &v->groups[l->top + y], v->groups[0].bytes,
+                   unit.bytes, &c);
         if (l->top + y == l->cursor)
             memory_select(pane, y + 2, v->shown == MEMORY_LIST_GROUPS);
     }
@@ -407,7 +426,8 @@ void memory_draw_values(const struct panel *p, const struct pane *pane)
     write_group(w, &v->groups[v->opened], pane->width / 2, text, sizeof text);
     snprintf(note, sizeof note, "%s values", units_count(count, v->groups[v->opened].count));
     pane_head(pane, 0, &(struct head){0, text, note, v->shown == MEMORY_LIST_VALUES});
-    draw_titles(pane, &c, false);
+    struct memory_unit unit = memory_unit_of(&v->curve);
+    draw_titles(pane, &c, unit.name, false);
     list_fit(l, v->value_count, pane->height - 2);
     for (int y = 0; y < pane->height - 2 && l->top + y < l->count; y++) {
         const struct memory_value *value = &v->values[l->top + y];
@@ -423,7 +443,7 @@ void memory_draw_values(const struct panel *p, const struct pane *pane)
         memory_write_source(w->problem->m, value->value, text, sizeof text);
         if (c.source)
             pane_cut(pane, c.source, y + 2, 20, ROLE_DIM, text);
-        pane_right_number(pane, c.gb, y + 2, ROLE_TEXT, value->bytes / 1e9, 3);
+        pane_right_number(pane, c.gb, y + 2, ROLE_TEXT, value->bytes / unit.bytes, 3);
         if (c.life) {
             write_life(value->first, value->last, v->groups[v->opened].always, text, sizeof text);
             pane_right(pane, c.life, y + 2, ROLE_DIM, text);
@@ -433,29 +453,44 @@ void memory_draw_values(const struct panel *p, const struct pane *pane)
     }
 }
 
+/* Columns of the highest peak. */
+static int peak_columns(const struct memory_view *v, double unit)
+{
+    char number[UNITS_ROOM];
+    double most = 0;
+
+    for (int n = 0; n < v->flips_done; n++)
+        most = fmax(most, v->flips[n].peak);
+    return utf8_text_columns(units_number(number, most / unit, 1));
+}
+
 void memory_draw_flips(const struct panel *p, const struct pane *pane)
 {
     struct memory_view *v = p->state;
     const struct watch *w = p->scene->watch;
     struct list *l = &v->list[MEMORY_LIST_FLIPS];
-    int step = pane->width, fits = step - 11, peak = fits - 6;
-    char name[NAME_ROOM], note[48] = "one decision, by GB";
+    struct memory_unit unit = memory_unit_of(&v->curve);
+    int step = pane->width, fits = step - 11, peak = fits - 6, digits = peak_columns(v, unit.bytes);
+    char name[NAME_ROOM], note[48], peak_title[16];
+
+    snprintf(note, sizeof note, "one decision, by %s", unit.name);
+    snprintf(peak_title, sizeof peak_title, "peak %s", unit.name);
 
     if (v->flips_done < v->flip_count)
         snprintf(note, sizeof note, "%d of %d priced", v->flips_done, v->flip_count);
     pane_head(pane, 0, &(struct head){0, "Best flip", note, v->shown == MEMORY_LIST_FLIPS});
-    pane_right(pane, peak, 1, ROLE_DIM, "peak GB");
+    pane_right(pane, peak, 1, ROLE_DIM, peak_title);
     pane_right(pane, step, 1, ROLE_DIM, "step ms");
     list_fit(l, v->flips_done, pane->height - 2);
     for (int y = 0; y < pane->height - 2 && l->top + y < l->count && v->moves == w->moves; y++) {
         const struct memory_flip *f = &v->flips[l->top + y];
         bool over = f->peak > memory_limit(p->scene);
-        watch_move_name(w, f->move, name, sizeof name, peak - 5 - 4);
+        watch_move_name(w, f->move, name, sizeof name, peak - digits - 1 - 4);
         int x = pane_text(pane, 0, y + 2, ROLE_TEXT, name);
         x = pane_text(pane, x, y + 2, ROLE_DIM, " = ");
         pane_text(pane, x, y + 2, f->split ? ROLE_CHOICE_1 | BOLD : ROLE_CHOICE_0,
                   f->split ? "1" : "0");
-        pane_right_number(pane, peak, y + 2, ROLE_TEXT, f->peak / 1e9, 1);
+        pane_right_number(pane, peak, y + 2, ROLE_TEXT, f->peak / unit.bytes, 1);
         pane_text(pane, peak + 1, y + 2, over ? ROLE_ERR : ROLE_OK, over ? "over" : "fits");
         pane_right_ms(pane, step, y + 2, ROLE_TEXT, f->step_ms);
         if (l->top + y == l->cursor)

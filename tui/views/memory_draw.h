@@ -42,6 +42,13 @@ struct memory_view {
     int64_t rows_of; /* point that the rows are of */
 };
 
+/* What the view's figures are in: GB, or where the peak is less than one MB, kB. */
+struct memory_unit {
+    double bytes;
+    const char *name;
+};
+struct memory_unit memory_unit_of(const struct memory_curve *c);
+
 /* Curves, and below them phases and the position looked at. Rows used. */
 int memory_draw_curves(const struct scene *s, const struct memory_curve *curve,
                        const struct memory_curve *other, const uint32_t *cursor,

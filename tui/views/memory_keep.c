@@ -101,7 +101,7 @@ static int draw_fit(const struct panel *p, const struct pane *pane, int x, doubl
 {
     const struct memory_view *v = p->state;
     double limit = memory_limit(p->scene);
-    unsigned role = listed && v->curve.total[v->curve.peak] * 1e9 > limit ? ROLE_WARN : ROLE_OK;
+    unsigned role = listed && v->curve.total[v->curve.peak] > limit ? ROLE_WARN : ROLE_OK;
     char a[UNITS_ROOM];
 
     if (peak > limit)
@@ -129,7 +129,7 @@ static void draw_sentence(const struct panel *p, const struct pane *pane)
         x = pane_format(pane, x + 3, 0, ROLE_TEXT, "%s on the host",
                         units_bytes(a, point->host_bytes));
     int size = snprintf(text, sizeof text, "as written %s, %s", units_ms(a, look->now_ms),
-                        units_bytes(b, v->curve.total[v->curve.peak] * 1e9));
+                        units_bytes(b, v->curve.total[v->curve.peak]));
     if (x + 3 + size <= pane->width)
         pane_text(pane, x + 3, 0, ROLE_DIM, text);
 }

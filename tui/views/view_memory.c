@@ -163,20 +163,29 @@ static void write_plan(const struct live_plan *plan, char *out, size_t room)
         snprintf(out, room, "%s", plan->found_by);
 }
 
+/* "16 GB", "250 MB". */
+static char *write_limit(double bytes, char out[static UNITS_ROOM])
+{
+    if (bytes < 999.5e6)
+        return units_bytes(out, bytes);
+    snprintf(out, UNITS_ROOM, "%.4g GB", bytes / 1e9);
+    return out;
+}
+
 static void draw_sentence(const struct panel *p, const struct pane *pane)
 {
     const struct memory_view *v = p->state;
-    double peak = v->curve.total[v->curve.peak], limit = memory_limit(p->scene) / 1e9;
+    double peak = v->curve.total[v->curve.peak], limit = memory_limit(p->scene);
     char plan[64], other[64], gb[UNITS_ROOM];
 
-    int x = pane_format(pane, 0, 0, ROLE_TITLE | BOLD, "%s GB", units_number(gb, peak, 1));
+    int x = pane_text(pane, 0, 0, ROLE_TITLE | BOLD, units_bytes(gb, peak));
     x = pane_text(pane, x, 0, ROLE_TEXT, " at the peak");
     if (peak > limit) {
-        x = pane_format(pane, x + 3, 0, ROLE_ERR, "%s over", units_number(gb, peak - limit, 1));
-        x = pane_format(pane, x, 0, ROLE_TEXT, " the limit of %.0f", limit);
+        x = pane_format(pane, x + 3, 0, ROLE_ERR, "%s over", units_bytes(gb, peak - limit));
+        x = pane_format(pane, x, 0, ROLE_TEXT, " the limit of %s", write_limit(limit, gb));
     } else {
         x = pane_format(pane, x + 3, 0, ROLE_OK, "fits");
-        x = pane_format(pane, x, 0, ROLE_TEXT, " in %.0f", limit);
+        x = pane_format(pane, x, 0, ROLE_TEXT, " in %s", write_limit(limit, gb));
     }
     write_plan(v->curve.plan, plan, sizeof plan);
     if (x + 8 + utf8_text_columns(plan) > pane->width)
@@ -185,8 +194,8 @@ static void draw_sentence(const struct panel *p, const struct pane *pane)
     x = pane_text(pane, x, 0, ROLE_TEXT, plan);
     write_plan(v->other.plan, other, sizeof other);
     if (v->other.total && x + 20 + utf8_text_columns(other) <= pane->width)
-        pane_format(pane, x + 3, 0, ROLE_PLOT_3, "beside %s, %s GB", other,
-                    units_number(gb, v->other.total[v->other.peak], 1));
+        pane_format(pane, x + 3, 0, ROLE_PLOT_3, "beside %s, %s", other,
+                    units_bytes(gb, v->other.total[v->other.peak]));
 }
 
 /* What the peak waits for, and what the model leaves out. */
@@ -196,6 +205,7 @@ static void draw_notes(const struct panel *p, const struct pane *pane, int y)
     const struct watch *w = p->scene->watch;
     const double *k = v->curve.kinds[v->cursor];
     hlo_id id = memory_at(w, v->cursor);
+    struct memory_unit unit = memory_unit_of(&v->curve);
     char gb[UNITS_ROOM];
 
     int x = pane_text(pane, 0, y, ROLE_DIM, "there ");
@@ -203,9 +213,9 @@ static void draw_notes(const struct panel *p, const struct pane *pane, int y)
     static const char *const names[MEMORY_KIND_COUNT] = {"parameters", "gradients", "moments",
                                                          "inputs", "activations"};
     for (int n = 0; n < MEMORY_KIND_COUNT; n++) {
-        if (k[n] < 5e6 || x + 24 > pane->width)
+        if (k[n] < 0.005 * unit.bytes || x + 24 > pane->width)
             continue;
-        x = pane_format(pane, x + 3, y, ROLE_TEXT, "%s ", units_number(gb, k[n] / 1e9, 2));
+        x = pane_format(pane, x + 3, y, ROLE_TEXT, "%s ", units_number(gb, k[n] / unit.bytes, 2));
         x = pane_text(pane, x, y, ROLE_DIM, names[n]);
     }
     const uint32_t *position = w->problem->memory.schedule.position;
@@ -260,8 +270,8 @@ static void draw_memory(struct panel *p, const struct pane *pane)
     }
     price_flips(p);
     draw_sentence(p, pane);
-    snprintf(note, sizeof note, "one device, GB, along %s instructions",
-             units_count(count, v->curve.count));
+    snprintf(note, sizeof note, "one device, %s, along %s instructions",
+             memory_unit_of(&v->curve).name, units_count(count, v->curve.count));
     pane_head(pane, 1 + gap, &(struct head){0, "Memory", note, false});
     plot = plot > 18 ? 18 : plot;
     struct pane course = pane_part(pane, 0, 2 + gap, pane->width, plot > 2 ? plot : 2);
@@ -461,7 +471,7 @@ static void question_here(const struct panel *p, struct question *q)
         return;
     *q = (struct question){.kind = QUESTION_MEMORY,
                            .value = value,
-                           .peak = v->curve.total[v->cursor] * 1e9,
+                           .peak = v->curve.total[v->cursor],
                            .bytes = one ? v->values[v->list[MEMORY_LIST_VALUES].cursor].bytes
                                         : v->groups[v->list[MEMORY_LIST_GROUPS].cursor].bytes};
 }
@@ -501,14 +511,14 @@ static void message_memory(const struct panel *p, char *out, size_t room)
             return;
         const struct memory_flip *f =
             &v->flips[v->shown == MEMORY_LIST_FLIPS ? v->list[MEMORY_LIST_FLIPS].cursor : 0];
-        double peak = v->curve.total[v->curve.peak] * 1e9;
-        char gb[UNITS_ROOM], ms[UNITS_ROOM];
+        double peak = v->curve.total[v->curve.peak];
+        char gb[UNITS_ROOM], all[UNITS_ROOM], ms[UNITS_ROOM];
         const char *does = f->peak >= peak                    ? "does not lower the peak"
                            : peak > limit && f->peak <= limit ? "makes it fit"
                            : f->peak > limit                  ? "lowers the peak, but not enough"
                                                               : "lowers the peak";
-        snprintf(out, room, "%s = %d %s: %s of %.0f GB, step %s", w->move[f->move].name, f->split,
-                 does, units_number(gb, f->peak / 1e9, 1), limit / 1e9, units_ms(ms, f->step_ms));
+        snprintf(out, room, "%s = %d %s: %s of %s, step %s", w->move[f->move].name, f->split, does,
+                 units_bytes(gb, f->peak), write_limit(limit, all), units_ms(ms, f->step_ms));
     } else if (id != HLO_NONE) {
         const struct hlo_meta *meta = hlo_meta(w->problem->m, id);
         snprintf(out, room, "%s%s%.200s%s%.0u  %s", hlo_name(w->problem->m, id),
@@ -574,9 +584,16 @@ static void draw_course(struct panel *p, const struct pane *pane)
 
 static void head_course(const struct panel *p, struct head *h, char *note, size_t room)
 {
-    if (p->scene->watch)
-        snprintf(note, room, p->width >= 28 ? "GB, limit %.4g" : "of %.4g GB",
-                 memory_limit(p->scene) / 1e9);
+    const struct course *v = p->state;
+    struct memory_unit unit = v->curve.total ? memory_unit_of(&v->curve) : (struct memory_unit){0};
+    char limit[UNITS_ROOM];
+
+    if (!p->scene->watch || !unit.name)
+        return;
+    write_limit(memory_limit(p->scene), limit);
+    if (strstr(limit, unit.name))
+        limit[strcspn(limit, " ")] = '\0'; /* the unit stands in front of it */
+    snprintf(note, room, p->width >= 28 ? "%s, limit %s" : "%s of %s", unit.name, limit);
     h->note = note;
 }
 

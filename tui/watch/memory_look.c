@@ -44,7 +44,7 @@ int memory_curve_make(const struct watch *w, struct live_plan *plan, struct memo
         double bytes = 0;
         for (int k = 0; k < MEMORY_KIND_COUNT; k++)
             bytes += out->kinds[n][k];
-        out->total[n] = bytes / 1e9;
+        out->total[n] = bytes;
         out->peak = out->total[n] > out->total[out->peak] ? n : out->peak;
     }
     return 0;
@@ -125,7 +125,7 @@ int memory_groups(const struct watch *w, const struct memory_curve *c, uint32_t 
     const label *on = labels_of(c, &whole, w);
     bool ok = true;
 
-    *inner = c->total[position] * 1e9;
+    *inner = c->total[position];
     for (uint32_t k = m->first[m->m->entry]; ok && k < m->first[m->m->entry + 1]; k++) {
         const struct memory_range *r = &m->ranges[k];
         double bytes = is_live(r, now) ? memory_range_bytes(m, &w->problem->labels, on, r) : 0;

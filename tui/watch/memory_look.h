@@ -12,7 +12,7 @@
 
 struct memory_curve {
     struct live_plan *plan;             /* kept; NULL: everything whole */
-    double *total;                      /* [count] GB along the schedule of the entry */
+    double *total;                      /* [count] bytes along the schedule of the entry */
     double (*kinds)[MEMORY_KIND_COUNT]; /* [count] bytes */
     uint32_t count, peak;               /* positions; that of the highest */
 };
