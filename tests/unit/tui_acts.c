@@ -119,6 +119,10 @@ static void test_lines_complete(void **state)
         {"role embed", "role embedding="},
         {"role embedding=v", "role embedding=variable"},
         {"loss dot_general.153", "loss dot_general.153"},
+        {"servers 0", "servers 0:"},
+        {"servers 0:2", "servers 0:2"},
+        {"batch batch/s", "batch batch/source:"},
+        {"batch batch/source:1", "batch batch/source:1"},
         {"star", "start"}};
     struct app *app = explorer_open("t5-tiny", NULL, 120, 40);
     char most[600];
@@ -129,6 +133,22 @@ static void test_lines_complete(void **state)
         assert_string_equal(most, cases[n].most);
     }
     assert_int_equal(colon_complete(app, "open /nowhere/at/all", most, sizeof most), 0);
+    app_free(app);
+}
+
+/* A word of a command stands once in what is offered for it. */
+static void test_nothing_is_offered_twice(void **state)
+{
+    (void)state;
+    struct app *app = explorer_open("t5-tiny", "a-2x8-v100", 120, 40);
+    struct colon_line a, b;
+
+    for (int i = 0; colon_line(app, i, &a); i++) {
+        for (int k = 0; k < i && colon_line(app, k, &b); k++) {
+            if (!strcmp(a.text, b.text))
+                fail_msg("\"%s\" is offered twice", a.text);
+        }
+    }
     app_free(app);
 }
 
@@ -400,6 +420,7 @@ int main(void)
         cmocka_unit_test(test_a_pin_is_not_set_back),
         cmocka_unit_test(test_back_from_what_was_found),
         cmocka_unit_test(test_lines_complete),
+        cmocka_unit_test(test_nothing_is_offered_twice),
         cmocka_unit_test(test_another_cluster_and_the_start),
         cmocka_unit_test(test_lines_of_what_is_shown),
         cmocka_unit_test(test_why_of_a_folder),

@@ -15,6 +15,7 @@
 
 #include "engine/text/units.h"
 #include "tui/app/colon.h"
+#include "tui/app/colon_values.h"
 #include "tui/app/header.h"
 #include "tui/screen/utf8.h"
 #include "tui/watch/watch.h"
@@ -214,7 +215,12 @@ static void draw_candidates(struct app *a, const struct pane *p)
         if (!strncmp(line.text, a->line.text, size))
             x = draw_candidate(p, x, line.text, (int)size);
     }
-    if (!x)
+    char most[EDIT_ROOM];
+    int named = x ? 0 : colon_complete_name(a, a->line.text, most, sizeof most);
+    if (named)
+        pane_format(p, 0, 0, ROLE_DIM, named == 1 ? "Tab: %s" : "Tab: %s .., %d begin so", most,
+                    named);
+    else if (!x)
         pane_text(p, 0, 0, ROLE_DIM, "no command begins so");
 }
 

@@ -183,8 +183,7 @@ bool colon_live_line(struct app *a, int *i, struct colon_line *line)
         {"again ", "OPTION VALUE: as set, but from the start, beside the run before"},
         {"loss ", "the instruction that makes the loss, or #3 for leaf 3 of the result"},
         {"role ", "NAME=variable, input, optimizer state, hyper-parameter or other state"},
-        {"batch x2", "twice the batch; batch 64, batch /2"},
-        {"batch ", "NAME:DIM is the batch"},
+        {"batch x2", "twice the batch; batch 64, batch /2, or NAME:DIM, which is it"},
         {"row ", "back to that row of the ledger (V w)"}};
 
     if (!a->watch)

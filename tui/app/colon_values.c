@@ -1,11 +1,14 @@
 #include "tui/app/colon_values.h"
 
+#include "engine/cluster/cluster.h"
+#include "engine/cluster/keep.h"
 #include "engine/live/ledger.h"
 #include "engine/live/options.h"
 #include "engine/live/snapshot.h"
 #include "engine/problem/problem.h"
 #include "hlo/meaning/roles.h"
 #include "hlo/module/hlo.h"
+#include "hlo/support/mem.h"
 #include "rl/settings.h"
 #include "tui/app/app_internal.h"
 #include "tui/views/host.h"
@@ -50,6 +53,41 @@ static bool mesh_at(const struct watch *w, size_t n, char *out, size_t room)
             return true;
     }
     return !n;
+}
+
+/* Powers of two below `most`: the n-th, or 0 and *n less their number. */
+static uint32_t power_below(uint32_t most, size_t *n)
+{
+    for (uint32_t power = 1; power < most; power *= 2) {
+        if ((*n)-- == 0)
+            return power;
+    }
+    return 0;
+}
+
+/* The first 1, 2, 4, .. servers, then 1, 2, 4, .. devices of the first: "0", "0-1", "0:4". */
+static bool servers_at(const struct watch *w, size_t n, char *out, size_t room)
+{
+    const struct cluster *c = &w->problem->cluster;
+    struct cluster_kept kept[CLUSTER_GROUPS_MOST] = {{0, 0}};
+    struct str list = {0};
+    uint32_t all = 0;
+
+    for (uint32_t g = 0; g < c->groups; g++)
+        all += c->group[g].count;
+    uint32_t left = power_below(all, &n),
+             devices = left || c->group[0].link.rank ? 0 : power_below(c->group[0].devices, &n);
+    if (!left && !devices)
+        return false;
+    kept[0] = (struct cluster_kept){1, devices};
+    for (uint32_t g = 0; left && g < c->groups; g++) {
+        kept[g].servers = left < c->group[g].count ? left : c->group[g].count;
+        left -= kept[g].servers;
+    }
+    cluster_keep_write(c, kept, &list);
+    snprintf(out, room, "%s", list.failed ? "" : list.text);
+    str_release(&list);
+    return out[0];
 }
 
 static bool row_at(const struct watch *w, size_t n, char *out, size_t room)
@@ -101,6 +139,7 @@ bool colon_value_line(struct app *a, int *i, struct colon_line *line)
     } few[] = {{"zero", "in pieces: 1 optimizer state, 2 gradients, 3 variables too", zero_at},
                {"micro-batches", "parts of the batch, one after the other", micro_at},
                {"mesh", "axes over the devices", mesh_at},
+               {"servers", "use only these of the cluster", servers_at},
                {"set memory-limit", "of a device, less 20 %, or none", limit_at},
                {"row", "back to that row of the ledger (V w)", row_at},
                {"again", "set so, from the start, beside the run before", again_at}};
@@ -158,6 +197,26 @@ static void offer_roles(struct completing *c, const struct problem *p)
     }
 }
 
+/* "tokens:" of what may be the batch, then its dims. */
+static void offer_batches(struct completing *c, const struct problem *p)
+{
+    char line[256];
+
+    for (uint32_t k = 0; k < p->roles.param_count; k++) {
+        const struct hlo_param_role *r = &p->roles.params[k];
+        if (r->role != HLO_ROLE_INPUT)
+            continue;
+        size_t size = (size_t)snprintf(line, sizeof line, "%.200s:", r->name);
+        bool is_named = !strncmp(c->typed, line, size);
+        if (!is_named)
+            offer(c, line);
+        for (uint32_t d = 0; is_named && d < hlo_value_shape(p->m, r->value)->rank; d++) {
+            snprintf(line + size, sizeof line - size, "%u", d);
+            offer(c, line);
+        }
+    }
+}
+
 static void offer_instructions(struct completing *c, const struct hlo_module *m)
 {
     for (hlo_id id = 0; id < m->count; id++) {
@@ -176,6 +235,8 @@ int colon_complete_name(struct app *a, const char *text, char *most, size_t most
         return 0;
     if (!strncmp(text, "role ", 5))
         offer_roles(&c, a->problem);
+    else if (!strncmp(text, "batch ", 6))
+        offer_batches(&c, a->problem);
     else if (!strncmp(text, "loss ", 5))
         offer_instructions(&c, a->problem->m);
     if (c.count)

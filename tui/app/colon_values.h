@@ -12,8 +12,8 @@
 /* The i-th such line; false: no i-th, and *i is reduced by their number. */
 bool colon_value_line(struct app *a, int *i, struct colon_line *line);
 
-/* Completes "role NAME", "role NAME=ROLE" and "loss NAME": returns how many begin with `text`, and
- * in `most` their longest common prefix. O(instructions). */
+/* Completes "role NAME", "role NAME=ROLE", "batch NAME:DIM" and "loss NAME": returns how many begin
+ * with `text`, and in `most` their longest common prefix. O(instructions). */
 int colon_complete_name(struct app *a, const char *text, char *most, size_t most_room);
 
 #endif
