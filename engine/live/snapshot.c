@@ -145,6 +145,7 @@ static void fill_counts(const struct search_state *c, struct snapshot *s)
     s->epsilon = agent ? rl_agent_epsilon(agent) : 0;
     s->baseline_ms = c->baseline_ms;
     s->acts = c->act_number;
+    s->journal_ended = c->journal_ended;
     for (uint32_t n = c->act; n; n = c->acts[n].from)
         s->undoable++;
     for (uint32_t n = c->acts[c->act].next; n != ACT_NONE; n = c->acts[n].next)

@@ -129,6 +129,7 @@ struct snapshot {
     struct live_pin *pins;
     uint32_t pin_count;
     uint32_t acts, undoable, redoable;
+    bool journal_ended;    /* a disk is full: what comes now is not kept */
     struct ledger *ledger; /* of all acts (ledger.h); NULL out of memory */
     struct series reward, best_ms, loss_curve, epsilon_curve; /* x: episode; loss: update */
     struct series progress; /* share of dims settled after each decision; x: decision */

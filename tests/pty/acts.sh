@@ -57,9 +57,11 @@ see "you role emb"; type u; see "you undo ro"
 type : ; type -l "episode 5"; type Enter; see "paused"
 
 # With a journal nothing is lost; without one, pins that are in no file are asked for.
-type 2; type p; see "Pin ━"; type Enter; see "1 P"; type Q; see "code 0"
+type 2; type p; see "Pin ━"; type Enter; see "1 P"
+type q; see "1 pin is kept in the session."; type s; type Escape; gone "is kept"
+type q; see "is kept"; type b; see "Go on with"; type Escape; see "1 P"; type Q; see "code 0"
 run "$automap $model --seed 7 --no-journal; echo code \$?"; see "ready"
 type 2; type p; see "Pin ━"; type Enter; see "1 P"
 type q; see "1 pin is not saved."; type Escape; gone "not saved"
 type Q; see "1 pin is not saved."; type s; see "Export ━"; type f; type C-u; type -l "pins.json"; type Enter
-see "wrote pins.json"; type q; see "code 0"; sane "quit with saved pins"
+see "wrote pins.json"; type q; see "1 pin is saved."; type q; see "code 0"; sane "quit with saved pins"

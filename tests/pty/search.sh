@@ -47,7 +47,7 @@ type Q; sane "quit while it searches"
 # From the first screen: one key.
 run "$automap"; see "Enter opens t5-base6"
 type Enter; see "ms best"; see "ep/s"
-type q; sane "q"
+type q; see "The search runs"; type q; sane "q"
 
 # At once, and killed in the middle.
 run "$automap $model --run; echo code \$?"; see "ep/s"

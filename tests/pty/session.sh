@@ -38,11 +38,11 @@ see "Enter goes on with"; type A; see "▶"
 [ "$(newest)" != "$killed" ] || { echo "no journal was begun"; exit 1; }
 "$automap" search --resume "$(newest)" --quiet 2>"$home/err" && { echo "resumed twice"; exit 1; }
 grep -q "still runs" "$home/err" || { cat "$home/err"; exit 1; }
-type q; see "code 0"
+type q; see "its session is kept"; type q; see "code 0"
 
 # None is kept when none is wanted, and a disk that is full is said while the search goes on.
 before=$(ls "$sessions")
 run "clear; $automap --no-journal --commands 'episode 20' $model"; see "paused"; type q; see 'sh>'
 [ "$(ls "$sessions")" = "$before" ] || { echo "a journal that was not wanted"; exit 1; }
 run "clear; (ulimit -f 1; $automap --commands 'episode 20' --run $model); echo code \$?"
-type 7 z; see "the journal ends here"; see "▶"; type q; see "code 0"
+type 7 z; see "the journal ends here"; see "▶"; type q; see "no session keeps it"; type q; see "code 0"

@@ -362,16 +362,25 @@ void app_set_filter(struct app *a, struct panel *p, const char *pattern)
         app_say(a, "nothing here holds %.60s; Esc shows all", pattern);
 }
 
+int app_pins(const struct app *a)
+{
+    int count = 0;
+
+    for (int n = 0; a->watch && n < a->watch->move_count; n++)
+        count += a->watch->move[n].pinned;
+    return count;
+}
+
+bool app_is_kept(const struct app *a)
+{
+    return a->is_journaled && a->watch && !a->watch->shot->journal_ended;
+}
+
 int app_unsaved_pins(const struct app *a)
 {
     const struct snapshot *s = a->watch ? a->watch->shot : NULL;
 
-    if (!s || a->is_journaled || s->acts == a->saved_acts)
-        return 0;
-    int count = 0;
-    for (int n = 0; n < a->watch->move_count; n++)
-        count += a->watch->move[n].pinned;
-    return count;
+    return s && !app_is_kept(a) && s->acts != a->saved_acts ? app_pins(a) : 0;
 }
 
 /* Between two frames that panels want while nothing is typed; 0: none does. */

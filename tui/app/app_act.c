@@ -1,4 +1,5 @@
 /* The actions that mean the same everywhere: what each of them does, one row of a table. */
+#include "engine/live/snapshot.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 #include "tui/app/app.h"
@@ -167,10 +168,18 @@ static void ask_to_quit(struct app *a)
         a->done = true;
 }
 
+/* Q leaves at once what its journal keeps; q, which closes a view everywhere else, asks first where
+ * somebody is at work: pins, or a search that runs. */
 static void close_view(struct app *a)
 {
+    bool is_tour = a->is_journaled && !a->journal[0]; /* nothing of it can be lost */
+    bool is_at_work =
+        !is_tour && (app_pins(a) || (a->watch && a->watch->shot->state == LIVE_RUNNING));
+
     if (a->depth > 0)
         app_close_top(a);
+    else if (is_at_work)
+        app_prompt_open(a, PROMPT_QUIT);
     else
         ask_to_quit(a);
 }

@@ -228,11 +228,18 @@ static void draw_quit(const struct app *a, const struct pane *p)
 {
     static const char *const answers[][2] = {
         {"s", "save"}, {"q", "quit"}, {"b", "start screen"}, {"Esc", "stay"}};
-    int pins = app_unsaved_pins(a);
-    int x = pane_format(p, 0, 0, ROLE_TEXT, "%d %s not saved.", pins,
-                        pins == 1 ? "pin is" : "pins are");
+    int unsaved = app_unsaved_pins(a), pins = unsaved ? unsaved : app_pins(a), x;
 
-    for (size_t k = 0; k < sizeof answers / sizeof *answers; k++) {
+    if (pins)
+        x = pane_format(p, 0, 0, ROLE_TEXT, "%d %s %s.", pins, pins == 1 ? "pin is" : "pins are",
+                        unsaved          ? "not saved"
+                        : app_is_kept(a) ? "kept in the session"
+                                         : "saved");
+    else
+        x = pane_text(p, 0, 0, ROLE_TEXT,
+                      app_is_kept(a) ? "The search runs; its session is kept."
+                                     : "The search runs, and no session keeps it.");
+    for (size_t k = !unsaved; k < sizeof answers / sizeof *answers; k++) {
         x = pane_text(p, x + 2, 0, ROLE_KEY, answers[k][0]);
         x = pane_text(p, x + 1, 0, ROLE_TEXT, answers[k][1]);
     }

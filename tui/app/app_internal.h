@@ -167,7 +167,9 @@ void app_free_panel(struct panel *p); /* NULL allowed */
 void app_drop_top(struct app *a);     /* closes the view on top, even the last */
 void app_drop_placed(struct app *a, enum panel_id id);
 
-int app_unsaved_pins(const struct app *a);
+bool app_is_kept(const struct app *a);     /* by a journal that is written */
+int app_pins(const struct app *a);         /* decisions that are pinned */
+int app_unsaved_pins(const struct app *a); /* those that leaving would lose */
 /* As app_load, by a person: pins that would be lost are told of, and only the second time dropped.
  */
 int app_load_instead(struct app *a, const char *model, const char *cluster,

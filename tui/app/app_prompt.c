@@ -22,14 +22,16 @@ void app_prompt_open(struct app *a, enum prompt kind)
 /* "2 pins are not saved.  s save  q quit  Esc stay" */
 static void answer_quit(struct app *a, uint32_t key)
 {
-    if (key != 's' && key != 'q' && key != 'b' && key != 3 && key != KEYC_ESC)
+    bool saves = key == 's' && app_unsaved_pins(a);
+
+    if (!saves && key != 'q' && key != 'b' && key != 3 && key != KEYC_ESC)
         return;
     a->prompt = PROMPT_NONE;
     if (key == 'q' || key == 3)
         a->done = true;
     else if (key == 'b')
         (void)app_command(a, "start");
-    else if (key == 's')
+    else if (saves)
         app_act(a, &common_keys, ACT_EXPORT);
 }
 
