@@ -408,6 +408,8 @@ static void compare(struct panel *p)
 
     if (!v->b.shot)
         host_say(p->scene, "m marks a moment as B; c compares its plan with that of A");
+    else if (!v->look.is_there) /* A is the moment before */
+        host_say(p->scene, "this moment is still being played; c again when it is there");
     else if (a && a == b)
         host_say(p->scene, "A and B have the same best plan");
     else if (!a || !b)
