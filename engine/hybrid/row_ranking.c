@@ -72,7 +72,7 @@ static bool beats(const struct ranking *x, uint32_t a, uint32_t b)
     }
     if (r->sigma[a] == r->sigma[b])
         return true;
-    size = (size_t)x->s->spread_count * ROW_SUMMED;
+    size = (size_t)x->s->set_count * ROW_SUMMED;
     p = r->spread + r->spread_at[r->sigma[a]] * size;
     q = r->spread + r->spread_at[r->sigma[b]] * size;
     for (size_t n = 0; n < size; n++)

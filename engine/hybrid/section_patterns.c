@@ -23,6 +23,7 @@ static uint32_t instruction_pattern(const struct sections *s, hlo_id id, double 
     double head[] = {p->costs.instruction[id].flops,
                      p->costs.instruction[id].bytes,
                      times,
+                     p->costs.times[id] > 0, /* else in a branch that is never taken */
                      p->measured_ms ? p->measured_ms[id] : -1,
                      hlo_at(c->m, id)->opcode,
                      pass,

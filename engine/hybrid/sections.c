@@ -279,7 +279,7 @@ static int add_use(struct maker *k, struct lists *l, uint32_t value, uint8_t use
         !mem_grow(&s->spread_pool, &k->pool_room, k->pool_count, count))
         return err_no_memory(k->e, MEMORY_FOR);
     s->spread[s->spread_count++] =
-        (struct section_spread){value, use, (uint32_t)k->pool_count, count};
+        (struct section_spread){value, use, (uint32_t)k->pool_count, count, 0};
     for (uint32_t w = 0; w < k->words; w++)
         for (uint64_t bits = in[w]; bits; bits &= bits - 1)
             s->spread_pool[k->pool_count++] = w * 64 + (uint32_t)__builtin_ctzll(bits);
@@ -363,6 +363,52 @@ static int list_values(struct maker *k)
     free(bits);
     free(l.at);
     return rc;
+}
+
+/* ---- sets of sections ---- */
+
+struct spread_list {
+    const uint32_t *sections;
+    uint32_t count, spread;
+};
+
+static int compare_sections(const struct spread_list *a, const struct spread_list *b)
+{
+    if (a->count != b->count)
+        return a->count < b->count ? -1 : 1;
+    return memcmp(a->sections, b->sections, a->count * sizeof *a->sections);
+}
+
+static int compare_lists(const void *a, const void *b)
+{
+    const struct spread_list *p = a, *q = b;
+    int order = compare_sections(p, q);
+
+    return order ? order : (p->spread > q->spread) - (p->spread < q->spread);
+}
+
+/* An unrolled loop has hundreds of values in few sets; what a set costs is added up once. */
+static int find_sets(struct maker *k)
+{
+    struct sections *s = k->s;
+    struct spread_list *list = mem_try(s->spread_count, sizeof *list);
+
+    s->set_first = mem_try(s->spread_count, sizeof *s->set_first);
+    if (!list || !s->set_first) {
+        free(list);
+        return err_no_memory(k->e, MEMORY_FOR);
+    }
+    for (uint32_t n = 0; n < s->spread_count; n++)
+        list[n] = (struct spread_list){s->spread_pool + s->spread[n].sections,
+                                       s->spread[n].section_count, n};
+    qsort(list, s->spread_count, sizeof *list, compare_lists);
+    for (uint32_t n = 0; n < s->spread_count; n++) {
+        if (!n || compare_sections(&list[n - 1], &list[n]))
+            s->set_first[s->set_count++] = list[n].spread;
+        s->spread[list[n].spread].set = s->set_count - 1;
+    }
+    free(list);
+    return 0;
 }
 
 /* ---- kinds ---- */
@@ -536,7 +582,7 @@ int sections_new(const struct order *order, const uint32_t *cuts, uint32_t count
                                                    : err_no_memory(e, MEMORY_FOR);
     int (*const parts[])(struct maker *) = {cut_order,      find_gradients, list_operations,
                                             compare_passes, share_classes,  find_needs,
-                                            list_values,    find_kinds};
+                                            list_values,    find_sets,      find_kinds};
     for (size_t n = 0; n < sizeof parts / sizeof *parts && !rc; n++)
         rc = parts[n](&k);
     free(k.section_of);
@@ -563,6 +609,7 @@ void sections_release(struct sections *s)
     free(s->values);
     free(s->spread);
     free(s->spread_pool);
+    free(s->set_first);
     free(s->state_bytes);
     variable_updates_release(&s->updates);
     free(s->is_shared);

@@ -58,6 +58,7 @@ struct section_spread {
     uint32_t value;
     uint8_t use;                      /* VARIABLE, KEPT, FIXED, INPUT, REMADE */
     uint32_t sections, section_count; /* ascending, into spread_pool */
+    uint32_t set;                     /* values of the same sections are one set */
 };
 
 struct sections {
@@ -76,6 +77,7 @@ struct sections {
     struct section_spread *spread;
     uint32_t spread_count;
     uint32_t *spread_pool;
+    uint32_t *set_first, set_count;  /* [set_count] a spread value of each set */
     struct order_cuts cuts;          /* of the order: [positions + 1] */
     double *state_bytes;             /* [roles.param_count] optimizer state of a variable */
     struct variable_updates updates; /* of a variable */

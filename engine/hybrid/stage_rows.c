@@ -27,24 +27,32 @@ static const char MEMORY_FOR[] = "for the costs of stages";
 
 /* ---- sigma ---- */
 
+/* The label that the batch has makes as many replicas, or parts of a sample, as asked for: said as
+ * soon as it has one, for below it are as many labellings as the other classes have. */
+static bool is_asked_for(const struct row_maker *k)
+{
+    const struct stage_options *o = &k->t->options;
+    uint32_t dp = k->costs.labels.parts[k->costs.on[k->costs.s->order->steps.batch]];
+
+    return (!o->dp || dp == o->dp) && (!o->tp || k->costs.shape->mesh.devices / dp == o->tp);
+}
+
 /* Shared classes n .. are given all labels they can have; complete ones are
  * kept. False: no memory.
  */
 static bool add_sigmas(struct row_maker *k, uint32_t n)
 {
     const struct sections *s = k->costs.s;
+    bool has_batch = n || !s->shared_count || s->shared[0] != s->order->steps.batch;
 
     if (k->sigma_count >= k->sigma_limit) {
         *k->cut_short = true;
         return true;
     }
+    if (stop_asked(k->t->options.stop) || (has_batch && !is_asked_for(k)))
+        return true;
     if (n == s->shared_count) {
         size_t size = s->shared_count ? s->shared_count : 1;
-        const struct stage_options *o = &k->t->options;
-        label batch = k->costs.on[s->order->steps.batch];
-        uint32_t dp = k->costs.labels.parts[batch], tp = k->costs.shape->mesh.devices / dp;
-        if ((o->dp && dp != o->dp) || (o->tp && tp != o->tp))
-            return true;
         if (!mem_grow(&k->sigmas, &k->sigma_room, k->sigma_count * size, size) ||
             !mem_grow(&k->sigma_must, &k->must_room, k->sigma_count, 1))
             return false;
@@ -179,15 +187,18 @@ static bool add_sigma_rows(struct row_maker *k, struct rows *r, uint32_t sigma, 
 static bool price_spread(struct row_maker *k, struct rows *r, uint32_t sigma)
 {
     const struct sections *s = k->costs.s;
-    size_t size = (size_t)s->spread_count * ROW_SUMMED;
+    size_t size = (size_t)s->set_count * ROW_SUMMED;
 
     if (!mem_grow(&r->spread, &r->spread_room, r->spread_sets * size, size + 1))
         return false;
+    double *sets = r->spread + r->spread_sets * size;
+    memset(sets, 0, size * sizeof *sets);
     for (uint32_t n = 0; n < s->spread_count; n++) {
-        double *to = r->spread + r->spread_sets * size + (size_t)n * ROW_SUMMED;
+        double *to = sets + (size_t)s->spread[n].set * ROW_SUMMED;
         double own[ROW_FIGURES];
         figures_of(k, &k->spread[n], own);
-        memcpy(to, own, ROW_SUMMED * sizeof *to);
+        for (int f = 0; f < ROW_SUMMED; f++)
+            to[f] += own[f];
     }
     r->spread_at[sigma] = r->spread_sets++;
     return true;

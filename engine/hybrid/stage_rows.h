@@ -43,7 +43,8 @@ struct rows {
     uint8_t *labels;     /* [count][row_size] */
     uint32_t *sigma;     /* [count] */
     uint32_t *keeps;     /* [count] bits of pins of groups that its labels keep */
-    double *spread;      /* [sigmas][spread_count][ROW_SUMMED]; only of sigmas in use: spread_at */
+    double *spread;      /* [sigmas][set_count][ROW_SUMMED] of spread values; only of sigmas in use:
+                            spread_at */
     uint32_t *spread_at; /* [sigmas] row of `spread`; UINT32_MAX: none */
     struct row_rates *rates; /* [count] */
     size_t figure_room, label_room, sigma_room, keeps_room, spread_room, rates_room;

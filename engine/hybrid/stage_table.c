@@ -170,19 +170,20 @@ static void fill_prefix(const struct maker *k, const struct rows *r, double *pre
     }
 }
 
-/* A value counts in [i, j) when one of its sections lies there: at its first one not before i. */
+/* A set counts in [i, j) when one of its sections lies there: at its first one not before i. */
 static void fill_spread(const struct maker *k, const double *of, double *out)
 {
     const struct sections *s = k->s;
     size_t n = s->count + 1;
 
-    for (uint32_t v = 0; v < s->spread_count; v++) {
-        const uint32_t *use = s->spread_pool + s->spread[v].sections;
-        for (uint32_t u = 0; u < s->spread[v].section_count; u++) {
+    for (uint32_t v = 0; v < s->set_count; v++) {
+        const struct section_spread *x = &s->spread[s->set_first[v]];
+        const uint32_t *use = s->spread_pool + x->sections;
+        for (uint32_t u = 0; u < x->section_count; u++) {
             uint32_t from = u ? use[u - 1] + 1 : 0;
             for (uint32_t i = from; i <= use[u]; i++)
-                for (uint32_t x = 0; x < ROW_SUMMED; x++) /* from j = use + 1 on: summed below */
-                    out[(i * n + use[u] + 1) * ROW_SUMMED + x] += of[v * ROW_SUMMED + x];
+                for (uint32_t f = 0; f < ROW_SUMMED; f++) /* from j = use + 1 on: summed below */
+                    out[(i * n + use[u] + 1) * ROW_SUMMED + f] += of[v * ROW_SUMMED + f];
         }
     }
     for (size_t i = 0; i < n; i++)
@@ -215,7 +216,7 @@ static bool sums_new(const struct maker *k, const struct rows *r, struct sums *o
     }
     for (uint32_t g = 0; g < r->sigmas; g++)
         if (set[g])
-            fill_spread(k, r->spread + (size_t)r->spread_at[g] * k->s->spread_count * ROW_SUMMED,
+            fill_spread(k, r->spread + (size_t)r->spread_at[g] * k->s->set_count * ROW_SUMMED,
                         out->spread + (set[g] - 1) * square);
     for (uint32_t g = 0; g < r->sigmas; g++)
         r->spread_at[g] = set[g] - 1;

@@ -366,6 +366,20 @@ static double time_of(struct case_of *c, uint32_t i, uint32_t j)
     return out->both_ms + out->reduce_ms;
 }
 
+/* Values of one set are of the same sections, and those of two sets are not. */
+static void check_sets(const struct sections *s)
+{
+    for (uint32_t a = 0; a < s->spread_count; a++)
+        for (uint32_t b = 0; b < s->spread_count; b++) {
+            const struct section_spread *x = &s->spread[a], *y = &s->spread[b];
+            bool equal = x->section_count == y->section_count &&
+                         !memcmp(s->spread_pool + x->sections, s->spread_pool + y->sections,
+                                 x->section_count * sizeof *s->spread_pool);
+            assert_int_equal(x->set == y->set, equal);
+            assert_int_equal(s->spread[s->set_first[x->set]].set, x->set);
+        }
+}
+
 static bool straddles(const struct sections *s, const struct section_spread *x, uint32_t i,
                       uint32_t j, uint32_t k)
 {
@@ -409,6 +423,8 @@ static void test_remade(void **unused)
     check_points("dropout", "2", 1, 0, 1);
     check_points("dropout", "2", 2, 0, 1);
     begin(c, "dropout", "2", 1, 0);
+    check_sets(&c->s);
+    assert_true(c->s.set_count > 0 && c->s.set_count < c->s.spread_count);
     bool *runs = slow_runs(&c->order);
     for (uint32_t i = 0; i < c->s.count; i++)
         for (uint32_t j = i + 1; j < c->s.count; j++)
@@ -434,9 +450,101 @@ static void test_remade(void **unused)
     own_text = NULL;
 }
 
+/* Equal operations, of which one stands where a constant predicate never takes it: only the other
+ * takes time. */
+static const char skipped[] =
+    "HloModule skipped\n"
+    "add {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n  ROOT s = f32[] add(a, b)\n}\n"
+    "ENTRY e {\n"
+    "  w1 = f32[64,64] parameter(0)\n  w2 = f32[64,64] parameter(1)\n"
+    "  w3 = f32[64,64] parameter(2)\n  x = f32[32,64] parameter(3)\n"
+    "  h1 = f32[32,64] dot(x, w1), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+    "  never = pred[] constant(false)\n  nevers = pred[32,64] broadcast(never), dimensions={}\n"
+    "  t2 = f32[32,64] dot(h1, w2), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+    "  h2 = f32[32,64] dot(h1, w2), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+    "  a2 = f32[32,64] select(nevers, t2, h2)\n"
+    "  h3 = f32[32,64] dot(a2, w3), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+    "  zero = f32[] constant(0)\n"
+    "  loss = f32[] reduce(h3, zero), dimensions={0,1}, to_apply=add\n"
+    "  one = f32[] constant(1)\n  g3 = f32[32,64] broadcast(one), dimensions={}\n"
+    "  d3 = f32[64,64] dot(a2, g3), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+    "  e2 = f32[32,64] dot(g3, w3), lhs_contracting_dims={1}, rhs_contracting_dims={1}\n"
+    "  g2 = f32[32,64] multiply(e2, a2)\n"
+    "  d2 = f32[64,64] dot(h1, g2), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+    "  g1 = f32[32,64] dot(g2, w2), lhs_contracting_dims={1}, rhs_contracting_dims={1}\n"
+    "  d1 = f32[64,64] dot(x, g1), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+    "  n1 = f32[64,64] subtract(w1, d1)\n  n2 = f32[64,64] subtract(w2, d2)\n"
+    "  n3 = f32[64,64] subtract(w3, d3)\n"
+    "  ROOT out = (f32[64,64], f32[64,64], f32[64,64], f32[]) tuple(n1, n2, n3, loss)\n}\n";
+
+static void test_never_taken(void **unused)
+{
+    (void)unused;
+    own_text = skipped;
+    check_points("skipped", "2", 1, 0, 1);
+    own_text = NULL;
+}
+
+/* A chain of products: each width is of two sections. */
+static char *chain_text(uint32_t layers)
+{
+    struct str s = {0};
+
+    str_format(&s,
+               "add {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n"
+               "  ROOT s = f32[] add(a, b)\n}\nENTRY e {\n  h0 = f32[32,64] parameter(%u)\n"
+               "  zero = f32[] constant(0)\n  one = f32[] constant(1)\n"
+               "  g%u = f32[32,64] broadcast(one), dimensions={}\n",
+               layers, layers);
+    for (uint32_t n = 1; n <= layers; n++)
+        str_format(&s,
+                   "  w%u = f32[64,64] parameter(%u)\n  h%u = f32[32,64] dot(h%u, w%u), "
+                   "lhs_contracting_dims={1}, rhs_contracting_dims={0}\n",
+                   n, n - 1, n, n - 1, n);
+    str_format(&s, "  loss = f32[] reduce(h%u, zero), dimensions={0,1}, to_apply=add\n", layers);
+    for (uint32_t n = layers; n; n--)
+        str_format(&s,
+                   "  d%u = f32[64,64] dot(h%u, g%u), lhs_contracting_dims={0}, "
+                   "rhs_contracting_dims={0}\n  g%u = f32[32,64] dot(g%u, w%u), "
+                   "lhs_contracting_dims={1}, rhs_contracting_dims={1}\n"
+                   "  n%u = f32[64,64] subtract(w%u, d%u)\n",
+                   n, n - 1, n, n - 1, n, n, n, n, n);
+    str_format(&s, "  ROOT out = (f32[]");
+    for (uint32_t n = 1; n <= layers; n++)
+        str_format(&s, ", f32[64,64]");
+    str_format(&s, ") tuple(loss");
+    for (uint32_t n = 1; n <= layers; n++)
+        str_format(&s, ", n%u", n);
+    str_format(&s, ")\n}\n");
+    return s.text;
+}
+
+/* Two replicas on two devices leave one labelling, of 2^40 of all widths. */
+static void test_long_chain(void **unused)
+{
+    struct case_of *c = mem_alloc(sizeof *c);
+    char *text = chain_text(40);
+
+    (void)unused;
+    own_text = text;
+    own_layers = 40;
+    replicas_asked = 2;
+    begin(c, "chain", "2", 1, 0);
+    assert_true(c->s.shared_count > 30 && !c->t.is_cut_short);
+    check_sets(&c->s);
+    end(c);
+    free(c);
+    replicas_asked = 0;
+    own_layers = 3;
+    own_text = NULL;
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_remade),
+                                       cmocka_unit_test(test_never_taken),
+                                       cmocka_unit_test(test_long_chain),
                                        cmocka_unit_test(test_points),
                                        cmocka_unit_test(test_points_with_overlap),
                                        cmocka_unit_test(test_shown),

@@ -25,7 +25,10 @@ static uint32_t sigmas_most, choices_most; /* 0: as they are */
 
 static double overlap = 0.25;
 
-static const char *own_text; /* a module in place of the shipped one; NULL: none */
+static const char *own_text;    /* a module in place of the shipped one; NULL: none */
+static uint32_t own_layers = 3; /* its variables are w1, w2 .. */
+
+static uint32_t replicas_asked; /* of a stage; 0: as many as are best */
 
 static uint32_t pinned; /* in which of four ways; 0: not */
 
@@ -92,13 +95,18 @@ static inline void pin_groups(struct case_of *c)
 
 static inline void load_own(const char *devices, struct problem *p)
 {
-    static const char *names[] = {"w1", "w2", "w3"};
-    struct hlo_vars vars = {.names = names, .count = 3};
+    static char text[64][8];
+    const char *names[64];
+    struct hlo_vars vars = {.names = names, .count = own_layers};
     struct problem_options options = {0};
     struct cluster *cluster = mem_alloc(sizeof *cluster);
     struct hlo_module *m;
     struct err e;
 
+    for (uint32_t n = 0; n < own_layers; n++) {
+        snprintf(text[n], sizeof text[n], "w%u", n + 1);
+        names[n] = text[n];
+    }
     assert_int_equal(cluster_of_devices(cluster, (uint32_t)strtoul(devices, NULL, 10), &e), 0);
     assert_int_equal(hlo_load_memory("own", own_text, strlen(own_text), NULL, &m, &e), 0);
     assert_int_equal(problem_new(m, &vars, cluster, &options, p, &e), 0);
@@ -123,6 +131,7 @@ static inline void begin(struct case_of *c, const char *model, const char *clust
                                   .micro_batches = m,
                                   .zero = zero,
                                   .overlap = overlap,
+                                  .dp = replicas_asked,
                                   .sigmas_most = sigmas_most,
                                   .choices_most = choices_most};
     if (pinned)
