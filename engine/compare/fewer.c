@@ -321,7 +321,7 @@ static int look_at_all(struct look *k)
         rc = price_candidate(k, &k->list[n], scratch);
     for (uint32_t n = 0; n < FEWER_CLOSER && !rc && (one = next_best(k, chosen)); n++) {
         rc = take_faster(k, one, FEWER_STRICT, one->strict_ms);
-        if (!rc && (k->q->relaxed || k->q->pipeline))
+        if (!rc && (k->q->relaxed || k->q->pipeline) && !stop_asked(k->on.stop))
             rc = look_closer(k, one);
     }
     free(scratch);
@@ -331,11 +331,13 @@ static int look_at_all(struct look *k)
 int fewer_devices(const struct problem *p, const struct fewer_question *q, struct fewer *out,
                   struct err *e)
 {
-    const struct problem_change none = {.batch_param = BATCH_AS_FOUND};
+    const atomic_bool *stop = q->stop ? q->stop : p->stop;
+    const struct problem_change none = {.batch_param = BATCH_AS_FOUND, .until = stop};
 
     *out = (struct fewer){.step_ms = q->step_ms * FASTER};
     const struct pipeline_options *o = q->pipeline;
-    if (p->cluster.devices < 2 || (o && o->batch && o->batch != problem_batch_size(p)))
+    if (p->cluster.devices < 2 || stop_asked(stop) ||
+        (o && o->batch && o->batch != problem_batch_size(p)))
         return 0;
     struct look *k = mem_try(1, sizeof *k);
     if (!k)
@@ -345,8 +347,7 @@ int fewer_devices(const struct problem *p, const struct fewer_question *q, struc
     int rc = problem_derive(p, &none, &k->on, e);
     if (rc)
         goto out;
-    if (q->stop)
-        k->on.stop = q->stop;
+    k->on.stop = stop;
     rc = look_at_all(k);
     problem_release(&k->on);
 out:

@@ -18,6 +18,7 @@
 #include "hlo/module/shape.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/stop.h"
 
 #include <string.h>
 
@@ -178,8 +179,14 @@ static int read_tables(struct problem *p, struct err *e)
     return rc ? rc : kernel_rules_read(p->options.kernels, &p->kernels, e);
 }
 
-/* Everything behind the roles. */
-static int build_problem(struct problem *p, struct err *e)
+/* Between steps that each take long on a large module. */
+static int go_on(const atomic_bool *until, struct err *e)
+{
+    return stop_asked(until) ? err_set(e, ERR_STOPPED, "stopped before the problem stood") : 0;
+}
+
+/* Everything behind the roles. `until`: as in problem_change. */
+static int build_problem(struct problem *p, const atomic_bool *until, struct err *e)
 {
     struct hlo_kernel attention[2];
     int rc = kernel_rules_apply(p->kernels, p->m, e);
@@ -189,6 +196,7 @@ static int build_problem(struct problem *p, struct err *e)
         return rc;
     count_kernels(p);
     rc = classes_new(p->m, &p->roles, &p->options.classes, &p->classes, e);
+    rc = rc ? rc : go_on(until, e);
     if (rc)
         return rc;
     rc = fusion_new(p->m, p->classes.is_free, &p->fusion, e);
@@ -206,9 +214,11 @@ static int build_problem(struct problem *p, struct err *e)
     if (rc)
         return rc;
     rc = traffic_new(&p->classes, &p->fusion, &p->attention, &p->traffic, e);
+    rc = rc ? rc : go_on(until, e);
     if (rc)
         return rc;
     rc = training_new(&p->classes, &p->roles, &p->training, e);
+    rc = rc ? rc : go_on(until, e);
     if (rc)
         return rc;
     rc = memory_new(&p->training, &p->fusion, p->options.reduce_at_once, &p->memory, e);
@@ -238,7 +248,7 @@ int problem_new(struct hlo_module *file, const struct hlo_vars *vars, const stru
     rc = read_tables(out, e);
     if (rc)
         goto out;
-    rc = build_problem(out, e);
+    rc = build_problem(out, NULL, e);
 out:
     if (!rc)
         out->model_fingerprint = fingerprint(file);
@@ -307,9 +317,11 @@ int problem_derive(const struct problem *from, const struct problem_change *chan
     if (rc)
         goto out;
     rc = hlo_inline(out->file, &out->m, e);
+    rc = rc ? rc : go_on(change->until, e);
     if (rc)
         goto out;
     rc = hlo_roles_new(out->m, &said, &out->roles, e);
+    rc = rc ? rc : go_on(change->until, e);
     if (rc)
         goto out;
     rc = set_roles(from, change, out, e);
@@ -318,7 +330,7 @@ int problem_derive(const struct problem *from, const struct problem_change *chan
     rc = copy_measured(from, out, e);
     if (rc)
         goto out;
-    rc = build_problem(out, e);
+    rc = build_problem(out, change->until, e);
 out:
     if (!rc)
         out->model_fingerprint = from->model_fingerprint;

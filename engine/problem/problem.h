@@ -124,6 +124,7 @@ struct problem_change {
     uint32_t batch_param, batch_dim;       /* param BATCH_AS_FOUND: as it is */
     const struct batch_and_zero *batching; /* micro-batches and ZeRO level; NULL: as they are */
     int64_t batch_size;                    /* samples of a step; 0: as they are */
+    const atomic_bool *until;              /* once set: ERR_STOPPED; NULL: to the end */
 };
 
 /* Makes a new problem from `from` with a change applied; ids of instructions, values and parameters

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""latency.py SOURCE AUTOMAP [--moments N] [--command WORD]: SIGTERM at random moments, to every command that computes.
+"""latency.py SOURCE AUTOMAP [--moments N] [--command WORD] [--model FILE]: SIGTERM and SIGINT at random moments, to every
+command that computes.
 
 Each command runs once whole, at most LONG seconds, then N times with a signal at a moment drawn from that time. It ends
 within LIMIT_S, at its usual codes: 3 with what it has, 0 where it was done, or by the signal where it holds nothing:
@@ -22,9 +23,10 @@ LIMIT_S, LONG, PATIENCE = 0.1, 4.0, 300
 HOLDS = {"search", "pretrain"}
 
 
-def commands(source, shared, d):
+def commands(source, shared, d, model):
     models, clusters, data = source + "/examples/models/", source + "/examples/clusters/", source + "/tests/data/"
     large, small, tiny = (models + name + ".hlo.txt.gz" for name in ("t5-3b", "t5-base6", "mlp"))
+    large = model or large
     cluster, four = clusters + "a-2x8-v100.yaml", clusters + "v100-1x4.yaml"
     search = ["search", large, cluster, "--quiet", "--no-journal", "--episodes", "100000000"]
     rows = [["inspect", large], ["inspect", large, "--groups"], ["convert", large, d + "/out.mlir", "--force"],
@@ -62,13 +64,13 @@ def worked(pid):
     return time.clock_gettime(~pid << 3 | 2)
 
 
-def catches(pid):
+def catches(pid, number=signal.SIGTERM):
     """Whether a living process has a handler for the signal."""
     with open(f"/proc/{pid}/status") as f:
-        return bool(int(re.search(r"SigCgt:\s*(\w+)", f.read())[1], 16) >> signal.SIGTERM - 1 & 1)
+        return bool(int(re.search(r"SigCgt:\s*(\w+)", f.read())[1], 16) >> number - 1 & 1)
 
 
-def stop_at(words, moment, env):
+def stop_at(words, moment, number, env):
     """From the signal to the end seconds on the clock without waiting for a processor, seconds of processor, the exit code,
     and whether it was to catch the signal; None: it had ended before."""
     p = subprocess.Popen(words, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -77,9 +79,9 @@ def stop_at(words, moment, env):
         return None, None, p.returncode, False
     except subprocess.TimeoutExpired:
         pass
-    catching = catches(p.pid)
+    catching = catches(p.pid, number)
     queued, before, start = waited(p.pid), worked(p.pid), time.monotonic()
-    p.send_signal(signal.SIGTERM)
+    p.send_signal(number)
     watchdog = time.monotonic() + PATIENCE
     while not os.waitid(os.P_PID, p.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG):
         if time.monotonic() > watchdog:
@@ -98,12 +100,13 @@ def main():
     parser.add_argument("automap")
     parser.add_argument("--moments", type=int, default=6)
     parser.add_argument("--command", default="")
+    parser.add_argument("--model", default="")
     o = parser.parse_args()
     shared = os.environ.get("AUTOMAP_SHARED", o.source + "/../shared")
     dice, late, all_in, signals = random.Random(11), 0, 0, 0
     with tempfile.TemporaryDirectory() as d:
         env = dict(os.environ, XDG_STATE_HOME=d + "/state", XDG_CONFIG_HOME=d + "/config", OPENBLAS_NUM_THREADS="1")
-        rows, (tiny, small, four, data) = commands(o.source, shared, d)
+        rows, (tiny, small, four, data) = commands(o.source, shared, d, o.model)
         for make in (["plan", small, four, "--optimum", "-o", d + "/plan"], ["search", tiny, four, "--quiet", "--episodes", "300", "--journal", d + "/journal"],
                      ["profile", data + "profile/mlp.trace.json.gz", data + "profile/mlp.hlo.txt.gz", "--compiled",
                       data + "profile/mlp-compiled.hlo.txt.gz", "-o", d + "/profile"]):
@@ -126,14 +129,15 @@ def main():
                 p.kill()
                 p.communicate()
             whole, took, busy, codes = time.monotonic() - start, [], [], set()
-            for _ in range(o.moments):
-                latency, processor, code, catching = stop_at([o.automap, *words], dice.uniform(0.02, 0.95) * min(whole, LONG), env)
+            for n in range(o.moments):
+                number = (signal.SIGTERM, signal.SIGINT)[n % 2]
+                latency, processor, code, catching = stop_at([o.automap, *words], dice.uniform(0.02, 0.95) * min(whole, LONG), number, env)
                 codes.add(code)
-                lost += code == -signal.SIGTERM and catching
+                lost += code == -number and catching
                 if latency is not None:
                     took.append(latency)
                     busy.append(processor)
-            wrong = [c for c in codes if c not in (0, 3, 4, -signal.SIGTERM)]
+            wrong = [c for c in codes if c not in (0, 3, 4, -signal.SIGTERM, -signal.SIGINT)]
             slow = sum(min(pair) > LIMIT_S for pair in zip(took, busy))
             late, all_in, signals = late + slow + len(wrong) + lost, all_in + len(took) - slow, signals + len(took)
             note = ("  FAILED" if slow or wrong or lost else "") + (f" codes {wrong}" if wrong else "") + (f" {int(lost)} without what it had" if lost else "")

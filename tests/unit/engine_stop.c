@@ -2,6 +2,7 @@
  * looked at: its bound holds for the optimum that a solver left alone finds. */
 #include "example.h"
 
+#include "engine/compare/fewer.h"
 #include "engine/exact/batch_and_zero.h"
 #include "engine/exact/stability.h"
 #include "engine/relaxed/limited.h"
@@ -120,9 +121,36 @@ static void no_stability_from_half_the_answers(void **state)
     problem_release(&p);
 }
 
+/* Another problem from this one, as plans on fewer devices need it, is given up between its steps.
+ */
+static void a_derived_problem(void **state)
+{
+    struct problem_change change = {.batch_param = BATCH_AS_FOUND, .until = &now};
+    struct fewer_question q = {.step_ms = 1e9, .variables = true, .inputs = true, .stop = &now};
+    struct problem *derived = mem_alloc(sizeof *derived);
+    struct problem p;
+    struct fewer f;
+    struct err e;
+    (void)state;
+
+    load(&p);
+    assert_int_equal(problem_derive(&p, &change, derived, &e), ERR_STOPPED);
+    assert_int_equal(fewer_devices(&p, &q, &f, &e), 0);
+    assert_false(f.found);
+    q.stop = NULL;
+    assert_int_equal(fewer_devices(&p, &q, &f, &e), 0);
+    assert_true(f.found);
+    change.until = NULL;
+    assert_int_equal(problem_derive(&p, &change, derived, &e), 0);
+    problem_release(derived);
+    free(derived);
+    problem_release(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_derived_problem),
         cmocka_unit_test(a_limit),
         cmocka_unit_test(batches_and_zero),
         cmocka_unit_test(relaxed_plans),
