@@ -415,7 +415,7 @@ static const char *write_number(struct mlir_writer *w, uint8_t type, const char 
     const char *from = p;
     double value;
 
-    while (p < end && !strchr(",{}() \n\t\r", *p))
+    while (p < end && !strchr(",{}()/ \n\t\r", *p))
         p++;
     if (p < end && *p == '(' && from[0] == 'n')
         p = hlo_lex_group_end(p); /* nan(0x7f) */
@@ -450,13 +450,13 @@ int hlo_mlir_write_literal(struct mlir_writer *w, hlo_id id)
     if (t->size >= 5 && !memcmp(t->text, "{...}", 5))
         return hlo_mlir_write_fail(w, id, "the file has not its values ({...})");
     str_add(w->out, "dense<");
-    while (p < end && s->elements) {
+    for (p = lex_skip(p); p < end && s->elements; p = lex_skip(p)) { /* and XLA's comments */
         char c = *p;
         if (c == '{' || c == '}') {
             str_add_char(w->out, c == '{' ? '[' : ']');
         } else if (c == ',' || (is_complex && (c == '(' || c == ')'))) {
             str_add_char(w->out, c);
-        } else if (!lex_is(c, LEX_BLANK)) {
+        } else {
             const char *number = p;
             if (hlo_type_info[s->type].class == 'P' && (c == '0' || c == '1')) {
                 str_add(w->out, c == '1' ? "true" : "false");

@@ -207,6 +207,28 @@ static void test_long_numbers(void **state)
     str_release(&out);
 }
 
+/* As XLA prints arrays of four dims. */
+static void test_comments_in_constants(void **state)
+{
+    static const char text[] =
+        "ENTRY e {\n  p = f32[1,1,2] parameter(0)\n"
+        "  c = f32[1,1,2] constant({ { /*i0=0*/ {/*i1=0*/ 1, 2/*last*/} } })\n"
+        "  t = pred[2] constant({/*i0=0*/ 1, false})\n"
+        "  s = f32[1,1,2] add(p, c)\n  ROOT r = (f32[1,1,2], pred[2]) tuple(s, t)\n}\n";
+    struct hlo_module *m = NULL;
+    struct str out = {0};
+    struct err e = {0};
+
+    (void)state;
+    assert_int_equal(hlo_load_memory("test", text, strlen(text), NULL, &m, &e), 0);
+    if (hlo_write_stablehlo(m, NULL, &out, &e))
+        fail_msg("%s", e.what);
+    assert_non_null(strstr(out.text, "dense<[[[1.000000000e+00,2.000000000e+00]]]>"));
+    assert_non_null(strstr(out.text, "dense<[true,false]>"));
+    str_release(&out);
+    hlo_free(m);
+}
+
 /* Captured values, loop invariants, unused results: the trip count is still found. */
 static void test_loop(void **state)
 {
@@ -1506,6 +1528,7 @@ int main(void)
         cmocka_unit_test(test_pretty_forms),
         cmocka_unit_test(test_constants),
         cmocka_unit_test(test_long_numbers),
+        cmocka_unit_test(test_comments_in_constants),
         cmocka_unit_test(test_loop),
         cmocka_unit_test(test_generic_is_pretty),
         cmocka_unit_test(test_all_to_all),
