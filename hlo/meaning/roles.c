@@ -349,6 +349,7 @@ static int work_init(struct hlo_roles_work *w, const struct hlo_module *m, struc
     w->given_to = mem_try(n, sizeof *w->given_to);
     w->has_moments = mem_try(n, 1);
     w->is_read = mem_try(n, 1);
+    w->is_counted = mem_try(n, 1);
     w->param_of = mem_try(m->value_count, sizeof *w->param_of);
     w->is_free = mem_try(m->value_count, 1);
     w->single = mem_try(m->value_count, sizeof *w->single);
@@ -359,9 +360,9 @@ static int work_init(struct hlo_roles_work *w, const struct hlo_module *m, struc
     w->claim_of = mem_try(m->value_count, sizeof *w->claim_of);
     w->is_new = mem_try(m->value_count, 1);
     if (!w->params || !w->phase || !w->layer || !w->paths || !w->is_fixed || !w->is_aliased ||
-        !w->given_to || !w->is_read || !w->has_moments || !w->param_of || !w->is_free ||
-        !w->single || !w->is_spread || !w->outputs || !w->output_param || !w->claims ||
-        !w->claim_of || !w->is_new || !hlo_reach_init(&w->forward, &w->g) ||
+        !w->given_to || !w->is_read || !w->is_counted || !w->has_moments || !w->param_of ||
+        !w->is_free || !w->single || !w->is_spread || !w->outputs || !w->output_param ||
+        !w->claims || !w->claim_of || !w->is_new || !hlo_reach_init(&w->forward, &w->g) ||
         !hlo_reach_init(&w->backward, &w->g) || !hlo_reach_init(&w->scratch, &w->g))
         return err_no_memory(e, MEMORY_FOR);
     memset(w->param_of, 0xff, m->value_count * sizeof *w->param_of);
@@ -383,6 +384,7 @@ static void work_release(struct hlo_roles_work *w)
     free(w->given_to);
     free(w->has_moments);
     free(w->is_read);
+    free(w->is_counted);
     free(w->param_of);
     free(w->is_free);
     free(w->single);

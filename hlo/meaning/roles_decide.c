@@ -38,8 +38,48 @@ static bool is_trained(const struct hlo_roles_work *w, uint32_t p)
 {
     const struct hlo_param_role *r = &w->params[p];
 
-    return is_read_and_changed(w, p) && r->gradient != HLO_NONE && !w->forward.has[r->gradient] &&
-           hlo_work_is_float(w, r->value);
+    return is_read_and_changed(w, p) && r->gradient != HLO_NONE && !w->is_counted[p] &&
+           !w->forward.has[r->gradient] && hlo_work_is_float(w, r->value);
+}
+
+static bool is_float(const void *w, hlo_value v)
+{
+    return hlo_work_is_float(w, v);
+}
+
+/* Converted from integers or truths: how many tokens an expert had. */
+static bool is_count(const struct hlo_roles_work *w, hlo_value v)
+{
+    return w->g.opcode[v] == HLO_OP_CONVERT && hlo_work_is_float(w, v) &&
+           !hlo_work_is_scalar(w, v) && w->g.pred_first[v] < w->g.pred_first[v + 1] &&
+           !hlo_work_is_float(w, w->g.preds[w->g.pred_first[v]]);
+}
+
+/* Integers have no derivative: what is computed of counts, and of no array of floats, is no
+ * gradient. Where experts are balanced without a loss their bias is stepped so. */
+static void find_counted(struct hlo_roles_work *w)
+{
+    struct hlo_reach *r = &w->scratch;
+
+    hlo_reach_clear(r);
+    for (uint32_t p = 0; p < w->param_count; p++)
+        if (hlo_work_is_float(w, w->params[p].value) &&
+            hlo_value_shape(w->m, w->params[p].value)->rank)
+            hlo_reach_add(r, w->params[p].value);
+    hlo_reach_ahead(r, &w->g, is_float, w);
+    bool any = false;
+    for (uint32_t p = 0; p < w->param_count; p++) {
+        w->is_counted[p] = w->params[p].gradient != HLO_NONE && !r->has[w->params[p].gradient];
+        any |= w->is_counted[p];
+    }
+    hlo_reach_clear(r);
+    for (hlo_value v = 0; any && v < w->m->value_count; v++)
+        if (is_count(w, v))
+            hlo_reach_add(r, v);
+    hlo_reach_ahead(r, &w->g, is_float, w);
+    for (uint32_t p = 0; p < w->param_count; p++)
+        w->is_counted[p] = w->is_counted[p] && r->has[w->params[p].gradient];
+    hlo_reach_clear(r);
 }
 
 /* Its new value is a function of it and of single numbers: decayed, kept, or stepped by zero. An
@@ -121,6 +161,9 @@ static void decide_float(struct hlo_roles_work *w, uint32_t p, bool has_trained)
     if (is_trained(w, p))
         decide_role(r, HLO_ROLE_VARIABLE, HLO_BY_ALIAS, HLO_CERTAIN,
                     "the forward pass reads it, and its new value is made from it and a gradient");
+    else if (w->is_counted[p] && is_read_and_changed(w, p))
+        decide_role(r, HLO_ROLE_OTHER_STATE, HLO_BY_ALIAS, HLO_LIKELY,
+                    "its new value is made from it and from counts, which have no gradient");
     else if (r->of != HLO_NONE && w->is_read[p])
         decide_role(r, HLO_ROLE_OTHER_STATE, HLO_BY_ALIAS, HLO_LIKELY,
                     "the forward pass reads it, and its new value is a copy or an average of a "
@@ -242,6 +285,7 @@ void hlo_roles_decide(struct hlo_roles_work *w, bool has_list)
 {
     bool has_trained = false;
 
+    find_counted(w);
     for (uint32_t p = 0; p < w->param_count; p++) {
         has_trained |= is_trained(w, p);
         if (w->params[p].of != HLO_NONE)

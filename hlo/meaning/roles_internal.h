@@ -46,6 +46,7 @@ struct hlo_roles_work {
     uint32_t *param_of; /* [value_count] index into params, HLO_NONE */
     bool *has_moments;  /* [param_count] has optimizer state */
     bool *is_read;      /* [param_count] the forward pass is computed from it */
+    bool *is_counted;   /* [param_count] stepped by what is counted, which has no derivative */
     bool *is_free;      /* [value_count] computed from no entry parameter */
     hlo_value *single;  /* [value_count] the one value it is an elementwise function of; itself when
                            several */
