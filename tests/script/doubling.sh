@@ -1,5 +1,5 @@
 #!/bin/sh
-# Thirteen shapes of module, doubled: what grows faster than n log n. The whole of it: doubling_slow.sh.
+# Fifteen shapes of module, doubled: what grows faster than n log n. The whole of it: doubling_slow.sh.
 command -v python3 > /dev/null || exit 77
 python3 "$1/tests/script/doubling.py" "$2" --size 4096 --to 8192 --timeout 20 \
     --command inspect groups convert stablehlo plan relaxed axes explain export report &&
