@@ -2,6 +2,7 @@
  * says; each with its evidence. */
 #include "hlo/meaning/roles.h"
 #include "hlo/meaning/roles_internal.h"
+#include "hlo/module/graph.h"
 #include "hlo/module/hlo.h"
 #include "hlo/module/ops.h"
 #include "hlo/module/shape.h"

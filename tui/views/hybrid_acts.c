@@ -1,5 +1,6 @@
 /* What a person asks of the search in the hybrid view: pins and options. */
 #include "engine/cluster/cluster.h"
+#include "engine/cost/training.h"
 #include "engine/decide/classes.h"
 #include "engine/hybrid/hybrid.h"
 #include "engine/hybrid/hybrid_picture.h"
