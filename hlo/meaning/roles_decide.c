@@ -215,6 +215,9 @@ static void decide_by_name(struct hlo_roles_work *w, uint32_t p, bool has_traine
         return;
     }
     bool is_float = hlo_work_is_float(w, r->value);
+    if (named == HLO_ROLE_HYPER && is_float && hlo_value_shape(w->m, r->value)->rank &&
+        r->updated != HLO_NONE)
+        return; /* how often each word of a code book was taken is called a count, too */
     if (named == HLO_ROLE_VARIABLE && r->of != HLO_NONE && w->loss == HLO_NONE) {
         decide_role(r, HLO_ROLE_VARIABLE, HLO_BY_NAME, HLO_DOUBTFUL,
                     "called a variable; without a loss the data flow does not tell");
