@@ -101,6 +101,22 @@ int copy_spans_new(const struct problem *p, const struct memory_model *memory,
     return err_no_memory(e, MEMORY_FOR);
 }
 
+bool copy_of_state(const struct problem *p, hlo_value from, hlo_value state, uint32_t *at)
+{
+    const struct hlo_module *m = p->m;
+    hlo_comp body = hlo_at(m, m->value_instruction[state])->computation;
+    hlo_value buffer = p->fusion.buffer[state];
+    hlo_id loop =
+        m->computations[body].caller_count == 1 ? m->computations[body].callers[0] : HLO_NONE;
+
+    if (loop == HLO_NONE || hlo_at(m, loop)->opcode != HLO_OP_WHILE ||
+        hlo_at(m, m->value_instruction[from])->computation == body || /* the next trip's */
+        m->value_instruction[buffer] == loop || fusion_begins_free(m, buffer))
+        return false;
+    *at = p->memory.schedule.position[loop];
+    return true;
+}
+
 /* ---- of a plan ---- */
 
 /* Between two positions; a running sum makes live bytes of it. */
@@ -137,6 +153,16 @@ static void add_single(const struct relaxed_plan *plan, const struct memory_mode
             relaxed_local_bytes(p, r->value, to));
 }
 
+/* The loop's state that it becomes. */
+static void add_state(const struct relaxed_plan *plan, const struct relaxed_reshard *r, double *out)
+{
+    const struct problem *p = plan->problem;
+    uint32_t at;
+
+    if (copy_of_state(p, r->value, r->becomes, &at))
+        add(out, p->m->count, at, at, relaxed_local_bytes(p, r->becomes, plan->made[r->becomes]));
+}
+
 /* Ranges of whole copies in another order are of pieces. */
 static void add_laid_out(const struct relaxed_plan *plan, const struct memory_range *r, double *out)
 {
@@ -168,7 +194,10 @@ int relaxed_copies(const struct relaxed_plan *plan, const struct memory_model *m
     for (uint32_t k = 0; k < plan->reshard_count; k++) {
         const struct relaxed_reshard *r = &plan->reshards[k], *before = k ? r - 1 : NULL;
         bool is_first = !before || before->value != r->value || before->user != r->user ||
-                        before->leaf != r->leaf || before->is_inside;
+                        before->leaf != r->leaf || before->becomes != r->becomes ||
+                        before->is_inside;
+        if (r->becomes != HLO_NONE && r->becomes != r->value && is_first)
+            add_state(plan, r, out);
         if (r->user != HLO_NONE && !r->is_inside && is_first)
             add_single(plan, memory, r, out);
     }

@@ -303,8 +303,12 @@ static void price_copies(struct limited_search *w, const struct memory_chain *c,
     }
     for (uint32_t k = 0; k < m->energy.edge_count; k++) {
         const struct model_node *n = &m->nodes[m->energy.edges[k].b];
+        uint32_t at;
         if (n->kind == MODEL_INSTRUCTION && !p->classes.runs_whole[n->id] &&
             is_within(c, p->memory.schedule.position[n->id], memory_last_read(&p->memory, n->id)))
+            w->edge_price[k] += ms;
+        if (n->kind == MODEL_JUNCTION && copy_of_state(p, m->edges[k].value, n->value, &at) &&
+            is_within(c, at, at))
             w->edge_price[k] += ms;
     }
 }

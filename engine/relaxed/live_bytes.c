@@ -25,7 +25,7 @@ enum term_kind {
     TERM_RANGE,  /* of the memory model */
     TERM_SHARED, /* what a collective makes of a value for all uses */
     TERM_BEGUN,  /* what it reads */
-    TERM_SINGLE, /* what one makes for one use */
+    TERM_SINGLE, /* what one makes for one use, or as a loop's state */
 };
 
 struct live_term {
@@ -274,9 +274,12 @@ static bool list_copies(struct live_bytes *l)
     }
     for (uint32_t k = 0; k < m->energy.edge_count && ok; k++) {
         const struct model_node *n = &m->nodes[m->energy.edges[k].b];
+        uint32_t at;
         if (n->kind == MODEL_INSTRUCTION && !l->p->classes.runs_whole[n->id])
             ok = add_term(l, TERM_SINGLE, k, memory->schedule.position[n->id],
                           memory_last_read(memory, n->id));
+        else if (n->kind == MODEL_JUNCTION && copy_of_state(l->p, m->edges[k].value, n->value, &at))
+            ok = add_term(l, TERM_SINGLE, k, at, at);
     }
     return ok;
 }

@@ -4,6 +4,7 @@
 #include "memory_rows.h"
 
 #include "engine/plan/plan.h"
+#include "engine/plan/plan_file.h"
 #include "engine/problem/setting.h"
 #include "engine/relaxed/plan_totals.h"
 #include "engine/relaxed/relaxed.h"
@@ -191,6 +192,39 @@ static void test_stacks(void **state)
     free(o);
 }
 
+/* The same in a relaxed plan that stores variables in pieces and gathers whole stacks where the
+ * loop begins: two stacks of 134 MB live while it runs. XLA's figure by tests/ref/memory/memory.py
+ * --one of the export; 134 MB of it are a gathered stack that it brings into another order first.
+ */
+static void test_gathered_stacks(void **state)
+{
+    const double xla = 507511012, in_order = 134217728;
+    struct problem_options options = {.mesh = "8", .reduce_at_once = true};
+    struct problem_of *o = mem_alloc(sizeof *o);
+    struct memory_cost cost;
+    struct hlo_module *m;
+    struct plan plan;
+    struct err e;
+
+    (void)state;
+    assert_int_equal(
+        cluster_load(&o->cluster, AUTOMAP_SOURCE_DIR "/examples/clusters/a100-1x8.yaml", &e), 0);
+    assert_int_equal(hlo_load(AUTOMAP_SOURCE_DIR "/tests/data/memory/stack.hlo.txt", NULL, &m, &e),
+                     0);
+    assert_int_equal(problem_new(m, NULL, &o->cluster, &options, &o->p, &e), 0);
+    int rc = plan_file_load(&o->p, AUTOMAP_SOURCE_DIR "/tests/data/memory/stack_gathered.json",
+                            &plan, &e);
+    if (rc)
+        err_print(&e, stderr);
+    assert_int_equal(rc, 0);
+    assert_int_equal(relaxed_memory(plan.relaxed, &cost, &e), 0);
+    print_message("stacks gathered whole %.1f MB, XLA %.1f MB\n", cost.peak / 1e6, xla / 1e6);
+    assert_true(fabs(cost.peak / (xla - in_order) - 1) < 0.06);
+    plan_release(&plan);
+    problem_release(&o->p);
+    free(o);
+}
+
 /* Layers that learn on their own, the best relaxed plan on four slow devices, its partial results
  * combined at once: activations are gathered for several uses that would make them again otherwise,
  * and what is gathered stays. XLA's figure by tests/ref/memory/zoo.py. */
@@ -301,9 +335,10 @@ static void test_timeline(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_against_xla), cmocka_unit_test(test_small),
-        cmocka_unit_test(test_relaxed),     cmocka_unit_test(test_schedule),
-        cmocka_unit_test(test_timeline),    cmocka_unit_test(test_stacks),
+        cmocka_unit_test(test_against_xla),     cmocka_unit_test(test_small),
+        cmocka_unit_test(test_relaxed),         cmocka_unit_test(test_schedule),
+        cmocka_unit_test(test_timeline),        cmocka_unit_test(test_stacks),
+        cmocka_unit_test(test_gathered_stacks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
