@@ -2,6 +2,7 @@
  * when it ends, what a person's hand does to the replay. Every stored decision is held against the
  * game, played by hand. */
 #include "engine/live/search_state.h"
+#include "engine/search/budget.h"
 #include "engine/search/search.h"
 #include "example.h"
 #include "shipped.h"
@@ -613,6 +614,65 @@ static void test_pins_play_the_replay_again(void **state)
     assert_true(splits > 0);
 }
 
+/* An episode under way is not played on to its end. */
+static void test_open_episode_stays_open(void **state)
+{
+    (void)state;
+    struct search_options o = {.algorithm = SEARCH_DQN, .seed = 4, .game.kind = GAME_ALL};
+    struct search *s = begin(&o);
+    const struct game *g = search_game(s);
+    const struct rl_replay *r = rl_agent_replay(search_agent(s));
+    struct strict_clash clash;
+    struct search_event event;
+    struct err e;
+
+    while (search_episodes(s) < 20)
+        step(s, &event);
+    do {
+        step(s, &event);
+    } while (event.ended);
+    const struct game_move *last = &g->moves[g->move_count - 1];
+    struct game_pin pin = {g->pool[last->classes], (uint8_t)last->axis, false};
+    assert_int_equal(search_set_pins(s, &pin, 1, &clash, &e), 0);
+    assert_int_equal(r->end[rl_replay_slot(r, r->count - 1)], RL_TRUNCATED);
+    search_free(s);
+}
+
+/* Over the limit a plan is worth less than any that fits, and less the more memory it takes. */
+static void test_over_the_limit(void **state)
+{
+    struct budget *b;
+    struct err e;
+
+    (void)state;
+    assert_int_equal(budget_new(&problem, 1e6, &b, &e), 0);
+    double fits = budget_worth(b, 1, b->slowest_ms, 1e6), little = budget_worth(b, 1, 1e-9, 1.01e6),
+           much = budget_worth(b, 1, 1e-9, 2e6);
+    assert_true(fits >= budget_floor(b, 1) && little < budget_floor(b, 1) && much < little);
+    assert_true(fabs(little - much - log(2 / 1.01)) < 1e-12);
+    budget_free(b);
+}
+
+/* Greedy play is one way; walks after the first begin at random, and end elsewhere. */
+static void test_greedy_walks_differ(void **state)
+{
+    (void)state;
+    struct search_options o = {.algorithm = SEARCH_GREEDY, .seed = 4, .game.kind = GAME_ALL};
+    struct search *s = begin(&o);
+    struct search_event event;
+    uint32_t other = 0;
+    double first = 0;
+
+    for (int n = 0; n < 20; n++) {
+        step(s, &event);
+        double score = game_score(search_game(s));
+        first = n ? first : score;
+        other += score != first;
+    }
+    assert_true(other > 0);
+    search_free(s);
+}
+
 static void tell(struct search_state *c, const char *line, int expected)
 {
     struct live_command command;
@@ -802,6 +862,9 @@ int main(void)
         cmocka_unit_test(test_openings),
         cmocka_unit_test(test_backtrack),
         cmocka_unit_test(test_pins_play_the_replay_again),
+        cmocka_unit_test(test_open_episode_stays_open),
+        cmocka_unit_test(test_over_the_limit),
+        cmocka_unit_test(test_greedy_walks_differ),
         cmocka_unit_test(test_settings_keep_the_replay),
         cmocka_unit_test(test_baseline_is_a_candidate),
         cmocka_unit_test(test_weak_goes_on),

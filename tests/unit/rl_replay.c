@@ -354,8 +354,13 @@ static void test_returns(void **state)
     rl_replay_follow(&r, &s);
     assert_true(rl_twins_best(&r.twins, 7) == 30 && rl_twins_best(&r.twins, 1) == 2 &&
                 isinf(rl_twins_best(&r.twins, 6)));
-    rl_replay_window(&r, &s, 8, b, 0);
-    assert_true(rows.bound[0] == 28);
+    for (s.n_step = 1; s.n_step < 4; s.n_step++) { /* of the decision, however far a window goes */
+        rl_replay_window(&r, &s, 8, b, 0);
+        assert_true(rows.bound[0] == 28);
+    }
+    s.gamma = 0.5;
+    rl_replay_follow(&r, &s);
+    assert_true(rl_twins_best(&r.twins, 8) == 12 && rl_twins_best(&r.twins, 7) == 8);
     rl_replay_release(&r);
 }
 
