@@ -314,7 +314,17 @@ static void test_what_is_meant(void **state)
         assert_true(!state_seen || r.hits[n].entry->kind == FIND_STATE);
     }
     assert_true(state_seen);
+    assert_string_equal(r.unknown, "");
     free(r.hits);
+    /* a word that this model has no name with is left out, and said; all of them: nothing */
+    assert_string_equal(first_of(all, "decoder layer 1 glu wi intermediate", FIND_ANY, out),
+                        first_of(all, "decoder layer 1 wi", FIND_ANY, (char[256]){0}));
+    assert_int_equal(find_run(all, 2, "glu layer 1 intermediate", FIND_ANY, &r, &e), 0);
+    assert_true(r.count > 0);
+    assert_string_equal(r.unknown, "glu intermediate");
+    free(r.hits);
+    assert_int_equal(find_run(all, 2, "glu intermediate", FIND_ANY, &r, &e), 0);
+    assert_int_equal(r.count, 0);
     find_index_release(&module);
     find_index_release(&now);
     app_free(app);

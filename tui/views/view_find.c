@@ -380,10 +380,14 @@ static void draw_rows(const struct panel *p, const struct pane *pane, int top)
 static void draw_find(struct panel *p, const struct pane *pane)
 {
     struct find *v = p->state;
-    char note[64], count[UNITS_ROOM];
+    char note[160], count[UNITS_ROOM];
 
-    snprintf(note, sizeof note, "everything · %s found",
-             units_count(count, (int64_t)v->found.count));
+    units_count(count, (int64_t)v->found.count);
+    if (v->found.unknown[0])
+        snprintf(note, sizeof note, "no name holds \"%s\" · %s found without", v->found.unknown,
+                 count);
+    else
+        snprintf(note, sizeof note, "everything · %s found", count);
     pane_head(pane, 0, &(struct head){0, "Find", note, true});
     pane_text(pane, 0, 1, ROLE_KEY, ">");
     pane->grid->cursor_x = pane->x + edit_draw(&v->line, pane, 2, 1, ROLE_TEXT);

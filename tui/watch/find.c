@@ -532,36 +532,89 @@ static bool is_offered(const struct find_entry *e)
     return e->kind < FIND_CLASS;
 }
 
+static int collect(const struct find_index *const *x, int count, const struct query *q,
+                   struct find_result *out, struct err *e)
+{
+    size_t room = 0;
+
+    for (int i = 0; i < count; i++) {
+        for (size_t n = 0; n < x[i]->count; n++) {
+            const struct find_entry *entry = &x[i]->items[n];
+            if (!*q->typed && q->kind == FIND_ANY && !is_offered(entry))
+                continue;
+            enum tier tier = tier_of(entry, q);
+            if (tier == TIER_NONE)
+                continue;
+            out->of_kind[entry->kind]++;
+            if (q->kind != FIND_ANY && q->kind != entry->kind)
+                continue;
+            if (!mem_grow(&out->hits, &room, out->count, 1)) {
+                free(out->hits);
+                *out = (struct find_result){0};
+                return err_set(e, ERR_MEMORY, "not enough memory to find %.60s", q->typed);
+            }
+            uint32_t rank = *q->typed ? rank_of(entry, tier) : (uint32_t)entry->kind << 16;
+            out->hits[out->count++] = (struct find_hit){entry, rank};
+        }
+    }
+    return 0;
+}
+
+static bool is_known(const struct find_index *const *x, int count, const struct query *q,
+                     const char *word)
+{
+    struct query one = {.typed = word, .words = 1, .kind = q->kind};
+
+    snprintf(one.word[0], sizeof one.word[0], "%s", word);
+    snprintf(one.phrase, sizeof one.phrase, " %s ", word);
+    for (int i = 0; i < count; i++) {
+        for (size_t n = 0; n < x[i]->count; n++) {
+            const struct find_entry *entry = &x[i]->items[n];
+            if ((q->kind == FIND_ANY || q->kind == entry->kind) && tier_of(entry, &one) < TIER_NONE)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Leaves out the words that no name holds; false: there is none of them, or no other. */
+static bool drop_unknown(const struct find_index *const *x, int count, struct query *q,
+                         char unknown[static 64])
+{
+    size_t size = 0, written = 0;
+    int known = 0;
+
+    for (int n = 0; n < q->words; n++) {
+        if (is_known(x, count, q, q->word[n])) {
+            memmove(q->word[known++], q->word[n], WORD_ROOM);
+            written += (size_t)snprintf(q->phrase + written, sizeof q->phrase - written, " %s",
+                                        q->word[known - 1]);
+        } else if (size < 40) {
+            size +=
+                (size_t)snprintf(unknown + size, 64 - size, "%s%.20s", size ? " " : "", q->word[n]);
+        }
+    }
+    bool drops = known && known < q->words;
+    q->words = known;
+    if (drops)
+        snprintf(q->phrase + written, sizeof q->phrase - written, " ");
+    else
+        unknown[0] = 0;
+    return drops;
+}
+
 int find_run(const struct find_index *const *x, int count, const char *typed, int kind,
              struct find_result *out, struct err *e)
 {
     char text[EDIT_ROOM];
     struct query q;
-    size_t room = 0;
 
     *out = (struct find_result){0};
     read_query(&q, typed, kind, text);
-    for (int i = 0; i < count; i++) {
-        for (size_t n = 0; n < x[i]->count; n++) {
-            const struct find_entry *entry = &x[i]->items[n];
-            if (!*q.typed && q.kind == FIND_ANY && !is_offered(entry))
-                continue;
-            enum tier tier = tier_of(entry, &q);
-            if (tier == TIER_NONE)
-                continue;
-            out->of_kind[entry->kind]++;
-            if (q.kind != FIND_ANY && q.kind != entry->kind)
-                continue;
-            if (!mem_grow(&out->hits, &room, out->count, 1)) {
-                free(out->hits);
-                *out = (struct find_result){0};
-                return err_set(e, ERR_MEMORY, "not enough memory to find %.60s", typed);
-            }
-            uint32_t rank = *q.typed ? rank_of(entry, tier) : (uint32_t)entry->kind << 16;
-            out->hits[out->count++] = (struct find_hit){entry, rank};
-        }
-    }
-    if (out->count)
+    int rc = collect(x, count, &q, out, e);
+    if (!rc && !out->count && !q.letters && q.words > 1 && drop_unknown(x, count, &q, out->unknown))
+        rc = collect(x, count, &q, out, e);
+    if (!rc && out->count)
         qsort(out->hits, out->count, sizeof *out->hits, best_first);
-    return 0;
+    return rc;
 }

@@ -71,11 +71,13 @@ struct find_result {
     struct find_hit *hits; /* best first; the caller's to free */
     size_t count;
     uint32_t of_kind[FIND_KIND_COUNT]; /* of all kinds, whatever `kind` was asked for */
+    char unknown[64]; /* words that no name holds, of which the hits are without; "" */
 };
 
-/* What fits in all of the `count` indices; "@#%:=" in front mean one kind, "~" letters in order.
- * kind FIND_ANY: all. Nothing typed: everything but instructions, inputs and state. O(names + hits
- * log hits). */
+/* What fits in all of the `count` indices; where nothing does, what fits without the words that no
+ * name holds ("layer 7 ffn" on a model that calls it intermediate). "@#%:=" in front mean one kind,
+ * "~" letters in order. kind FIND_ANY: all. Nothing typed: everything but instructions, inputs and
+ * state. O(names + hits log hits). */
 int find_run(const struct find_index *const *x, int count, const char *typed, int kind,
              struct find_result *out, struct err *e) MUST_CHECK;
 
