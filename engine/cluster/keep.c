@@ -71,12 +71,10 @@ int cluster_keep(struct cluster *c, const char *list, struct err *e)
     if (!named)
         return err_no_memory(e, "for a list of servers");
     if (!ok || *at)
-        return err_set(
-            e, ERR_USAGE,
-            "\"%.40s\" names no servers of this cluster, expected numbers up to %u as in "
-            "0-3,8, or 0:4 for four devices of one, as many in all of its kind and no part of a "
-            "torus",
-            list, c->servers - 1);
+        return err_set(e, ERR_USAGE,
+                       "\"%.40s\" names no servers here, expected 0 to %u as in 0-3,8, or 0:4 for "
+                       "four devices of one; as many in all of its kind, and no part of a torus",
+                       list, c->servers - 1);
     cluster_keep_first(c, kept);
     return 0;
 }

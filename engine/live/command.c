@@ -20,6 +20,24 @@ static const uint8_t arguments[COMMAND_VERB_COUNT] = {
 #undef X
 };
 
+/* What a command takes as text. */
+static const char *const texts[COMMAND_VERB_COUNT] = {
+    [COMMAND_PIN] = "NAME:DIM=0 or NAME:DIM=1",
+    [COMMAND_UNPIN] = "NAME:DIM",
+    [COMMAND_FORBID] = "NAME:DIM",
+    [COMMAND_BACKTRACK] = "NAME:DIM",
+    [COMMAND_SET] = "OPTION VALUE",
+    [COMMAND_AGAIN] = "OPTION VALUE",
+    [COMMAND_CLUSTER] = "PATH=VALUE",
+    [COMMAND_SERVERS] = "servers such as 0-3,8 or 0:4",
+    [COMMAND_MESH] = "sizes such as 2x8",
+    [COMMAND_MICRO] = "a number",
+    [COMMAND_ZERO] = "a number from 0 to 3",
+    [COMMAND_ROLE] = "NAME=ROLE",
+    [COMMAND_LOSS] = "an instruction",
+    [COMMAND_BATCH] = "samples such as 64, x2 or /2, or NAME:DIM",
+};
+
 static bool parse_number(const char *text, double *out)
 {
     return quantity_real(text, 0, 1e12, out);
@@ -56,10 +74,10 @@ int live_command_parse(const char *line, struct live_command *out, struct err *e
         good = true;
     }
     if (!good)
-        return err_set(e, ERR_INPUT, "%s %.60s, expected %s", live_command_names[out->verb],
-                       out->text,
+        return err_set(e, ERR_INPUT, "%s%s%.60s, expected %s", live_command_names[out->verb],
+                       size ? " " : "", out->text,
                        kind == NONE   ? "nothing behind it"
-                       : kind == TEXT ? "an argument"
+                       : kind == TEXT ? texts[out->verb]
                                       : "a number");
     if (kind != TEXT)
         out->text[0] = '\0';

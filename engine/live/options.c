@@ -64,6 +64,63 @@ static bool set_game(struct search_options *o, const char *name, const char *val
     return true;
 }
 
+/* "one, two or three" of "one two three". */
+static void write_values(const char *values, char *out, size_t room)
+{
+    size_t used = 0;
+
+    while (*values && used < room) {
+        size_t size = strcspn(values, " ");
+        const char *next = values + size + (values[size] == ' ');
+        used += (size_t)snprintf(out + used, room - used, "%s%.*s",
+                                 !used   ? ""
+                                 : *next ? ", "
+                                         : " or ",
+                                 (int)size, values);
+        values = next;
+    }
+}
+
+/* As rl_settings_set reads names: - and _ are one. */
+static bool is_called(const char *name, const char *typed)
+{
+    while (*name && (*name == *typed || (strchr("-_", *name) && *typed && strchr("-_", *typed)))) {
+        name++;
+        typed++;
+    }
+    return !*name && !*typed;
+}
+
+static int refuse(const char *name, const char *value, struct err *e)
+{
+    const struct rl_setting *row = rl_setting_table;
+    const char *known = !strcmp(name, "epsilon") ? "epsilon_start" : name;
+    struct live_option o = {0};
+    char values[160];
+    size_t i = 0;
+
+    while (live_option_at(i, &o) && !is_called(o.name, known))
+        i++;
+    if (!live_option_at(i, &o))
+        return err_set(e, ERR_INPUT, "set %.60s: there is no option of that name", name);
+    if (o.values) {
+        write_values(o.values, values, sizeof values);
+        return err_set(e, ERR_INPUT, "set %.40s %.60s, expected %s", name, value, values);
+    }
+    while (row->name && !is_called(row->name, known))
+        row++;
+    if (row->name && row->kind == RL_KIND_WIDTHS)
+        return err_set(e, ERR_INPUT, "set %.40s %.60s, expected widths such as 128-128", name,
+                       value);
+    if (row->name)
+        return err_set(e, ERR_INPUT, "set %.40s %.60s, expected a%s number from %.15g to %.15g",
+                       name, value, row->kind == RL_KIND_COUNT ? " whole" : "", row->least,
+                       row->most);
+    return err_set(e, ERR_INPUT, "set %.40s %.60s, expected %s", name, value,
+                   !strcmp(name, "memory-limit") ? "none, device or a size such as 12 GB"
+                                                 : "a whole number");
+}
+
 int live_option_set(struct search_options *o, const char *name, const char *value, struct err *e)
 {
     int n;
@@ -100,7 +157,7 @@ int live_option_set(struct search_options *o, const char *name, const char *valu
         o->rl_set = true;
         return 0;
     }
-    return err_set(e, ERR_INPUT, "set %.40s %.60s: no such option or value", name, value);
+    return refuse(name, value, e);
 }
 
 /* ---- for screens ---- */

@@ -101,8 +101,8 @@ static int read_roles(const struct problem *p, const char *text, uint8_t *roles,
         role++;
     if (!equals || role == HLO_ROLE_COUNT)
         return err_set(e, ERR_INPUT,
-                       "role %.80s, expected NAME=ROLE; roles are variable, optimizer state, "
-                       "input, hyper-parameter and other state",
+                       "role %.80s, expected NAME= variable, input, optimizer state, "
+                       "hyper-parameter or other state",
                        text);
     for (uint32_t k = 0; k < p->roles.param_count; k++) {
         roles[k] = p->roles.params[k].role;
@@ -150,6 +150,9 @@ static int read_batch(const struct problem *p, const char *text, struct problem_
     char setting[COMMAND_TEXT_ROOM + 2];
     struct problem_setting s;
 
+    if (!strrchr(text, ':'))
+        return err_set(e, ERR_INPUT,
+                       "batch %.60s, expected samples such as 64, x2 or /2, or NAME:DIM", text);
     snprintf(setting, sizeof setting, "%s=0", text);
     int rc = setting_parse(p, setting, &s, e);
     if (rc)

@@ -152,6 +152,49 @@ static void test_nothing_is_offered_twice(void **state)
     app_free(app);
 }
 
+/* A line that cannot be carried out says what was wrong and what was expected. */
+static void test_wrong_lines(void **state)
+{
+    static const struct {
+        const char *line, *said;
+    } cases[] = {
+        {"nosuch", "no command nosuch. C-p lists all."},
+        {"pin nosuch = 1", "pin nosuch = 1: no linkage group has that name"},
+        {"unpin", "unpin, expected NAME:DIM"},
+        {"set", "set, expected OPTION VALUE"},
+        {"set nosuch 1", "set nosuch: there is no option of that name"},
+        {"set reward x", "set reward x, expected cost or paper"},
+        {"set epsilon 7", "set epsilon 7, expected a number from 0 to 1"},
+        {"set epsilon-end 7", "set epsilon-end 7, expected a number from 0 to 1"},
+        {"set hidden x", "set hidden x, expected widths such as 128-128"},
+        {"set memory-limit x", "expected none, device or a size such as 12 GB"},
+        {"set seed x", "set seed x, expected a whole number"},
+        {"batch 7.5", "batch 7.5, expected samples such as 64, x2 or /2, or NAME:DIM"},
+        {"servers", "servers, expected servers such as 0-3,8 or 0:4"},
+        {"row", "row, expected a number"},
+        {"role x=y", "expected NAME= variable, input, optimizer state"},
+        {"zero 9", "zero 9, expected a number from 0 to 3"},
+        {"mesh 3x3", "a mesh of 9 devices, expected sizes whose product is the cluster's 4"},
+        {"game chess", "no game chess, expected cartpole, acrobot"},
+        {"open /nowhere", "no model /nowhere: neither a file nor shipped"},
+        {"plan /nowhere", "/nowhere: cannot be read"},
+        {"cluster nowhere", "no cluster nowhere: neither a file nor shipped"},
+        {"theme nowhere", "no theme \"nowhere\""}};
+    struct app *app = explorer_open("t5-tiny", "v100-1x4", 140, 40);
+    struct str out = {0};
+    char keys[128];
+
+    (void)state;
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        snprintf(keys, sizeof keys, ":%s\r", cases[n].line);
+        if (!strstr(screen(app, keys, &out), cases[n].said))
+            fail_msg("\"%s\" does not say \"%s\":\n%s", cases[n].line, cases[n].said,
+                     out.text + (out.size > 300 ? out.size - 300 : 0));
+    }
+    str_release(&out);
+    app_free(app);
+}
+
 static void test_another_cluster_and_the_start(void **state)
 {
     (void)state;
@@ -421,6 +464,7 @@ int main(void)
         cmocka_unit_test(test_back_from_what_was_found),
         cmocka_unit_test(test_lines_complete),
         cmocka_unit_test(test_nothing_is_offered_twice),
+        cmocka_unit_test(test_wrong_lines),
         cmocka_unit_test(test_another_cluster_and_the_start),
         cmocka_unit_test(test_lines_of_what_is_shown),
         cmocka_unit_test(test_why_of_a_folder),

@@ -161,7 +161,8 @@ static void run_game(struct app *a, const char *args)
     struct err e = {0};
 
     if (!game)
-        app_say(a, "no game %.40s; cartpole, acrobot, mountaincar, catch, bandit, chain", args);
+        app_say(a, "no game %.40s, expected cartpole, acrobot, mountaincar, catch, bandit or chain",
+                args);
     else if (app_open(a, &view_class, game, &e))
         app_say_err(a, &e);
 }
@@ -413,7 +414,7 @@ static void run_export(struct app *a, const char *args)
     app_act(a, &common_keys, ACT_EXPORT);
     struct panel *p = app_top(a);
     if (m && p && p->ops == &view_export && !p->ops->find(p, m, 0))
-        app_say(a, "no form %s", args);
+        app_say(a, "no form %.40s; j and k choose one here", args);
     match_free(m);
 }
 

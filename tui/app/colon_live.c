@@ -64,7 +64,7 @@ static void with_number(const struct watch *w, int verb, const char *line, char 
     plain_name(name, sizeof name, rest, size);
     int move = move_by_name(w, name);
     if (move == MOVE_NONE)
-        return;
+        return; /* NAME:DIM, or @N */
     int used = snprintf(out, room, "%s @%d", live_command_names[verb], move);
     if (equals)
         snprintf(out + used, room - (size_t)used, "=%s", equals + 1 + strspn(equals + 1, " "));
@@ -88,6 +88,11 @@ bool colon_live(struct app *a, const char *line)
         return true;
     }
     with_number(a->watch, verb, line, text, sizeof text);
+    if (speaks_of_a_move(verb) && !strpbrk(text, ":@") && line[size]) {
+        app_say(a, "%.80s: no linkage group has that name; Tab completes, NAME:DIM is a variable's",
+                line);
+        return true;
+    }
     if (live_command_parse(text, &c, &e))
         app_say_err(a, &e);
     else
