@@ -15,6 +15,7 @@ import os, re, subprocess, sys, tempfile
 source, automap, library = sys.argv[1:]
 asked, only = os.environ.get("AUTOMAP_FAULTS", "6"), os.environ.get("AUTOMAP_COMMAND", "")
 mlp, tiny = (f"{source}/examples/models/{name}.hlo.txt.gz" for name in ("mlp", "t5-tiny"))
+loops = source + "/tests/fuzz/end_to_end/loops.hlo"
 cluster, data = source + "/examples/clusters/v100-1x4.yaml", source + "/tests/data"
 failed = 0
 
@@ -62,7 +63,7 @@ with tempfile.TemporaryDirectory() as d:
         [*search, "--json"], [*search, "--algo", "enumerate", "--plan", out], [*search, "--algo", "exact"], [*search, "--algo", "race"],
         [*search, "--mode", "relaxed"], [*search, "--kind", "pp", "--algo", "exact"], ["search", mlp, cluster, "--quiet", "--no-journal", "--kind", "hybrid", "--plan", out],
         [*search, "--kind", "all", "--json"], [*search, "--seeds", "2", "--json"], ["replay", journal, "--json"],
-        ["infer", mlp, cluster], ["place", mlp, cluster], ["place", mlp, cluster, "--algo", "dpl", "--plan", out],
+        ["plan", loops, cluster, "--set", "p:0=1"], ["infer", mlp, cluster], ["place", mlp, cluster], ["place", mlp, cluster, "--algo", "dpl", "--plan", out],
         ["doctor", data + "/doctor/while_carry.cpu_after_optimizations.txt.gz"],
         ["profile", data + "/profile/mlp.trace.json.gz", data + "/profile/mlp-compiled.hlo.txt.gz"],
         ["profile", data + "/profile/mlp.trace.json.gz", measured, "--compiled", data + "/profile/mlp-compiled.hlo.txt.gz", "-o", out],
