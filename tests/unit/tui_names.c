@@ -27,6 +27,7 @@ struct counts {
     size_t plural;                /* "layers 5", of one */
     size_t lone;                  /* models below a single module: a click for nothing */
     size_t labels, alike;         /* below the decisions; that read as another does */
+    size_t cut_steps;             /* of a chain, beside free columns */
     size_t titles, cut_titles;    /* of why; cut beside a long rule */
     size_t namesakes;             /* variables that are written as another is */
     size_t rows, cut_rows;        /* instructions in the tree; not whole beside free columns */
@@ -279,6 +280,27 @@ static void count_cut(struct app *app, int width, int height, struct counts *c)
     str_release(&text);
 }
 
+/* Names in the chain of why that are not whole though columns stand empty in their row. */
+static size_t count_cut_steps(const char *text)
+{
+    enum { GAP = 16 };
+    const char *line = text ? strstr(text, "\n   value ") : NULL;
+    size_t cut = 0;
+
+    line = line ? strchr(line + 1, '\n') : NULL;
+    while (line && line[1] && strspn(line + 1, " ") < strcspn(line + 1, "\n")) {
+        const char *end = strchr(++line, '\n');
+        size_t size = end ? (size_t)(end - line) : strlen(line);
+        const char *dots = strstr(line, "..");
+        bool is_cut = dots && dots < line + size && longest_blank(line, size) > GAP;
+        if (is_cut)
+            printf("    %.*s\n", (int)size, line);
+        cut += is_cut;
+        line = end;
+    }
+    return cut;
+}
+
 /* Titles of why that are cut beside a rule that is longer than what it must be. */
 static void count_titles(struct app *app, int width, int height, struct counts *c)
 {
@@ -299,6 +321,7 @@ static void count_titles(struct app *app, int width, int height, struct counts *
             printf("    %dx%d: %.*s\n", width, height, (int)(end - line), line);
         c->titles++;
         c->cut_titles += is_cut;
+        c->cut_steps += count_cut_steps(text.text);
     }
     explorer_type(app, "\0331");
     str_release(&text);
@@ -382,6 +405,7 @@ static void test_names(void **state)
     printf("%zu titles of why, %zu cut beside a rule\n", c.titles, c.cut_titles);
     assert_true(c.titles >= c.models);
     assert_int_equal(c.cut_titles, 0);
+    assert_int_equal(c.cut_steps, 0);
     assert_int_equal(c.alike, 0);
     assert_int_equal(c.bare, 0);
     assert_int_equal(c.plural, 0);

@@ -111,11 +111,12 @@ static struct columns columns_for(const struct why *v, const struct why_side *s,
         factor = utf8_text_columns(f) > factor ? utf8_text_columns(f) : factor;
         source = utf8_text_columns(t) > source ? utf8_text_columns(t) : source;
     }
-    int most = width * 2 / 5, left = width - c.name - op - factor - source - 6;
-    most = narrow && left > most ? left : most;
+    c.shape_width = narrow ? 0 : shape > width / 3 ? width / 3 : shape;
+    int most = width * 2 / 5, gaps = c.shape_width ? 8 : 6;
+    int left = width - c.name - c.shape_width - op - factor - source - gaps;
+    most = left > most ? left : most;
     name = name > most ? most : name;
     c.shape = c.name + name + 2;
-    c.shape_width = narrow ? 0 : shape > width / 3 ? width / 3 : shape;
     c.op = c.shape + (narrow ? 0 : c.shape_width + 2);
     if (c.op + op + 2 + factor <= width)
         c.factor = c.op + op + 2;

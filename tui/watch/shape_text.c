@@ -53,6 +53,7 @@ static int walk_shape(const struct watch *w, hlo_value v, bool typed, const stru
     char text[DIM_ROOM];
     unsigned style;
     int start = x;
+    bool is_cut = p && walk_shape(w, v, typed, NULL, 0, 0, 0) > width;
 
     snprintf(text, sizeof text, "%s", typed ? hlo_type_info[s->type].name : "");
     x = p ? pane_text(p, x, y, ROLE_DIM, text) : x + (int)strlen(text);
@@ -61,7 +62,7 @@ static int walk_shape(const struct watch *w, hlo_value v, bool typed, const stru
         write_dim(w, v, d, text, &style);
         int columns = (int)strlen(text) + (d > 0);
         int after = d + 1 < s->rank ? 4 : 1; /* " ..]" or "]" */
-        if (p && x - start + columns + after > width) {
+        if (is_cut && x - start + columns + after > width) {
             x = pane_text(p, x, y, ROLE_DIM, d ? " .." : "..");
             break;
         }
