@@ -21,11 +21,13 @@ struct columns {
     bool mb; /* memory in MB, else GB */
 };
 
-enum { PROOF_WHOLE = 130 }; /* columns from which on it is said in full */
+enum { NARROW = 60, PROOF_WHOLE = 130 }; /* columns from which on it is said in full */
 
 static struct columns columns_for(int width)
 {
     struct columns c = {.from = 7, .edit = 9};
+    if (width < NARROW) /* the edit and what it changes; the message has its proof */
+        return (struct columns){.edit = 4, .after = width - 10, .change = width};
     int rest = width >= PROOF_WHOLE ? 31 : width >= 110 ? 19 : 14; /* of the proof */
 
     c.proof = width - rest;
@@ -42,7 +44,8 @@ static struct columns columns_for(int width)
 static void draw_titles(const struct pane *p, const struct columns *c)
 {
     pane_right(p, 2, 0, ROLE_DIM, "#");
-    pane_right(p, c->from, 0, ROLE_DIM, "from");
+    if (c->from)
+        pane_right(p, c->from, 0, ROLE_DIM, "from");
     pane_text(p, c->edit, 0, ROLE_DIM, "edit");
     if (c->before)
         pane_right(p, c->before, 0, ROLE_DIM, "before");
@@ -52,10 +55,12 @@ static void draw_titles(const struct pane *p, const struct columns *c)
         pane_right(p, c->middle - 1, 0, ROLE_DIM, "faster");
         pane_text(p, c->middle + 2, 0, ROLE_DIM, "slower");
     }
-    pane_right(p, c->memory, 0, ROLE_DIM, c->memory_change ? "memory" : c->mb ? "MB" : "GB");
+    if (c->memory)
+        pane_right(p, c->memory, 0, ROLE_DIM, c->memory_change ? "memory" : c->mb ? "MB" : "GB");
     if (c->memory_change)
         pane_right(p, c->memory_change, 0, ROLE_DIM, "change");
-    pane_text(p, c->proof, 0, ROLE_DIM, "proof");
+    if (c->proof)
+        pane_text(p, c->proof, 0, ROLE_DIM, "proof");
 }
 
 static void draw_bar(const struct pane *p, const struct columns *c, int y, double change,
@@ -116,7 +121,7 @@ static void draw_row(const struct panel *p, const struct pane *pane, int y,
     pane_right_format(pane, 2, y, now ? ROLE_TITLE | BOLD : ROLE_DIM, "%u", r->number);
     if (r->number == v->marked)
         pane_text(pane, 2, y, ROLE_PIN | BOLD, "*");
-    if (r->number)
+    if (r->number && c->from)
         pane_right_format(pane, c->from, y, ROLE_DIM, "%u", r->from);
     pane_cut(pane, c->edit, y, edit, now ? ROLE_TITLE | BOLD : ROLE_TEXT,
              ledger_edit(p->scene->watch, r, text, sizeof text));
@@ -129,9 +134,11 @@ static void draw_row(const struct panel *p, const struct pane *pane, int y,
         pane_right(pane, c->after, y, ROLE_ERR, "-");
     if (has && b)
         draw_changes(pane, c, y, b, r, most);
-    if (has)
+    if (has && c->memory)
         pane_right_number(pane, c->memory, y, ROLE_TEXT,
                           r->figures.memory.peak / (c->mb ? 1e6 : 1e9), 1);
+    if (!c->proof)
+        return;
     int x = pane_text(pane, c->proof, y,
                       !has                 ? ROLE_ERR
                       : r->optimum->proven ? ROLE_OK
