@@ -34,16 +34,18 @@ struct columns {
 
 static struct columns columns_for(int width)
 {
-    struct columns c = {.layers = 18, .devices = 29};
-    int x = 29;
+    struct columns c = {.layers = 18, .devices = width >= 58 ? 29 : 0};
+    bool close = width < 92; /* no blanks to spare: memory stays in sight */
+    int x = c.devices ? c.devices : c.layers;
 
-    c.forward = x += width >= 70 ? 13 : 10;
-    c.backward = x += width >= 70 ? 14 : 10;
-    if (width >= 78)
-        c.reduce = x += 15;
+    c.forward = x += width < 70 ? 10 : close ? 12 : 13;
+    c.backward = x += width < 70 ? 10 : close ? 12 : 14;
+    if (width >= 76)
+        c.reduce = x += close ? 14 : 15;
     if (width >= 100)
         c.gradient = x += 14;
-    c.memory = x += 12;
+    x += close ? 7 : 12;
+    c.memory = x <= width ? x : 0;
     c.bar = width - x - 2 > 24 ? 24 : width - x - 2;
     return c;
 }
@@ -62,9 +64,10 @@ static void draw_stage(const struct pipeline_shown *s, const struct pane *p, int
     snprintf(layers, sizeof layers, strcmp(from, to) ? "%s–%s" : "%s", from, to);
     char cut[160];
     pane_right(p, c->layers, y, ROLE_TEXT, text_cut_middle(cut, sizeof cut, layers, 16));
-    pane_right_format(p, c->devices, y, ROLE_TEXT,
-                      st.end_device - st.first_device > 1 ? "%u–%u" : "%u", st.first_device,
-                      st.end_device - 1);
+    if (c->devices)
+        pane_right_format(p, c->devices, y, ROLE_TEXT,
+                          st.end_device - st.first_device > 1 ? "%u–%u" : "%u", st.first_device,
+                          st.end_device - 1);
     int d = units_ms_decimals(s->schedule.makespan_ms);
     pane_right_number(p, c->forward, y, ROLE_TEXT, st.forward_ms, d);
     pane_right_number(p, c->backward, y, ROLE_TEXT, st.backward_ms, d);
@@ -74,8 +77,9 @@ static void draw_stage(const struct pipeline_shown *s, const struct pane *p, int
         pane_right(p, c->gradient, y, ROLE_TEXT,
                    units_count(count, (int64_t)(st.gradient_bytes / 1e6 + 0.5)));
     unsigned style = share > 1 ? ROLE_ERR : share > 0.8 ? ROLE_WARN : ROLE_PLOT_0;
-    pane_right_format(p, c->memory, y, share > 1 ? ROLE_ERR : ROLE_TEXT, "%.1f",
-                      st.memory_bytes / 1e9);
+    if (c->memory)
+        pane_right_format(p, c->memory, y, share > 1 ? ROLE_ERR : ROLE_TEXT, "%.1f",
+                          st.memory_bytes / 1e9);
     if (c->bar >= 4) {
         pane_repeat(p, c->memory + 1, y, c->bar, (struct cell){U'░', ROLE_BORDER});
         pane_bar(p, c->memory + 1, y, c->bar, share, style);
@@ -111,9 +115,10 @@ void pipeline_draw_stages(const struct pipeline_shown *s, const struct pane *p,
 
     pane_head(p, 0, h);
     pane_right(p, c.layers, 1, ROLE_DIM, "layers");
-    pane_right(p, c.devices, 1, ROLE_DIM, "devices");
-    pane_right(p, c.forward, 1, ROLE_DIM, "forward ms");
-    pane_right(p, c.backward, 1, ROLE_DIM, "backward ms");
+    if (c.devices)
+        pane_right(p, c.devices, 1, ROLE_DIM, "devices");
+    pane_right(p, c.forward, 1, ROLE_DIM, p->width < 70 ? "forward" : "forward ms");
+    pane_right(p, c.backward, 1, ROLE_DIM, p->width < 70 ? "backward" : "backward ms");
     if (c.reduce)
         pane_right(p, c.reduce, 1, ROLE_DIM, "all-reduce ms");
     if (c.gradient)
@@ -122,7 +127,8 @@ void pipeline_draw_stages(const struct pipeline_shown *s, const struct pane *p,
         snprintf(memory, sizeof memory, "GB of %.0f", limit / 1e9);
     else
         snprintf(memory, sizeof memory, "GB");
-    pane_right(p, c.bar >= 8 ? c.memory + 6 : c.memory, 1, ROLE_DIM, memory);
+    if (c.memory)
+        pane_right(p, c.bar >= 8 ? c.memory + 6 : c.memory, 1, ROLE_DIM, memory);
     if (s->stage >= (uint32_t)room && room > 0)
         top = s->stage - (uint32_t)room + 1;
     for (int y = 0; y < room && top + (uint32_t)y < s->plan.stages; y++) {
