@@ -121,10 +121,47 @@ static int set_params(struct hlo_roles_work *w, struct err *e)
     return 0;
 }
 
-/* As a person knows it: variables without the argument's own name. */
+struct short_name {
+    uint64_t hash;
+    uint32_t param;
+};
+
+static int by_short_name(const void *a, const void *b)
+{
+    const struct short_name *x = a, *y = b;
+
+    return (x->hash > y->hash) - (x->hash < y->hash);
+}
+
+/* Variables of two networks, state['g'] and state['d'], that the argument's name alone tells apart.
+ * False: out of memory. */
+static bool mark_namesakes(const struct hlo_roles_work *w, bool *is_namesake)
+{
+    struct short_name *list = mem_try(w->param_count, sizeof *list);
+    uint32_t count = 0;
+
+    for (uint32_t p = 0; list && p < w->param_count; p++) {
+        const char *name = hlo_path_without_root(w->paths[p]);
+        if (w->params[p].role == HLO_ROLE_VARIABLE && *name)
+            list[count++] = (struct short_name){mem_hash(name, strlen(name), 0), p};
+    }
+    if (count)
+        qsort(list, count, sizeof *list, by_short_name);
+    for (uint32_t n = 1; n < count; n++)
+        if (list[n].hash == list[n - 1].hash)
+            is_namesake[list[n].param] = is_namesake[list[n - 1].param] = true;
+    bool ok = list != NULL;
+    free(list);
+    return ok;
+}
+
+/* As a person knows it: variables without the argument's own name, where that is not needed. */
 static int set_names(struct hlo_roles_work *w, struct err *e)
 {
-    for (uint32_t p = 0; p < w->param_count; p++) {
+    bool *is_namesake = mem_try(w->param_count, sizeof *is_namesake);
+    int rc = is_namesake && mark_namesakes(w, is_namesake) ? 0 : err_no_memory(e, MEMORY_FOR);
+
+    for (uint32_t p = 0; p < w->param_count && !rc; p++) {
         struct hlo_param_role *r = &w->params[p];
         hlo_id id = w->m->value_instruction[r->value];
         const char *path = w->paths[p], *name = hlo_name(w->m, id);
@@ -133,16 +170,17 @@ static int set_names(struct hlo_roles_work *w, struct err *e)
 
         if (!*path && hlo_shape(w->m, id)->leaf_count > 1)
             snprintf(leaf, sizeof leaf, "/%u", (unsigned)r->leaf);
-        str_add(&s, !*path                         ? name
-                    : r->role == HLO_ROLE_VARIABLE ? hlo_path_without_root(path)
-                                                   : path);
+        str_add(&s, !*path                                            ? name
+                    : r->role == HLO_ROLE_VARIABLE && !is_namesake[p] ? hlo_path_without_root(path)
+                                                                      : path);
         str_add(&s, leaf);
         r->name = s.failed ? NULL : arena_text(w->arena, s.text, s.size);
         str_release(&s);
         if (!r->name)
-            return err_no_memory(e, MEMORY_FOR);
+            rc = err_no_memory(e, MEMORY_FOR);
     }
-    return 0;
+    free(is_namesake);
+    return rc;
 }
 
 /* ---- the list of variables ---- */

@@ -1206,6 +1206,43 @@ static void test_namesakes(void **state)
     hlo_free(m);
 }
 
+/* Two networks in one argument: where their variables are called alike, all of the path says which.
+ */
+static void test_two_networks(void **state)
+{
+    static const char text[] =
+        "HloModule m\n" SUM "ENTRY e {\n"
+        "  w = f32[4,4] parameter(0), metadata={op_name=\"state['g']['params']['fc']['kernel']\"}\n"
+        "  v = f32[4,4] parameter(1), metadata={op_name=\"state['d']['params']['fc']['kernel']\"}\n"
+        "  u = f32[4,4] parameter(2), "
+        "metadata={op_name=\"state['d']['params']['out']['kernel']\"}\n"
+        "  x = f32[8,4] parameter(3)\n zero = f32[] constant(0)\n"
+        "  a = f32[8,4] dot(x, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+        "  b = f32[8,4] dot(a, v), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+        "  c = f32[8,4] dot(b, u), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+        "  cc = f32[8,4] multiply(c, c)\n"
+        "  loss = f32[] reduce(cc, zero), dimensions={0,1}, to_apply=sum\n"
+        "  gu = f32[4,4] dot(b, c), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+        "  cb = f32[8,4] dot(c, u), lhs_contracting_dims={1}, rhs_contracting_dims={1}\n"
+        "  gv = f32[4,4] dot(a, cb), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+        "  ca = f32[8,4] dot(cb, v), lhs_contracting_dims={1}, rhs_contracting_dims={1}\n"
+        "  gw = f32[4,4] dot(x, ca), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+        "  w2 = f32[4,4] subtract(w, gw)\n v2 = f32[4,4] subtract(v, gv)\n"
+        "  u2 = f32[4,4] subtract(u, gu)\n"
+        "  ROOT out = (f32[4,4], f32[4,4], f32[4,4], f32[]) tuple(w2, v2, u2, loss) }\n";
+    static const char *const names[] = {"state/g/params/fc/kernel", "state/d/params/fc/kernel",
+                                        "out/kernel"};
+
+    (void)state;
+    struct hlo_module *m = read_text(text);
+    struct hlo_roles r = roles_of(m);
+    check_letters(&r, "VVVI");
+    for (uint32_t p = 0; p < 3; p++)
+        assert_string_equal(r.params[p].name, names[p]);
+    hlo_roles_release(&r);
+    hlo_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1239,6 +1276,7 @@ int main(void)
         cmocka_unit_test(test_scopes_of_module),
         cmocka_unit_test(test_layer_names),
         cmocka_unit_test(test_namesakes),
+        cmocka_unit_test(test_two_networks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
