@@ -156,4 +156,9 @@ fails 1 'a file is needed' "$automap" inspect
 fails 1 'no option --nothing' "$automap" inspect --nothing $mlp
 "$automap" inspect --help | grep -q '^usage: automap inspect' || bad "--help"
 "$automap" inspect - <$mlp >/dev/null || bad "standard input"
+# A shipped model by its name, as every other command takes it.
+AUTOMAP_DATA_DIR=$1 "$automap" inspect t5-tiny >"$work/named" 2>&1 || bad "inspect t5-tiny: $(cat "$work/named")"
+grep -q "^instructions  2,801 in " "$work/named" || bad "not t5-tiny: $(head -5 "$work/named")"
+AUTOMAP_DATA_DIR=$1 "$automap" convert t5-tiny "$work/t5-tiny.pb" || bad "convert t5-tiny"
+
 exit $failed

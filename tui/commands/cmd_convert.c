@@ -10,6 +10,7 @@
 #include "tui/options/exit_code.h"
 #include "tui/options/option.h"
 #include "tui/options/overwrite.h"
+#include "tui/options/problem_args.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -80,6 +81,7 @@ static int run_convert(int argc, char **argv)
 {
     const struct option_parser parser = {"convert", options, NULL};
     struct request r = {.load = {.module = -1}};
+    char path[PATH_MAX];
     struct hlo_module *m = NULL;
     struct err e = {0};
     int rc = options_parse(&parser, &r, argc, argv);
@@ -90,7 +92,7 @@ static int run_convert(int argc, char **argv)
         return options_complain("convert", "two names are needed, IN and OUT");
     if (overwrite_check(r.out, r.force))
         return EXIT_INPUT;
-    rc = hlo_load(r.in, &r.load, &m, &e);
+    rc = hlo_load(problem_args_model_path(r.in, path), &r.load, &m, &e);
     if (rc)
         goto out;
     print_warnings(m);

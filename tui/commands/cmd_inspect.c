@@ -18,6 +18,7 @@
 #include "tui/commands/inspect.h"
 #include "tui/options/exit_code.h"
 #include "tui/options/option.h"
+#include "tui/options/problem_args.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -166,6 +167,7 @@ static int run_inspect(int argc, char **argv)
     struct inspection in = {0};
     struct request r = {.load = {.module = -1}};
     struct kernel_rules *rules = NULL;
+    char path[PATH_MAX];
     struct hlo_module *m = NULL;
     struct err e = {0};
 
@@ -174,7 +176,7 @@ static int run_inspect(int argc, char **argv)
         return rc;
     if (!r.file)
         return options_complain("inspect", "a file is needed");
-    rc = hlo_load(r.file, &r.load, &m, &e);
+    rc = hlo_load(problem_args_model_path(r.file, path), &r.load, &m, &e);
     if (rc)
         goto out;
     rc = kernel_rules_read(r.kernels, &rules, &e);

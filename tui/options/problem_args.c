@@ -177,6 +177,11 @@ static const char *path_of(find_example *find, char out[static PATH_MAX], const 
     return find(out, PATH_MAX, there ? data : NULL, name) ? out : name;
 }
 
+const char *problem_args_model_path(const char *name, char out[static PATH_MAX])
+{
+    return path_of(examples_model_path, out, name);
+}
+
 /* Bytes a terminal might obey, as $'...' of bash, zsh and ksh has them. */
 static void add_escaped(struct str *out, const char *word)
 {

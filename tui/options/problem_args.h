@@ -10,6 +10,8 @@
 #include "hlo/support/mem.h"
 #include "tui/options/option.h"
 
+#include <limits.h>
+
 enum { PROBLEM_FIGURES_MOST = 32 };
 
 struct problem_args {
@@ -63,6 +65,10 @@ void problem_args_words(const struct problem_args *a, struct word_list *out);
 /* Fills what the command line leaves open (mesh, rules, batching, devices) from a plan file of any
  * kind. If they differ, reading the plan fails later. */
 int problem_args_follow_plan(struct problem_args *a, const char *plan, struct err *e) MUST_CHECK;
+
+/* The path of a model: the file, else the shipped one of that name, else the name itself, for
+ * whoever opens it to complain of. */
+const char *problem_args_model_path(const char *name, char out[static PATH_MAX]);
 
 /* Loads files and builds the problem. ERR_USAGE: a mesh of the command line that does not fit the
  * cluster. */
