@@ -179,6 +179,8 @@ expect 0 '^72 reshards' explain "$vgg" "$a16" --plan "$relaxed"
 expect 0 'without it: the best plan found takes 118\.5 ms a step, 4\.85 ms more' explain "$vgg" "$a16" --plan "$relaxed" --reshard 53
 expect 0 '"possible":.*true' explain "$vgg" "$a16" --plan "$relaxed" --reshard 53 --json
 expect 2 'no reshard 99: the plan has 72' explain "$vgg" "$a16" --plan "$relaxed" --reshard 99
+"$automap" plan "$tiny" --devices 8 --mesh 2x4 --optimum -o "$folder/mesh.json" > "$folder/out" || failed=1
+expect 0 'embedding dim 0 is whole' explain "$tiny" --plan "$folder/mesh.json" embedding:0
 expect 1 'from 1 on' explain "$vgg" "$a16" --plan "$relaxed" --reshard 0
 expect 2 'reshards are explained' explain "$vgg" "$a16" --plan "$relaxed" fc6/kernel:0
 expect 2 'a relaxed plan; --mode relaxed' plan "$vgg" "$a16" --plan "$relaxed"

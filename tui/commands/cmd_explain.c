@@ -260,6 +260,18 @@ static int explain_place(const struct place_input *in, const struct place_saved 
     return rc;
 }
 
+/* What is not given is as the plan has it. An exit code. */
+static int load_problem(struct explain_args *a, struct problem *p)
+{
+    struct err e;
+
+    if (a->plan && problem_args_follow_plan(&a->problem, a->plan, &e)) {
+        err_print(&e, stderr);
+        return exit_code_of(&e);
+    }
+    return problem_args_load(&a->problem, p);
+}
+
 static int run_explain(int argc, char **argv)
 {
     struct explain_args a = {0};
@@ -280,7 +292,7 @@ static int run_explain(int argc, char **argv)
     else if (is_pipeline)
         code = pipeline_with_file(&a.problem, a.plan, explain_pipeline, &a);
     else if (parsed)
-        code = problem_args_load(&a.problem, p);
+        code = load_problem(&a, p);
     if (parsed && !is_pipeline && code == EXIT_OK) {
         int rc = make_plan(&a, p, &plan, &e);
         rc = rc ? rc : explain_plan(&a, &plan, &out, &e);
@@ -313,5 +325,7 @@ const struct command command_explain = {
         "it there; without WHAT what limits, and the heaviest transfers.\n\n"
         "Of a relaxed plan its reshards: without --reshard the longest, with their numbers.",
     .options = options,
+    .notes = "Mesh, options and, for N default devices, the cluster are taken from the plan when "
+             "not given.",
     .run = run_explain,
 };
