@@ -14,7 +14,7 @@
 
 static uint64_t all_dims(const struct hlo_shape *s)
 {
-    return ((uint64_t)1 << s->rank) - 1;
+    return s->rank ? UINT64_MAX >> (HLO_RANK_MAX - s->rank) : 0;
 }
 
 /* As if nothing were known of it. */

@@ -237,11 +237,51 @@ static void what_every_sample_has_of_its_own_comes_in(void **state)
     hlo_free(m);
 }
 
+/* As many dims as an array may have: constants of one for each sample come in all the same. */
+static void samples_of_many_dims(void **state)
+{
+    struct str shape = {0}, all = {0};
+    struct hlo_module *m = NULL;
+    struct err e = {0};
+
+    (void)state;
+    str_add(&shape, "f32[6");
+    for (int n = 1; n < HLO_RANK_MAX; n++)
+        str_add(&shape, ",1");
+    str_format(&all,
+               "HloModule m\nENTRY e {\n  p = %s] parameter(0)\n  own = %s] constant({...})\n"
+               "  ROOT z = %s] multiply(p, own)\n}\n",
+               shape.text, shape.text, shape.text);
+    if (hlo_load_memory("test", all.text, all.size, NULL, &m, &e))
+        fail_msg("%s", e.what);
+    bool is_kept[] = {false, false, true}, is_free[] = {false, true, false};
+    uint64_t cut[3];
+    hlo_value input = m->leaf_base[hlo_find(m, "p")], output = m->leaf_base[hlo_find(m, "z")];
+    struct hlo_part part = {.name = "part",
+                            .is_kept = is_kept,
+                            .input = &input,
+                            .inputs = 1,
+                            .output = &output,
+                            .outputs = 1,
+                            .is_free = is_free,
+                            .cut = 3,
+                            .is_cut = cuts_six,
+                            .context = m};
+    if (hlo_extract_parts(m, &part, cut, &e))
+        fail_msg("%s", e.what);
+    assert_int_equal(cut[hlo_find(m, "own")], 1);
+    assert_int_equal(cut[hlo_find(m, "p")], 0);
+    hlo_free(m);
+    str_release(&shape);
+    str_release(&all);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_input_and_copy_has_its_name),
                                        cmocka_unit_test(loops_and_branches_come_whole),
-                                       cmocka_unit_test(what_every_sample_has_of_its_own_comes_in)};
+                                       cmocka_unit_test(what_every_sample_has_of_its_own_comes_in),
+                                       cmocka_unit_test(samples_of_many_dims)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
