@@ -13,7 +13,8 @@
 
 #include "engine/cost/training.h"
 
-/* Fills t->adding, and is_stacked of t->variables, by what those are reduced over. O(variables x what only passes their gradients on). */
+/* Fills t->adding, and is_stacked of t->variables, by what those are reduced over. O(variables x
+ * what only passes their gradients on). */
 void adding_up_find(struct training *t);
 
 #endif

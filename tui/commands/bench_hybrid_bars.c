@@ -49,7 +49,8 @@ int bench_hybrid_speed(struct err *e)
 
     if (!rc) {
         struct first first = {bench_own(), INFINITY};
-        struct hybrid_options o = {.zero = HYBRID_ZERO_NEEDED, .watch = see_first, .context = &first};
+        struct hybrid_options o = {
+            .zero = HYBRID_ZERO_NEEDED, .watch = see_first, .context = &first};
         rc = hybrid_new(p, &o, h, e);
         double all = bench_own() - first.began;
         getrusage(RUSAGE_SELF, &used);
@@ -127,8 +128,10 @@ static bool is_as_published(const struct hybrid *h)
 static int search_freely(const struct published *r, const struct problem *p, struct hybrid *h,
                          struct err *e)
 {
-    struct hybrid_options o = {
-        .zero = HYBRID_ZERO_NEEDED, .overlap = problem_overlap(p), .whole_layers = true, .relaxes = r->relaxes};
+    struct hybrid_options o = {.zero = HYBRID_ZERO_NEEDED,
+                               .overlap = problem_overlap(p),
+                               .whole_layers = true,
+                               .relaxes = r->relaxes};
     char what[96];
     double began = bench_own();
     int rc = hybrid_new(p, &o, h, e);

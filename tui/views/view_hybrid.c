@@ -77,7 +77,8 @@ static const struct action hybrid_actions[] = {
                                "forward passes run again: where it helps, never, everywhere; or "
                                "value by value",
                                NULL, "r", NULL},
-    [HYBRID_VIEW_ZERO] = {"zero", "in this view", "ZeRO: as needed, 0, 1, 2, 3, any", NULL, "z", NULL},
+    [HYBRID_VIEW_ZERO] = {"zero", "in this view", "ZeRO: as needed, 0, 1, 2, 3, any", NULL, "z",
+                          NULL},
     [HYBRID_VIEW_TENSOR] = {"tensor", "in this view",
                             "every stage's tensor parallel share: any, 1, 2, 4, 8", NULL, "t",
                             NULL},
