@@ -623,6 +623,13 @@ static int next_round(struct school *c, const struct pretrain_options *o, struct
     return 0;
 }
 
+/* The first round, which is told then, and every so many: mpirun may leave the first rank no time
+ * to save when it ends it with another. */
+static bool is_saved(uint64_t environments)
+{
+    return environments == ROUND || environments % SAVE_EVERY == 0;
+}
+
 static int train_scorer(struct school *c, const struct pretrain_options *o,
                         void (*tell)(void *self, const struct pretrain_progress *p), void *self,
                         struct err *e)
@@ -632,10 +639,10 @@ static int train_scorer(struct school *c, const struct pretrain_options *o,
 
     while (!rc && c->progress.environments < o->environments) {
         rc = next_round(c, o, e);
+        if (!rc && is_saved(c->progress.environments))
+            rc = save_school(c, o, e);
         if (!rc && tell)
             tell(self, &c->progress);
-        if (!rc && c->progress.environments % SAVE_EVERY == 0)
-            rc = save_school(c, o, e);
     }
     if (!rc && !share_round(c, o->ranks, &from, &end))
         rc = stop_school(c, o, e);

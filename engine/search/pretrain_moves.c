@@ -505,7 +505,8 @@ static int next_group(struct school *c, struct err *e)
     if (code)
         return err_set(e, code == RL_E_MEMORY ? ERR_MEMORY : ERR_INPUT, "%s", rl_error_text(code));
     note_curve(c);
-    return c->progress.round % SAVE_EVERY ? 0 : save_school(c, e);
+    /* the first group, and every so many: mpirun may leave no time when another rank is killed */
+    return round && c->progress.round % SAVE_EVERY ? 0 : save_school(c, e);
 }
 
 /* What a rank other than 0 does: groups, until there are no more. */
