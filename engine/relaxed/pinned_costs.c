@@ -16,15 +16,15 @@
 
 #include <string.h>
 
-enum { LOOPS_DEEP_MOST = 32 };
-
 int relaxed_index_edges(struct relaxed *r, struct err *e)
 {
     const struct energy *g = &r->model.energy;
 
     r->out_first = mem_try((size_t)g->nodes + 2, sizeof *r->out_first);
     r->out_edges = mem_try((size_t)g->edge_count + 1, sizeof *r->out_edges);
-    if (!r->out_first || !r->out_edges)
+    r->reached = mem_try((size_t)g->nodes + 1, sizeof *r->reached);
+    r->reached_by = mem_try((size_t)g->nodes + 1, sizeof *r->reached_by);
+    if (!r->out_first || !r->out_edges || !r->reached || !r->reached_by)
         return err_no_memory(e, "for relaxed mode");
     for (uint32_t k = 0; k < g->edge_count; k++)
         r->out_first[g->edges[k].a + 2]++;
@@ -55,8 +55,10 @@ static void forbid_states(struct relaxed *r, uint32_t node, uint32_t space, uint
     r->pinned.unary[node] = tables_forbid(&r->model.tables, r->pinned.unary[node], allowed);
 }
 
-/* All that read `v` and can be split read it so; what loops carry further, too. */
-static void pin_uses(struct relaxed *r, hlo_value v, const struct relaxed_pin *pin, int depth)
+/* All that read `v` and can be split read it so. States of loops that it becomes go to `reached`,
+ * which has `waiting`, each once. */
+static uint32_t pin_reads(struct relaxed *r, hlo_value v, const struct relaxed_pin *pin,
+                          uint32_t waiting)
 {
     const struct model *m = &r->model;
     uint32_t from = m->maker[v];
@@ -72,9 +74,22 @@ static void pin_uses(struct relaxed *r, hlo_value v, const struct relaxed_pin *p
         if (m->nodes[user].kind == MODEL_INSTRUCTION && r->p->classes.runs_whole[m->nodes[user].id])
             continue; /* the partitioner gathers it */
         forbid_states(r, user, m->edges[edge].space, m->edges[edge].map_b, pin);
-        if (m->nodes[user].kind == MODEL_JUNCTION && depth < LOOPS_DEEP_MOST)
-            pin_uses(r, m->nodes[user].value, pin, depth + 1);
+        if (m->nodes[user].kind != MODEL_JUNCTION || r->reached_by[user] == r->pins_made)
+            continue;
+        r->reached_by[user] = r->pins_made;
+        r->reached[waiting++] = user;
     }
+    return waiting;
+}
+
+/* Of `v`, and of what loops carry further. */
+static void pin_uses(struct relaxed *r, hlo_value v, const struct relaxed_pin *pin)
+{
+    r->pins_made++;
+    uint32_t waiting = pin_reads(r, v, pin, 0);
+
+    for (uint32_t k = 0; k < waiting; k++)
+        waiting = pin_reads(r, r->model.nodes[r->reached[k]].value, pin, waiting);
 }
 
 static void pin_one(struct relaxed *r, const struct relaxed_pin *pin)
@@ -87,7 +102,7 @@ static void pin_one(struct relaxed *r, const struct relaxed_pin *pin)
         return; /* nothing reads it */
     forbid_states(r, m->maker[v], m->space_of[v], m->identity, pin);
     if (pin->kind != RELAXED_STORED)
-        pin_uses(r, v, pin, 0);
+        pin_uses(r, v, pin);
     class_id class = p->classes.class_of[class_dim(&p->classes, v, pin->dim)];
     bool split = pin->kind !=
                  RELAXED_WHOLE; /* stored and gathered: a strict plan can only use it split, too */

@@ -103,6 +103,8 @@ void relaxed_free(struct relaxed *r)
     free(r->strict_x);
     free(r->out_first);
     free(r->out_edges);
+    free(r->reached);
+    free(r->reached_by);
     strict_release(&r->fixed);
     free(r);
 }

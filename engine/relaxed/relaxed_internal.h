@@ -38,10 +38,13 @@ struct relaxed {
     double strict_ms;   /* 0: no strict plan keeps the pins */
     bool strict_proven;
     uint32_t *out_first, *out_edges; /* edges by their a end: [nodes + 1], [edges] */
-    struct strict fixed;             /* the pins as far as strict mode can keep them */
-    bool is_beyond_strict;           /* strict mode cannot keep them all */
-    bool is_ready;                   /* stages belong to the current pins */
-    bool has_best;                   /* best comes from an earlier solve */
+    uint32_t *reached;               /* [nodes] states of loops that a pin reaches; scratch */
+    uint64_t *reached_by; /* [nodes] number of the pin that reached it last, of pins so far */
+    uint64_t pins_made;
+    struct strict fixed;   /* the pins as far as strict mode can keep them */
+    bool is_beyond_strict; /* strict mode cannot keep them all */
+    bool is_ready;         /* stages belong to the current pins */
+    bool has_best;         /* best comes from an earlier solve */
 };
 
 /* The stage whose bound counts. */
