@@ -9,6 +9,7 @@
 #ifndef AUTOMAP_ENGINE_HYBRID_HYBRID_H
 #define AUTOMAP_ENGINE_HYBRID_HYBRID_H
 
+#include "engine/cost/training.h"
 #include "engine/decide/labels.h"
 #include "engine/hybrid/by_value.h"
 #include "engine/hybrid/hybrid_exact.h"
@@ -33,6 +34,7 @@ enum {
     HYBRID_ZERO_NEEDED = -1, /* 1; 2 and 3 where nothing fits */
     HYBRID_ZERO_ANY = -2     /* 1, 2 and 3: the shortest; not of algorithms that play */
 };
+enum { HYBRID_TRIES_MOST = HYBRID_MICRO_MOST * ZERO_LEVEL_MOST };
 
 struct hybrid_options {
     uint32_t batch;         /* of a step; 0: the file's */

@@ -27,8 +27,7 @@ enum {
     HYBRID_SECTIONS_MOST = 512,
     HYBRID_DEVICES_MOST = 4096,
     HYBRID_STAGES_MOST = PIPE_STAGES_MOST,
-    HYBRID_MICRO_MOST = 24,                    /* numbers of micro-batches tried */
-    HYBRID_TRIES_MOST = HYBRID_MICRO_MOST * 3, /* the same at each ZeRO level from 1 on */
+    HYBRID_MICRO_MOST = 24, /* numbers of micro-batches tried */
 };
 
 /* One way to run a stage. */

@@ -316,7 +316,7 @@ int hybrid_picture_new(const struct hybrid *h, struct hybrid_picture *out, struc
         .zero = h->zero,
         .schedule = hybrid_is_by_value(h) ? h->by_value_schedule : h->schedule,
         .sections = h->sections.count,
-        .tries = h->tries < HYBRID_TRIES_MOST ? h->tries : HYBRID_TRIES_MOST,
+        .tries = h->tries,
     };
     memcpy(out->makespan_ms, h->makespan_ms, sizeof out->makespan_ms);
     memcpy(out->tried, h->tried, sizeof out->tried);

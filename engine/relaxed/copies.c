@@ -110,6 +110,7 @@ bool copy_of_state(const struct problem *p, hlo_value from, hlo_value state, uin
         m->computations[body].caller_count == 1 ? m->computations[body].callers[0] : HLO_NONE;
 
     if (loop == HLO_NONE || hlo_at(m, loop)->opcode != HLO_OP_WHILE ||
+        hlo_called(m, loop, 0) != body ||
         hlo_at(m, m->value_instruction[from])->computation == body || /* the next trip's */
         m->value_instruction[buffer] == loop || fusion_begins_free(m, buffer))
         return false;

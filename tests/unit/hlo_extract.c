@@ -178,6 +178,22 @@ static const char samples[] =
     "  x = f32[6,4] add(p, more)\n  y = f32[6,4] select(keep, x, p)\n"
     "  ROOT z = f32[6,4] multiply(y, owns)\n}\n";
 
+/* What is kept, of a third of the samples, from one input to one output. */
+static struct hlo_part third_of(struct hlo_module *m, const bool *is_kept, const bool *is_free,
+                                const hlo_value *input, const hlo_value *output)
+{
+    return (struct hlo_part){.name = "part",
+                             .is_kept = is_kept,
+                             .input = input,
+                             .inputs = 1,
+                             .output = output,
+                             .outputs = 1,
+                             .is_free = is_free,
+                             .cut = 3,
+                             .is_cut = cuts_six,
+                             .context = m};
+}
+
 static void what_every_sample_has_of_its_own_comes_in(void **state)
 {
     static const char *const kept[] = {"x", "y", "z"}, *const apart[] = {"keep", "owns"};
@@ -198,16 +214,7 @@ static void what_every_sample_has_of_its_own_comes_in(void **state)
                          m->leaf_base[hlo_find(m, "owns")], m->leaf_base[hlo_find(m, "key")]},
               output = m->leaf_base[hlo_find(m, "z")], *of = NULL;
     const uint64_t input_cut[] = {0, 1, 1, 0};
-    struct hlo_part part = {.name = "part",
-                            .is_kept = is_kept,
-                            .input = input,
-                            .inputs = 1,
-                            .output = &output,
-                            .outputs = 1,
-                            .is_free = is_free,
-                            .cut = 3,
-                            .is_cut = cuts_six,
-                            .context = m};
+    struct hlo_part part = third_of(m, is_kept, is_free, input, &output);
     if (hlo_extract_parts(m, &part, cut, &e))
         fail_msg("%s", e.what);
     for (hlo_value v = 0; v < m->value_count; v++) {
@@ -257,16 +264,7 @@ static void samples_of_many_dims(void **state)
     bool is_kept[] = {false, false, true}, is_free[] = {false, true, false};
     uint64_t cut[3];
     hlo_value input = m->leaf_base[hlo_find(m, "p")], output = m->leaf_base[hlo_find(m, "z")];
-    struct hlo_part part = {.name = "part",
-                            .is_kept = is_kept,
-                            .input = &input,
-                            .inputs = 1,
-                            .output = &output,
-                            .outputs = 1,
-                            .is_free = is_free,
-                            .cut = 3,
-                            .is_cut = cuts_six,
-                            .context = m};
+    struct hlo_part part = third_of(m, is_kept, is_free, &input, &output);
     if (hlo_extract_parts(m, &part, cut, &e))
         fail_msg("%s", e.what);
     assert_int_equal(cut[hlo_find(m, "own")], 1);

@@ -7,6 +7,7 @@
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 #include "hlo/support/pages.h"
+#include "tests/unit/other_malloc.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,18 +17,6 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <sys/resource.h>
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define OTHER_MALLOC 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define OTHER_MALLOC 1
-#endif
-#ifndef OTHER_MALLOC
-#define OTHER_MALLOC 0
-#endif
 
 enum { TEXT_BYTES = 10 << 20, FAULTS_MOST = 1000 };
 

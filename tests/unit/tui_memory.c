@@ -3,22 +3,11 @@
  * only that it runs is tested. */
 #include "hlo/support/pages.h"
 #include "tests/unit/explorer.h"
+#include "tests/unit/other_malloc.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <unistd.h>
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define OTHER_MALLOC 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define OTHER_MALLOC 1
-#endif
-#ifndef OTHER_MALLOC
-#define OTHER_MALLOC 0
-#endif
 
 static const double most_mb = 16; /* of pages that hold something small still in use */
 

@@ -316,8 +316,7 @@ static const struct option own[] = {
      .is_kept = true, .sort = SORT_HYBRID, .kind = OPTION_WHOLE, ARG(chunks), .least = 1,
      .most = 16},
     {"zero", "auto",
-     "hybrid: looks at the levels 1, 2 and 3; without it at 1, at the others where "
-     "nothing fits",
+     "hybrid: looks at the levels 1, 2 and 3; without it at 1, at the others where nothing fits",
      .is_kept = true, .sort = SORT_HYBRID, .take = take_zero, NAMES(zeros)},
     {"tp", "N", "hybrid: each stage splits a sample in N", .is_kept = true, .sort = SORT_HYBRID,
      .kind = OPTION_WHOLE, ARG(tp), .least = 1, .most = 4096},
@@ -357,8 +356,7 @@ static const struct option own[] = {
      .is_kept = true, .take = take_memory_limit, NAMES(limits)},
     {"propagation", "full|weak",
      "weak: only running into a conflict reveals it, and ends the episode; where every episode "
-     "ends "
-     "so, to decide nothing is the best plan known (exit code 4 if that is over the limit)",
+     "ends so, to decide nothing is the best plan known (exit code 4 if that is over the limit)",
      .is_kept = true, .sort = SORT_SEARCH, .take = take_same_name, NAMES(propagations)},
     {"preset", "default|paper",
      "paper: Auto-MAP as published: its reward, weak propagation, state, candidates, and "
