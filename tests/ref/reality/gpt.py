@@ -1,10 +1,12 @@
 """Training steps of GPT models of published runs, for `automap bench reality --runs own.yaml --modules OUT`: shapes alone,
 layers in a scan, bf16 compute, f32 master weights, AdamW, tied embedding; full: every layer is recomputed.
 usage: gpt.py OUT [NAME ..]    (needs jax)"""
-import gzip, os, sys
+import sys
 
 import jax
 import jax.numpy as jnp
+
+from training import weights, write
 
 #        name            layers width heads length batch recompute   batch of all devices
 RUNS = [("gpt-1.3b-2k",   24, 2048, 16, 2048,  64, False),
@@ -57,19 +59,8 @@ def loss(params, tokens, targets, heads, full):
     return (jax.nn.logsumexp(logits, -1) - jnp.take_along_axis(logits, targets[..., None], -1)[..., 0]).mean()
 
 
-def step(params, m, v, count, tokens, targets, heads, full):
-    value, grads = jax.value_and_grad(loss)(params, tokens, targets, heads, full)
-    count = count + 1
-    m = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * g, m, grads)
-    v = jax.tree.map(lambda v, g: 0.95 * v + 0.05 * g * g, v, grads)
-    rate = 1e-4 * jnp.sqrt(1 - 0.95 ** count) / (1 - 0.9 ** count)
-    params = jax.tree.map(lambda p, m, v: p - rate * m / (jnp.sqrt(v) + 1e-8) - 1e-5 * p, params, m, v)
-    return params, m, v, count, value
-
-
 def shapes(layers, width, heads, length, vocabulary):
-    f = lambda *s: jax.ShapeDtypeStruct(s, jnp.float32)
-    e = width // heads
+    f, e = weights, width // heads
     p = {"ln1_scale": f(layers, width), "ln1_bias": f(layers, width), "ln2_scale": f(layers, width), "ln2_bias": f(layers, width),
          "o": f(layers, heads, e, width), "o_bias": f(layers, width), "up": f(layers, width, 4 * width), "up_bias": f(layers, 4 * width),
          "down": f(layers, 4 * width, width), "down_bias": f(layers, width)}
@@ -82,10 +73,4 @@ for name, layers, width, heads, length, batch, full in RUNS:
     if sys.argv[2:] and name not in sys.argv[2:]:
         continue
     params = shapes(layers, width, heads, length, VOCABULARY.get(name, USUAL))
-    tokens = jax.ShapeDtypeStruct((batch, length), jnp.int32)
-    count = jax.ShapeDtypeStruct((), jnp.float32)
-    jitted = jax.jit(lambda *a: step(*a, heads, full), donate_argnums=(0, 1, 2))
-    text = jitted.lower(params, params, params, count, tokens, tokens).compiler_ir("hlo").get_hlo_module().to_string()
-    with gzip.open(os.path.join(sys.argv[1], name + ".hlo.txt.gz"), "wt") as f:
-        f.write(text)
-    print(name, len(text))
+    write(sys.argv[1], name, params, batch, length, lambda p, x, y: loss(p, x, y, heads, full))

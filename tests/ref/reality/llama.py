@@ -3,13 +3,13 @@ shapes alone, layers in a scan, bf16 compute, f32 master weights, AdamW, attenti
 as the kernel that ran). What a layer keeps: the products of torchtitan's selective checkpointing (every second one), MaxText's
 `minimal` (all but attention), or what it names.
 usage: llama.py OUT [NAME ..]    (needs jax)"""
-import gzip
-import os
 import sys
 
 import jax
 import jax.numpy as jnp
 from jax.ad_checkpoint import checkpoint_name
+
+from training import weights, write
 
 TITAN = ("q", "v", "gate", "context")  # products 1, 3 and 5 of a layer, and attention
 #        name             layers width heads groups of_head  ffn  vocabulary length batch keeps
@@ -64,18 +64,8 @@ def loss(params, tokens, targets, keeps):
     return (jax.nn.logsumexp(logits, -1) - jnp.take_along_axis(logits, targets[..., None], -1)[..., 0]).mean()
 
 
-def step(params, m, v, count, tokens, targets, keeps):
-    value, grads = jax.value_and_grad(loss)(params, tokens, targets, keeps)
-    count = count + 1
-    m = jax.tree.map(lambda m, g: 0.9 * m + 0.1 * g, m, grads)
-    v = jax.tree.map(lambda v, g: 0.95 * v + 0.05 * g * g, v, grads)
-    rate = 1e-4 * jnp.sqrt(1 - 0.95 ** count) / (1 - 0.9 ** count)
-    params = jax.tree.map(lambda p, m, v: p - rate * m / (jnp.sqrt(v) + 1e-8) - 1e-5 * p, params, m, v)
-    return params, m, v, count, value
-
-
 def shapes(layers, width, heads, groups, e, ffn, vocabulary):
-    f = lambda *s: jax.ShapeDtypeStruct(s, jnp.float32)
+    f = weights
     p = {"norm1": f(layers, width), "norm2": f(layers, width), "q": f(layers, width, groups, heads // groups, e),
          "k": f(layers, width, groups, e), "v": f(layers, width, groups, e), "o": f(layers, groups, heads // groups, e, width),
          "gate": f(layers, width, ffn), "up": f(layers, width, ffn), "down": f(layers, ffn, width)}
@@ -85,11 +75,4 @@ def shapes(layers, width, heads, groups, e, ffn, vocabulary):
 for name, *sizes, length, batch, keeps in RUNS:
     if sys.argv[2:] and name not in sys.argv[2:]:
         continue
-    params = shapes(*sizes)
-    tokens = jax.ShapeDtypeStruct((batch, length), jnp.int32)
-    count = jax.ShapeDtypeStruct((), jnp.float32)
-    jitted = jax.jit(lambda *a: step(*a, keeps), donate_argnums=(0, 1, 2))
-    text = jitted.lower(params, params, params, count, tokens, tokens).compiler_ir("hlo").get_hlo_module().to_string()
-    with gzip.open(os.path.join(sys.argv[1], name + ".hlo.txt.gz"), "wt") as f:
-        f.write(text)
-    print(name, len(text))
+    write(sys.argv[1], name, shapes(*sizes), batch, length, lambda p, x, y: loss(p, x, y, keeps))
