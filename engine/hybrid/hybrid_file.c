@@ -140,12 +140,12 @@ static cJSON *transfer_json(const struct hybrid_cut *c)
     return o;
 }
 
-const char *hybrid_zero_words(const struct hybrid *h, char out[static HYBRID_ZERO_ROOM])
+const char *hybrid_zero_words(int asked, uint8_t taken, char out[static HYBRID_ZERO_ROOM])
 {
-    if (h->options.zero == HYBRID_ZERO_ANY)
+    if (asked == HYBRID_ZERO_ANY)
         snprintf(out, HYBRID_ZERO_ROOM, "ZeRO 1 to %d", ZERO_LEVEL_MOST);
     else
-        snprintf(out, HYBRID_ZERO_ROOM, "ZeRO %u", h->zero);
+        snprintf(out, HYBRID_ZERO_ROOM, "ZeRO %u", taken);
     return out;
 }
 
@@ -162,7 +162,7 @@ static void add_scope(const struct hybrid *h, cJSON *to)
              h->chunks > 1 ? "" : " that are not interleaved",
              h->by_value_ms > 0 ? " whatever they keep or compute again" : "", h->sections.count,
              o->is_schedule_given ? pipe_schedule_names[o->schedule] : "all schedules",
-             hybrid_zero_words(h, zero),
+             hybrid_zero_words(o->zero, h->zero, zero),
              o->recompute == STAGE_RECOMPUTE_ALL ? ", every stage recomputed" : "",
              o->whole_layers ? ", whole layers" : "",
              o->limit_bytes > 0 ? ", within the memory asked for" : "",

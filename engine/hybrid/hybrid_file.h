@@ -32,8 +32,9 @@ int hybrid_file_load(const struct problem *p, const char *path, struct hybrid *o
                      struct err *e) MUST_CHECK;
 
 enum { HYBRID_ZERO_ROOM = 16 };
-/* The ZeRO levels that the bound is of: "ZeRO 1", "ZeRO 1 to 3"; returns `out`. */
-const char *hybrid_zero_words(const struct hybrid *h, char out[static HYBRID_ZERO_ROOM]);
+/* The ZeRO levels that a bound is of, where that level was taken: "ZeRO 1", "ZeRO 1 to 3"; returns
+ * `out`. */
+const char *hybrid_zero_words(int asked, uint8_t taken, char out[static HYBRID_ZERO_ROOM]);
 
 /* Whether the head of the file names the schema. */
 bool hybrid_file_is(const char *path);

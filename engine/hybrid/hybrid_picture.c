@@ -314,6 +314,7 @@ int hybrid_picture_new(const struct hybrid *h, struct hybrid_picture *out, struc
         .micro_batches = h->micro_batches,
         .chunks = h->chunks,
         .zero = h->zero,
+        .zero_asked = h->options.zero,
         .schedule = hybrid_is_by_value(h) ? h->by_value_schedule : h->schedule,
         .sections = h->sections.count,
         .tries = h->tries,

@@ -77,6 +77,7 @@ struct hybrid_picture {
     bool is_certified, is_said, is_uniform;
     uint32_t batch, micro_batches, stages, groups, chunks; /* stages = groups x chunks */
     uint8_t zero;
+    int zero_asked; /* as in hybrid_options */
     enum pipe_schedule_kind schedule;
     double makespan_ms[PIPE_SCHEDULE_COUNT];
     uint32_t sections, slowest;

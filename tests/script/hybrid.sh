@@ -43,6 +43,8 @@ done
 grep -q '^  ZeRO  *2 ' "$dir/zero.auto" || fail "ZeRO 2 is not the shortest"
 grep -q '^  bound .* ZeRO 1 to 3$\|^  bound .* ZeRO 1 to 3,' "$dir/zero.auto" || fail "does not say which levels the bound is of"
 grep -q '^  bound .* ZeRO 1$\|^  bound .* ZeRO 1,' "$dir/zero.1" || fail "does not say which level the bound is of"
+"$automap" screen t5-base6 h100-1x8 --size 200x60 --keys 'V h' > "$dir/screen"
+[ "$(grep -c 'not interleaved, .*ZeRO 1' "$dir/screen")" = 2 ] || fail "the view does not say what its bound is of"
 
 mlp=$models/mlp.hlo.txt.gz one=$clusters/v100-1x4.yaml
 "$automap" search "$mlp" "$one" --kind hybrid --relaxed-stages --memory-limit '3 MB' --plan "$dir/only.json" > "$dir/only" || fail "no plan with relaxed stages"

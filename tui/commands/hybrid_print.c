@@ -115,7 +115,7 @@ static void print_bound(const struct hybrid *h)
             units_ms(a, h->bound_ms), 100 * fmax(0, 1 - h->bound_ms / hybrid_least_ms(h)),
             h->is_said ? "the file says, and it was not checked, that " : "",
             h->chunks > 1 ? ", interleaved or not," : " that is not interleaved", h->sections.count,
-            hybrid_zero_words(h, zero),
+            hybrid_zero_words(h->options.zero, h->zero, zero),
             h->options.micro_batches ? ", with so many micro-batches" : "",
             h->by_value_ms > 0 ? ", whatever it keeps or computes again" : "");
     else

@@ -2,6 +2,7 @@
 
 #include "engine/decide/classes.h"
 #include "engine/hybrid/hybrid.h"
+#include "engine/hybrid/hybrid_file.h"
 #include "engine/hybrid/hybrid_picture.h"
 #include "engine/hybrid/hybrid_pins.h"
 #include "engine/pipeline/pipe_instance.h"
@@ -111,7 +112,7 @@ static int add_words(const struct pane *p, int x, unsigned style, const char *te
 
 static int add_bound(const struct hybrid_picture *h, const struct pane *p, int x)
 {
-    char ms[UNITS_ROOM], text[160];
+    char ms[UNITS_ROOM], text[160], zero[HYBRID_ZERO_ROOM];
     double over = (h->step_ms / h->bound_ms - 1) * 100;
 
     if (!(h->bound_ms > 0 && h->is_certified))
@@ -120,8 +121,9 @@ static int add_bound(const struct hybrid_picture *h, const struct pane *p, int x
              over >= 0 ? "over" : "below", units_ms(ms, h->bound_ms),
              h->is_said ? ", as the file says" : "");
     x = add_words(p, x, over < 0.05 ? ROLE_OK : ROLE_TEXT, text);
-    snprintf(text, sizeof text, " of strict plans%s cut between %u sections",
-             h->chunks > 1 ? ", interleaved or not," : " not interleaved,", h->sections);
+    snprintf(text, sizeof text, " of strict plans%s cut between %u sections, %s",
+             h->chunks > 1 ? ", interleaved or not," : " not interleaved,", h->sections,
+             hybrid_zero_words(h->zero_asked, h->zero, zero));
     if (x + utf8_text_columns(text) + 40 <= p->width)
         x = pane_text(p, x, 0, ROLE_DIM, text);
     return x;

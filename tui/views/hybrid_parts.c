@@ -2,6 +2,7 @@
  * of plans, pins, the explanation. */
 #include "engine/decide/names.h"
 #include "engine/hybrid/hybrid.h"
+#include "engine/hybrid/hybrid_file.h"
 #include "engine/hybrid/hybrid_others.h"
 #include "engine/hybrid/hybrid_picture.h"
 #include "engine/hybrid/hybrid_pins.h"
@@ -238,10 +239,13 @@ static int list_kinds(const struct hybrid_shown *s, struct kind *out)
         count++;
     }
     if (h->is_certified && h->bound_ms > 0) {
+        char zero[HYBRID_ZERO_ROOM];
         out[count] = (struct kind){.name = "bound", .brief = "bound", .ms = h->bound_ms};
         snprintf(out[count].what, sizeof out[count].what,
-                 "no strict plan of %u sections%s is shorter%s", h->sections,
-                 h->chunks > 1 ? ", not interleaved," : "", h->is_said ? ", says the file" : "");
+                 "no strict plan of %u sections, %s, %s, is shorter%s", h->sections,
+                 h->chunks > 1 ? "interleaved or not" : "not interleaved",
+                 hybrid_zero_words(h->zero_asked, h->zero, zero),
+                 h->is_said ? ", says the file" : "");
         count++;
     }
     qsort(out, (size_t)count, sizeof *out, compare_kinds);
