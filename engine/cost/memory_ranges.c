@@ -4,6 +4,7 @@
 #include "engine/cost/memory.h"
 #include "engine/cost/memory_beside.h"
 #include "engine/cost/memory_copies.h"
+#include "engine/cost/memory_reads.h"
 #include "engine/cost/memory_whole.h"
 #include "engine/cost/training.h"
 #include "engine/decide/classes.h"
@@ -18,151 +19,11 @@
 
 #include <string.h>
 
-/* Positions of the uses of a variable in one pass. */
-struct span {
-    uint32_t first, last; /* first HLO_NONE: none */
-};
-
-struct build {
-    struct memory_model *model;
-    uint32_t *end; /* [values] position of the last use of a buffer, or of a fused value's users */
-    uint32_t *begin;    /* [values] of the first */
-    struct span *again; /* [values] where readers of a buffer make it again; last 0: none */
-    uint8_t *kind;      /* [values] of buffers */
-    uint8_t *is_placed; /* [values] buffers whose value ends in an argument's place */
-    uint32_t *range_of; /* [values] of buffers: their range + 1 */
-    uint32_t *of;       /* [values] of buffers: the parameter whose state or gradient it is + 1 */
-    struct span (*uses)[2]; /* [roles params] forward, backward */
-    hlo_value *gradient;    /* [roles params] buffer of its gradient; HLO_NONE */
-    uint32_t last_gradient; /* position where the last gradient is made */
-    size_t room;
-};
-
 static const char MEMORY_FOR[] = "for the memory model";
-
-/* Where something reads: first and last position. */
-static void use(struct build *b, hlo_value v, struct span at)
-{
-    v = b->model->fusion->buffer[v];
-    if (b->end[v] == HLO_NONE || b->end[v] < at.last)
-        b->end[v] = at.last;
-    if (b->begin[v] == HLO_NONE || b->begin[v] > at.first)
-        b->begin[v] = at.first;
-}
-
-/* Where `id` reads: at its own position, for a fused value where its users do, found before (ids
- * descend, users come first), for one that is made again also where that is done. */
-static struct span reads_of(const struct build *b, hlo_id id)
-{
-    const struct hlo_module *m = b->model->m;
-    struct span at = {b->model->schedule.position[id], b->model->schedule.position[id]};
-
-    if (hlo_at(m, id)->opcode == HLO_OP_WHILE) /* runs where it stands, whatever it carries */
-        return at;
-    for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++) {
-        hlo_value buffer = b->model->fusion->buffer[v];
-        at.last = b->again[buffer].last > at.last ? b->again[buffer].last : at.last;
-        if (b->model->fusion->is_stored[buffer] || b->end[buffer] == HLO_NONE ||
-            m->instructions[m->value_instruction[buffer]].computation !=
-                m->instructions[id].computation)
-            continue;
-        at.first = b->begin[buffer] > at.first ? b->begin[buffer] : at.first;
-        at.last = b->end[buffer] > at.last ? b->end[buffer] : at.last;
-    }
-    return at;
-}
-
-/* Notes that the pass reads variable `v` from the position of `id` to at.last. */
-static void note_use(struct build *b, hlo_value v, hlo_id id, struct span at)
-{
-    const struct training *t = b->model->training;
-    uint32_t param = b->of[v];
-
-    if (!param || t->is_once[id] ||
-        hlo_at(t->classes->m, b->model->m->value_instruction[v])->opcode != HLO_OP_PARAMETER)
-        return;
-    struct span *s = &b->uses[param - 1][t->roles->phase[id] != HLO_PHASE_FORWARD];
-    uint32_t first = b->model->schedule.position[id];
-    if (s->first == HLO_NONE || first < s->first)
-        s->first = first;
-    if (at.last > s->last)
-        s->last = at.last;
-}
-
-/* The update reads sums over the passes, not the result of the last one. */
-static bool reads_a_sum(const struct build *b, hlo_id id, hlo_value v)
-{
-    const struct training *t = b->model->training;
-
-    return b->model->batching.micro_batches > 1 && t->is_once[id] &&
-           t->is_summed[b->model->fusion->buffer[v]];
-}
-
-/* Whether `id` computes leaf `v` of its operand on the fly, at `at`, though others read it. */
-static bool makes_again(struct build *b, hlo_id id, hlo_id operand, hlo_value v, struct span at)
-{
-    struct span *again = &b->again[b->model->fusion->buffer[v]];
-
-    if (!b->model->fusion->is_remade[b->model->fusion->buffer[v]] ||
-        !fusion_absorbs(b->model->m, id, operand))
-        return false;
-    again->last = at.last > again->last ? at.last : again->last;
-    return true;
-}
-
-static void use_operands(struct build *b, hlo_id id)
-{
-    const struct hlo_module *m = b->model->m;
-    const struct hlo_instruction *i = hlo_at(m, id);
-    struct span at = reads_of(b, id);
-
-    if (i->opcode == HLO_OP_TUPLE || i->opcode == HLO_OP_GET_TUPLE_ELEMENT)
-        return; /* other names of buffers, whose readers count */
-    for (uint32_t k = 0; k < i->operand_count; k++) {
-        hlo_id o = hlo_operand(m, id, k);
-        for (hlo_value v = m->leaf_base[o]; v < m->leaf_base[o + 1]; v++) {
-            /* Buffers made in another computation are kept by the instruction that calls it. */
-            hlo_id made = m->value_instruction[b->model->fusion->buffer[v]];
-            bool here = m->instructions[made].computation == i->computation;
-            if (reads_a_sum(b, id, v))
-                continue;
-            uint32_t there = b->model->schedule.position[made];
-            if (here && makes_again(b, id, o, v, at))
-                continue;
-            /* A copy to the host begins as soon as there is something to copy. */
-            bool leaves = hlo_kernel_effect_of(m, id) == KERNEL_TO_HOST;
-            use(b, v, here && !leaves ? at : (struct span){there, there});
-            if (here)
-                note_use(b, b->model->fusion->buffer[v], id, at);
-        }
-    }
-}
-
-static void find_ends(struct build *b)
-{
-    const struct hlo_module *m = b->model->m;
-
-    memset(b->end, 0xff, m->value_count * sizeof *b->end);
-    memset(b->begin, 0xff, m->value_count * sizeof *b->begin);
-    memset(b->again, 0, m->value_count * sizeof *b->again);
-    for (uint32_t k = 0; k < b->model->training->roles->param_count; k++)
-        b->uses[k][0] = b->uses[k][1] = (struct span){HLO_NONE, 0};
-    for (uint32_t c = 0; c < m->computation_count; c++) {
-        hlo_id root = m->computations[c].root,
-               last = m->computations[c].first + m->computations[c].count - 1;
-        for (hlo_value v = m->leaf_base[root]; v < m->leaf_base[root + 1]; v++) {
-            hlo_id made = m->value_instruction[b->model->fusion->buffer[v]];
-            if (m->instructions[made].computation == c)
-                use(b, v, (struct span){last, last});
-        }
-    }
-    for (hlo_id id = m->count; id--;)
-        use_operands(b, id);
-}
 
 /* The buffer that a gradient is stored in: where it is computed on the fly from one operand, as the
  * transpose of a product is, that operand's. */
-static hlo_value gradient_buffer(const struct build *b, hlo_value v)
+static hlo_value gradient_buffer(const struct memory_build *b, hlo_value v)
 {
     const struct hlo_module *m = b->model->m;
     const struct fusion *f = b->model->fusion;
@@ -179,7 +40,7 @@ static hlo_value gradient_buffer(const struct build *b, hlo_value v)
     return v;
 }
 
-static void find_kinds(struct build *b)
+static void find_kinds(struct memory_build *b)
 {
     const struct hlo_module *m = b->model->m;
 
@@ -209,7 +70,7 @@ static void find_kinds(struct build *b)
     }
 }
 
-static void find_placed(struct build *b)
+static void find_placed(struct memory_build *b)
 {
     const struct hlo_module *m = b->model->m;
     hlo_id root = m->computations[m->entry].root;
@@ -228,7 +89,7 @@ static bool same_size(const struct hlo_module *m, hlo_value a, hlo_value b)
 
 /* The operand buffer that value `made` of `id`, an element-wise result, an update or a kernel's in
  * the place of an operand, overwrites: it ends here. */
-static hlo_value place_for(const struct build *b, hlo_id id, hlo_value made)
+static hlo_value place_for(const struct memory_build *b, hlo_id id, hlo_value made)
 {
     const struct hlo_module *m = b->model->m;
     const struct hlo_instruction *i = hlo_at(m, id);
@@ -256,7 +117,7 @@ static hlo_value place_for(const struct build *b, hlo_id id, hlo_value made)
     return HLO_NONE;
 }
 
-static bool push_range(struct build *b, const struct memory_range *r)
+static bool push_range(struct memory_build *b, const struct memory_range *r)
 {
     if (!mem_grow(&b->model->ranges, &b->room, b->model->count, 1))
         return false;
@@ -265,7 +126,7 @@ static bool push_range(struct build *b, const struct memory_range *r)
 }
 
 /* Whether the all-reduce of gradient buffer `v` leaves a piece only. */
-static bool ends_in_pieces(const struct build *b, hlo_value v)
+static bool ends_in_pieces(const struct memory_build *b, hlo_value v)
 {
     return b->model->batching.zero >= 2 &&
            b->model->training->variables[b->of[v] - 1].reduced_count;
@@ -273,7 +134,7 @@ static bool ends_in_pieces(const struct build *b, hlo_value v)
 
 /* Whether `id`, a loop, fills the stack of a variable's gradients slice by slice: the body reduces
  * each as it is made, so what the loop hands on is reduced, and in pieces where gradients are. */
-static bool fills_stack(const struct build *b, hlo_id id, const struct memory_range *r)
+static bool fills_stack(const struct memory_build *b, hlo_id id, const struct memory_range *r)
 {
     return r->kind == MEMORY_GRADIENTS && hlo_at(b->model->m, id)->opcode == HLO_OP_WHILE &&
            b->model->training->variables[r->variable].is_stacked;
@@ -282,7 +143,7 @@ static bool fills_stack(const struct build *b, hlo_id id, const struct memory_ra
 /* The second buffer of a value that may be all-reduced: while its result is read first. Gradients
  * are reduced together, where the last of them is made, and wait until then; so do the partial sums
  * they are added up from, where each is reduced where it arises. */
-static bool add_reduced(struct build *b, const struct memory_range *r)
+static bool add_reduced(struct memory_build *b, const struct memory_range *r)
 {
     struct memory_model *model = b->model;
     hlo_value v = r->value;
@@ -332,7 +193,7 @@ static bool is_applied(const struct hlo_module *m, hlo_comp c)
 
 /* What is fetched from the host is back where it is read first, not where the module says so:
  * schedulers start such copies late. */
-static uint32_t start_of(const struct build *b, hlo_id id, hlo_value v)
+static uint32_t start_of(const struct memory_build *b, hlo_id id, hlo_value v)
 {
     uint32_t position = b->model->schedule.position[id];
     bool is_fetched = hlo_at(b->model->m, id)->is_moved &&
@@ -343,7 +204,7 @@ static uint32_t start_of(const struct build *b, hlo_id id, hlo_value v)
 
 /* The ranges of stored value `v` that `id` makes. A gradient that is stored in pieces is whole only
  * while it is made. */
-static bool add_range(struct build *b, hlo_id id, hlo_value v)
+static bool add_range(struct memory_build *b, hlo_id id, hlo_value v)
 {
     struct memory_model *model = b->model;
     const struct hlo_module *m = model->m;
@@ -383,7 +244,7 @@ static bool add_range(struct build *b, hlo_id id, hlo_value v)
 }
 
 /* The copies of variables before their update, each over all uses of its variable. */
-static bool add_updated(struct build *b)
+static bool add_updated(struct memory_build *b)
 {
     uint32_t *list, count;
     bool ok = memory_copies_find(b->model, b->is_placed, &list, &count);
@@ -404,10 +265,10 @@ static bool add_updated(struct build *b)
 }
 
 /* The copy of a variable that its uses in the passes share, from the first to the last. */
-static bool add_copies(struct build *b)
+static bool add_copies(struct memory_build *b)
 {
     for (uint32_t k = 0; k < b->model->training->roles->param_count; k++) {
-        const struct span *forward = &b->uses[k][0], *backward = &b->uses[k][1];
+        const struct memory_span *forward = &b->uses[k][0], *backward = &b->uses[k][1];
         struct memory_range r = {
             .value = b->model->training->roles->params[k].value,
             .start = forward->first < backward->first ? forward->first : backward->first,
@@ -421,23 +282,13 @@ static bool add_copies(struct build *b)
     return true;
 }
 
-static bool add_whole(struct build *b)
+typedef bool find_ranges(const struct memory_model *m, struct memory_range **list, uint32_t *count);
+
+static bool add_found(struct memory_build *b, find_ranges *find)
 {
     struct memory_range *list;
     uint32_t count;
-    bool ok = memory_whole_find(b->model, &list, &count);
-
-    for (uint32_t k = 0; k < count && ok; k++)
-        ok = push_range(b, &list[k]);
-    free(list);
-    return ok;
-}
-
-static bool add_beside(struct build *b)
-{
-    struct memory_range *list;
-    uint32_t count;
-    bool ok = memory_beside_find(b->model, &list, &count);
+    bool ok = find(b->model, &list, &count);
 
     for (uint32_t k = 0; k < count && ok; k++)
         ok = push_range(b, &list[k]);
@@ -446,7 +297,7 @@ static bool add_beside(struct build *b)
 }
 
 /* Accumulators, and whole copies of variables that are stored in pieces. */
-static bool add_batching(struct build *b)
+static bool add_batching(struct memory_build *b)
 {
     struct memory_model *model = b->model;
     const struct hlo_module *m = model->m;
@@ -522,7 +373,7 @@ static bool sort_ranges(struct memory_model *model)
 }
 
 /* Whether value `v` of the entry is reduced together with the gradients. */
-static bool is_reduced_last(const struct build *b, hlo_value v)
+static bool is_reduced_last(const struct memory_build *b, hlo_value v)
 {
     const struct memory_model *model = b->model;
     hlo_value buffer = model->fusion->buffer[v];
@@ -534,7 +385,7 @@ static bool is_reduced_last(const struct build *b, hlo_value v)
            training_sums(model->classes, model->m->value_instruction[v], list);
 }
 
-static void find_last_gradient(struct build *b)
+static void find_last_gradient(struct memory_build *b)
 {
     const struct hlo_module *m = b->model->m;
     const struct hlo_computation *entry = &m->computations[m->entry];
@@ -548,7 +399,7 @@ static void find_last_gradient(struct build *b)
     }
 }
 
-static bool make_ranges(struct build *b)
+static bool make_ranges(struct memory_build *b)
 {
     const struct hlo_module *m = b->model->m;
 
@@ -560,19 +411,9 @@ static bool make_ranges(struct build *b)
                 return false;
         }
     }
-    return add_batching(b) && add_copies(b) && add_whole(b) && add_beside(b) &&
+    return add_batching(b) && add_copies(b) && add_found(b, memory_whole_find) &&
+           add_found(b, memory_beside_find) &&
            (b->model->batching.micro_batches > 1 || add_updated(b)) && sort_ranges(b->model);
-}
-
-/* Where values that no range holds to their last read are read last. */
-static void find_again(struct build *b)
-{
-    const struct fusion *f = b->model->fusion;
-
-    for (hlo_value v = 0; v < b->model->m->value_count; v++) {
-        uint32_t fused = f->is_stored[v] || b->end[v] == HLO_NONE ? 0 : b->end[v];
-        b->model->again[v] = b->again[v].last > fused ? b->again[v].last : fused;
-    }
 }
 
 void memory_release(struct memory_model *m)
@@ -585,7 +426,7 @@ void memory_release(struct memory_model *m)
     memset(m, 0, sizeof *m);
 }
 
-static void build_release(struct build *b)
+static void build_release(struct memory_build *b)
 {
     free(b->end);
     free(b->begin);
@@ -598,7 +439,7 @@ static void build_release(struct build *b)
     free(b->gradient);
 }
 
-static bool build_init(struct build *b)
+static bool build_init(struct memory_build *b)
 {
     size_t values = b->model->m->value_count;
 
@@ -620,15 +461,14 @@ static bool build_init(struct build *b)
 }
 
 /* The ranges of b->model under its schedule and batching. */
-static bool build_ranges(struct build *b)
+static bool build_ranges(struct memory_build *b)
 {
     b->room = 0;
     memset(b->range_of, 0, b->model->m->value_count * sizeof *b->range_of);
-    find_ends(b);
     b->model->again = mem_try(b->model->m->value_count, sizeof *b->model->again);
     if (!b->model->again)
         return false;
-    find_again(b);
+    memory_find_reads(b);
     return make_ranges(b);
 }
 
@@ -641,7 +481,7 @@ int memory_new(const struct training *t, const struct fusion *f, bool reduces_at
                                  .training = t,
                                  .fusion = f,
                                  .batching = {.micro_batches = 1}};
-    struct build b = {.model = &model};
+    struct memory_build b = {.model = &model};
     int rc = build_init(&b) ? instruction_order_depth_first(model.m, f, &model.schedule, e)
                             : err_no_memory(e, MEMORY_FOR);
 
@@ -667,7 +507,7 @@ int memory_new_listed(const struct memory_model *from, struct memory_model *out,
                                  .fusion = from->fusion,
                                  .batching = from->batching,
                                  .is_listed = true};
-    struct build b = {.model = &model};
+    struct memory_build b = {.model = &model};
     int rc = build_init(&b)
                  ? instruction_order_list(model.m, model.fusion, b.is_placed, &model.schedule, e)
                  : err_no_memory(e, MEMORY_FOR);
@@ -688,7 +528,7 @@ out:
 int memory_set_batch_and_zero(struct memory_model *m, const struct batch_and_zero *r, struct err *e)
 {
     struct memory_model next = *m;
-    struct build b = {.model = &next};
+    struct memory_build b = {.model = &next};
 
     if (r->micro_batches == m->batching.micro_batches && r->zero == m->batching.zero)
         return 0;
