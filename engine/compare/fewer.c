@@ -336,8 +336,7 @@ int fewer_devices(const struct problem *p, const struct fewer_question *q, struc
 
     *out = (struct fewer){.step_ms = q->step_ms * FASTER};
     const struct pipeline_options *o = q->pipeline;
-    if (p->cluster.devices < 2 || stop_asked(stop) ||
-        (o && o->batch && o->batch != problem_batch_size(p)))
+    if (p->cluster.devices < 2 || (o && o->batch && o->batch != problem_batch_size(p)))
         return 0;
     struct look *k = mem_try(1, sizeof *k);
     if (!k)
@@ -352,7 +351,7 @@ int fewer_devices(const struct problem *p, const struct fewer_question *q, struc
     problem_release(&k->on);
 out:
     free(k);
-    return rc;
+    return rc == ERR_STOPPED ? 0 : rc;
 }
 
 void fewer_write(const struct fewer *f, struct str *out)
