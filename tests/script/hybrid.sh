@@ -30,7 +30,6 @@ grep -q '^  ZeRO  *2 ' "$dir/two" || fail "not ZeRO 2"
 [ $? = 4 ] || fail "fits into nothing"
 grep -q 'no hybrid plan fits' "$dir/err" || fail "does not say what is wrong"
 
-# What fits only with relaxed stages says so first, has no bound of strict plans, and is not run.
 # All ZeRO levels: the shortest plan of them, and a bound that is the least of theirs.
 for zero in 1 2 3 auto; do
     "$automap" search "$models/t5-base6.hlo.txt.gz" "$clusters/h100-1x8.yaml" --kind hybrid --micro-batches 2 --memory-limit 900MB --schedule eager \
@@ -45,7 +44,14 @@ grep -q '^  bound .* ZeRO 1 to 3$\|^  bound .* ZeRO 1 to 3,' "$dir/zero.auto" ||
 grep -q '^  bound .* ZeRO 1$\|^  bound .* ZeRO 1,' "$dir/zero.1" || fail "does not say which level the bound is of"
 "$automap" screen t5-base6 h100-1x8 --size 200x60 --keys 'V h' > "$dir/screen"
 [ "$(grep -c 'not interleaved, .*ZeRO 1' "$dir/screen")" = 2 ] || fail "the view does not say what its bound is of"
+for algorithm in race dqn; do
+    "$automap" search "$models/mlp.hlo.txt.gz" "$clusters/v100-1x4.yaml" --kind hybrid --algo $algorithm --zero auto 2> "$dir/err"
+    [ $? = 1 ] && grep -q 'zero auto is of --algo exact and uniform' "$dir/err" || fail "--algo $algorithm takes --zero auto"
+done
+"$automap" search "$models/mlp.hlo.txt.gz" "$clusters/v100-1x4.yaml" --kind hybrid --zero 4 2> "$dir/err"
+[ $? = 1 ] && grep -q -- '--zero 4, expected 0, 1, 2 or 3, or auto' "$dir/err" || fail "does not say which levels there are"
 
+# What fits only with relaxed stages says so first, has no bound of strict plans, and is not run.
 mlp=$models/mlp.hlo.txt.gz one=$clusters/v100-1x4.yaml
 "$automap" search "$mlp" "$one" --kind hybrid --relaxed-stages --memory-limit '3 MB' --plan "$dir/only.json" > "$dir/only" || fail "no plan with relaxed stages"
 grep -q '^  step .* with relaxed stages' "$dir/only" || fail "the first line is a step that does not fit"

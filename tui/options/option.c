@@ -312,6 +312,16 @@ static bool is_named(const struct option *o, const char *name, size_t size)
     return same;
 }
 
+/* Adds to the complaint of one row what the row before it, of the same name, would have taken. */
+static int complain_of_both(struct reading *r, const struct option *passed)
+{
+    char names[128] = "";
+    struct err last = r->e;
+
+    list_names(passed, names, sizeof names);
+    return err_set(&r->e, last.code, "%s, or %s", last.what, names);
+}
+
 /* The rows of that name are asked in order; one that passes leaves it to the next. */
 static int read_option(struct reading *r)
 {
@@ -319,7 +329,7 @@ static int read_option(struct reading *r)
     size_t size = strcspn(name, "=");
     const char *given = name[size] ? name + size + 1 : NULL;
     bool is_no = !strncmp(word, "--no-", 5);
-    struct option o;
+    struct option o, passed = {0};
 
     for (const struct option_set *s = r->p->sets; s->rows || s->row; s++) {
         for (size_t i = 0; row_of(s, i, &o); i++) {
@@ -336,7 +346,8 @@ static int read_option(struct reading *r)
                 value = given = r->argv[++r->at];
             int rc = offer_option(r, s, &o, value);
             if (rc != OPTION_PASS)
-                return rc;
+                return rc && passed.name_count ? complain_of_both(r, &passed) : rc;
+            passed = o;
         }
     }
     return complain_unknown(r, name, size);
