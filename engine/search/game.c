@@ -44,14 +44,14 @@ static const char MEMORY_FOR[] = "for the search";
 
 /* ---- moves ---- */
 
-static bool in_scope(const struct game *g, class_id k)
+bool game_may_split(const struct game *g, class_id k)
 {
-    const struct class_info *i = &g->problem->classes.info[k];
+    const struct game_options *o = &g->options;
 
     if (!label_is_splittable(&g->problem->labels, k))
         return false;
-    return (g->options.kind != GAME_ADP && i->var_dims) ||
-           (g->options.kind != GAME_OPP && i->input_dims);
+    return game_weight(g, k) > 0 ||
+           (o->kind == GAME_ALL && o->reward == GAME_REWARD_COST && !o->weak);
 }
 
 bool game_decides_all(const struct game *g)
@@ -59,7 +59,7 @@ bool game_decides_all(const struct game *g)
     const struct problem *p = g->problem;
 
     for (class_id k = 0; k < p->classes.count && g->options.kind == GAME_ALL; k++) {
-        if (label_is_splittable(&p->labels, k) && !in_scope(g, k))
+        if (label_is_splittable(&p->labels, k) && !game_may_split(g, k))
             return false;
     }
     return true;
@@ -109,13 +109,13 @@ static int add_moves(struct game *g, struct err *e)
         return err_no_memory(e, MEMORY_FOR);
     }
     for (class_id k = 0; k < c->count; k++) {
-        if (in_scope(g, k))
+        if (game_may_split(g, k))
             first[g->fold.colour[k] + 1]++;
     }
     for (uint32_t f = 0; f < g->fold.count; f++)
         first[f + 1] += first[f];
     for (class_id k = 0; k < c->count; k++) {
-        if (in_scope(g, k))
+        if (game_may_split(g, k))
             g->pool[first[g->fold.colour[k]]++] = k;
     }
     for (uint32_t f = 0; f < g->fold.count; f++) { /* first[f] is now where colour f ends */

@@ -6,7 +6,8 @@
  * the number of variables' dims that the decision settles by propagation. Positions already settled
  * are skipped. An episode ends when all moves are settled or, with weak propagation, at a conflict.
  * With `kind` opp the moves are classes with dims of variables, with adp those with dims of inputs,
- * with all both. With folding one move decides all classes of a colour.
+ * with all both, and with the cost reward those with neither too, like a batch of noise that the
+ * step draws itself. With folding one move decides all classes of a colour.
  *
  * Rewards. paper: 0.4 for each dim of a variable (adp: of an input; all: of either) settled as
  * split, 0.1 for each settled as whole, by the decision or its consequences; -1 for a conflict.
@@ -190,8 +191,10 @@ double game_score_of(const struct game *g, const label *on,
 bool game_fits(const struct game *g, const label *on);
 bool game_score_fits(const struct game *g, double score);
 
-/* False if some class with neither variables nor inputs can be split. Moves leave it whole, so an
- * optimum over moves proves nothing about plans that split it. O(classes). */
+/* Whether moves of full propagation split the class. */
+bool game_may_split(const struct game *g, class_id k);
+/* False if moves leave some class whole that can be split: an optimum over moves proves nothing
+ * about plans that split it. O(classes). */
 bool game_decides_all(const struct game *g);
 /* Dims of a class that count for the paper's reward: of variables, of inputs, or both, by kind. */
 uint32_t game_weight(const struct game *g, class_id k);

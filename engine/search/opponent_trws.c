@@ -113,7 +113,7 @@ static void list_candidates(struct search *s)
 
     t->count = 0;
     for (class_id k = 0; k < p->classes.count; k++) {
-        if (!game_weight(&s->game, k) || !label_is_splittable(&p->labels, k))
+        if (!game_may_split(&s->game, k))
             continue;
         for (uint32_t x = 0; x < p->mesh.axes; x++) {
             struct candidate c = {split_share(s, &t->plan, k, x), k, x};

@@ -3,6 +3,7 @@
  * game, played by hand. */
 #include "engine/live/search_state.h"
 #include "engine/search/budget.h"
+#include "engine/search/optimum.h"
 #include "engine/search/search.h"
 #include "example.h"
 #include "shipped.h"
@@ -771,6 +772,53 @@ static void test_baseline_is_a_candidate(void **state)
     }
 }
 
+/* A step that draws its batch itself: the batch is a dim of neither variables nor inputs. */
+static const char DRAWS_ITS_BATCH[] =
+    "HloModule step, input_output_alias={ {}: (0, {}, may-alias) }\n"
+    "ENTRY step {\n"
+    "  w = f32[512,3] parameter(0)\n"
+    "  key = u32[] parameter(1)\n"
+    "  places = u32[1048576,512] iota(), iota_dimension=0\n"
+    "  keys = u32[1048576,512] broadcast(key), dimensions={}\n"
+    "  bits = u32[1048576,512] xor(keys, places)\n"
+    "  noise = f32[1048576,512] convert(bits)\n"
+    "  out = f32[1048576,3] dot(noise, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}\n"
+    "  grad = f32[512,3] dot(noise, out), lhs_contracting_dims={0}, rhs_contracting_dims={0}\n"
+    "  ROOT next = f32[512,3] subtract(w, grad)\n"
+    "}\n";
+
+/* With both kinds every class that can be split is a move, so the game reaches the optimum of both,
+ * and who has tried all of it has proven it. */
+static void test_batch_of_no_input(void **state)
+{
+    (void)state;
+    struct search_options o = {.algorithm = SEARCH_ENUMERATE, .seed = 1, .game.kind = GAME_ALL};
+    struct problem p;
+    struct search *s;
+    struct search_event event;
+    struct optimum best;
+    struct err e;
+
+    load_text(DRAWS_ITS_BATCH, NULL, &p);
+    assert_int_equal(search_new(&p, &o, &s, &e), 0);
+    const struct game *g = search_game(s);
+    assert_true(game_decides_all(g));
+    while (!search_is_done(s))
+        (void)search_step(s, &event);
+    assert_true(search_is_proven(s));
+    assert_int_equal(optimum_find(&p, &o.game, &g->state, NULL, &best, &e), 0);
+    struct step_cost cost;
+    double score = game_score_of(g, best.on, &cost);
+    assert_true(best.proven && score > 0.5 && fabs(search_best(s)->score - score) < 1e-9);
+    uint32_t of_neither = 0;
+    for (class_id k = 0; k < p.classes.count; k++)
+        of_neither += best.on[k] && !game_weight(g, k);
+    assert_int_equal(of_neither, 1);
+    optimum_release(&best);
+    search_free(s);
+    problem_release(&p);
+}
+
 /* Weak propagation: a stage 2 episode that is settled at once is an episode, and the search goes
  * on; a search ends with a plan. */
 static void test_weak_goes_on(void **state)
@@ -867,6 +915,7 @@ int main(void)
         cmocka_unit_test(test_greedy_walks_differ),
         cmocka_unit_test(test_settings_keep_the_replay),
         cmocka_unit_test(test_baseline_is_a_candidate),
+        cmocka_unit_test(test_batch_of_no_input),
         cmocka_unit_test(test_weak_goes_on),
         cmocka_unit_test(test_greedy_plan),
     };
