@@ -255,6 +255,7 @@ static void serialize_stage(struct rl_serializer *w, struct live_stage *s)
     RL_ONE(w, s->decisions);
     RL_ONE(w, s->conflicts);
     RL_ONE(w, s->improved);
+    RL_ONE(w, s->led);
     RL_ONE(w, s->seconds);
     RL_ONE(w, s->seconds_to_best);
     RL_ONE(w, s->score);

@@ -252,7 +252,6 @@ static void add_player(const struct search_state *c, cJSON *o)
 {
     const struct search_options *s = &c->options;
     bool led = search_is_continuous(s);
-    uint64_t episodes = c->stage[0].episodes; /* stage 2 is the dqn's own */
 
     if (s->algorithm != SEARCH_DQN)
         return;
@@ -262,8 +261,7 @@ static void add_player(const struct search_state *c, cJSON *o)
                             : s->game.paper_state ? "paper"
                                                   : "one-hot");
     cJSON_AddStringToObject(o, "begun_by", led ? "the shipped policy" : "nobody, from scratch");
-    cJSON_AddNumberToObject(o, "led_episodes",
-                            led ? (double)(episodes < SEARCH_LED ? episodes : SEARCH_LED) : 0);
+    cJSON_AddNumberToObject(o, "led_episodes", (double)(c->stage[0].led + c->stage[1].led));
 }
 
 cJSON *outcome_json(const struct search_state *c, const struct plan *plan)

@@ -273,6 +273,7 @@ static void count_in_stage(struct search_state *c, double seconds)
     if (!c->event.ended)
         return;
     s->episodes++;
+    s->led += c->event.led;
     s->conflicts += c->event.conflict;
     if (c->event.improved) {
         s->improved++;

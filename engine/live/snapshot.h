@@ -60,6 +60,7 @@ struct live_pin {  /* of one class; pinning a folded move pins all of its classe
 /* What one stage of a search did: 1 from all open, 2 fine-tuning. */
 struct live_stage {
     uint64_t episodes, decisions, conflicts, improved;
+    uint64_t led;                    /* of the episodes, by the network of all models */
     double seconds, seconds_to_best; /* the latter from the start of the search */
     double score, step_ms;           /* of its best plan; improved 0: none */
 };

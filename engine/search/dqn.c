@@ -479,12 +479,18 @@ static void stand_again(struct game *g, const struct dqn *d, uint64_t decisions)
 
 /* ---- the network of all models ---- */
 
-/* The next decision is one of the network of all models. */
+/* The next decision is one of the network of all models: in the first episodes, and in every other
+ * one of stage 2, where it shows what each group set back comes to by its best actions. Weak
+ * propagation looks at a decision by waves, too slow for every other episode. */
 static bool is_led(const struct search *s)
 {
     const struct dqn *d = s->self;
 
-    return search_is_continuous(&s->options) && s->episodes < SEARCH_LED && !d->tuning;
+    if (!search_is_continuous(&s->options))
+        return false;
+    if (d->tuning)
+        return !s->game.options.weak && !d->own_ways && d->without_gain % 2 == 0;
+    return s->episodes < SEARCH_LED;
 }
 
 /* The first episode goes the way of policy_way, looked for once, unless a person went another.
@@ -505,12 +511,13 @@ static bool goes_its_way(struct search *s, struct dqn *d)
     return d->played_count < d->way_count && !memcmp(d->played, d->way, d->played_count);
 }
 
-/* Its best way first; then it draws, ever more freely. */
+/* Its best way first; then it draws, ever more freely, until stage 2. */
 static int lead_episode(struct search *s, struct dqn *d)
 {
     if (goes_its_way(s, d))
         return d->way[d->played_count];
-    double heat = s->episodes ? 1 + (double)s->episodes / LEAD_EPISODES_PER_HEAT : 0;
+    bool draws = s->episodes && !d->tuning;
+    double heat = draws ? 1 + (double)s->episodes / LEAD_EPISODES_PER_HEAT : 0;
     return policy_choose(s->options.policy, &s->game, heat, &d->lead);
 }
 

@@ -73,8 +73,10 @@ static void drive(struct race_runner *r, uint64_t level)
     struct search_event event;
     double start = clock_seconds(), before = search_best(r->search)->score;
 
-    while (!r->finished && search_evaluations(r->search) < level)
+    while (!r->finished && search_evaluations(r->search) < level) {
         r->finished = !search_step(r->search, &event) || event.updates < 0;
+        r->led += event.ended && event.led;
+    }
     r->finished |= search_is_done(r->search);
     r->seconds += clock_seconds() - start;
     if (search_best(r->search)->score > before)

@@ -19,6 +19,7 @@ struct race_runner {
     enum search_algorithm algorithm;
     struct search *search;
     double seconds, seconds_to_best;
+    uint64_t led;                   /* episodes that the network of all models played */
     bool finished;                  /* it has nothing more to try */
     double curve[RACE_POINTS_MOST]; /* best score at race.points[n] plans; NaN before its first */
 };

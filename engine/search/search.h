@@ -53,8 +53,8 @@ struct search_options {
         stable_episodes;   /* stage 1 ends after this many episodes without a better plan; 0: 60 */
     uint32_t anneal_steps; /* evaluations of one annealing run; 0: 20000 */
     /* One network for all models (policy.h), borrowed: with `continuous` it plays the first
-     * SEARCH_LED episodes, and the DQN learns from them. If NULL, or under the paper's reward, the
-     * DQN plays them itself. */
+     * SEARCH_LED episodes and, but for weak propagation, every other one of stage 2; the DQN learns
+     * from them. If NULL, or under the paper's reward, the DQN plays them itself. */
     const struct rl_scorer *policy;
     bool continuous;
 };

@@ -530,6 +530,65 @@ static void test_when_it_leads(void **state)
     policy_free(&net);
 }
 
+/* Episodes of stage 2: led, all by the network's best actions; not led, with some explored. */
+struct tuned {
+    uint32_t led, explored, episodes;
+};
+
+static struct tuned tune(const struct search_options *o, uint32_t most)
+{
+    struct tuned t = {0};
+    struct search_event event;
+    struct search *s;
+    struct err e;
+    bool led = false, best = true, explored = false;
+
+    assert_int_equal(search_new(&problem, o, &s, &e), 0);
+    struct game *g = (struct game *)(uintptr_t)search_game(s);
+    while (t.episodes < most && search_episodes(s) < 600) {
+        search_ready(s);
+        bool wanted = !game_is_over(g) && policy_choose(o->policy, g, 0, NULL);
+        assert_true(search_step(s, &event));
+        led |= event.led;
+        best &= event.split == wanted;
+        explored |= event.explored;
+        if (!event.ended)
+            continue;
+        t.episodes += event.fine_tuning;
+        t.led += event.fine_tuning && led;
+        t.explored += event.fine_tuning && !led && explored;
+        assert_true(!event.fine_tuning || !led || (best && !explored));
+        led = explored = false;
+        best = true;
+    }
+    search_free(s);
+    return t;
+}
+
+/* Stage 2: it plays a group set back first, the DQN the same one after it; never by waves. */
+static void test_leads_in_stage_2(void **state)
+{
+    (void)state;
+    struct search_options o = {.algorithm = SEARCH_DQN,
+                               .seed = 3,
+                               .game.kind = GAME_ALL,
+                               .continuous = true,
+                               .stable_episodes = 10,
+                               .rl = *rl_preset("planner"),
+                               .rl_set = true};
+    struct policy net;
+
+    train(40, &net);
+    o.policy = &net.scorer;
+    o.rl.epsilon_episodes = 10;
+    struct tuned t = tune(&o, 120);
+    assert_true(t.episodes == 120 && t.led > 20 && t.explored > 20);
+    o.game.weak = true;
+    t = tune(&o, 120);
+    assert_true(t.episodes == 120 && !t.led && t.explored > 0);
+    policy_free(&net);
+}
+
 static void test_options_by_field(void **state)
 {
     (void)state;
@@ -572,6 +631,7 @@ int main(void)
         cmocka_unit_test(test_other_ways),
         cmocka_unit_test(test_optimum_decides),
         cmocka_unit_test(test_when_it_leads),
+        cmocka_unit_test(test_leads_in_stage_2),
         cmocka_unit_test(test_options_by_field),
     };
     return cmocka_run_group_tests(tests, load, unload);

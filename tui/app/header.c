@@ -129,7 +129,7 @@ static void add_search(struct row *r, const struct watch *w)
     add_words(r, 4, 3, ROLE_DIM, names[o->algorithm]);
     if (search_is_continuous(o))
         add_words(r, 5, 1, ROLE_DIM,
-                  w->shot->stage[0].episodes < SEARCH_LED && !w->shot->stage[1].episodes
+                  w->shot->stage[0].episodes < SEARCH_LED || w->shot->stage[1].episodes
                       ? "led by the shipped policy"
                       : "once led by the shipped policy");
     else if (o->algorithm == SEARCH_DQN)

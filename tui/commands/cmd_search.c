@@ -213,10 +213,9 @@ static void print_run(const struct search_state *c, const struct plan *plan, boo
            units_count(d, (int64_t)search_conflicts(c->search)), c->best->seconds);
     print_fruitless(c);
     if (search_is_continuous(&c->options)) {
-        uint64_t led = s[0].episodes < SEARCH_LED ? s[0].episodes : SEARCH_LED;
-        printf("  led             %12llu episodes played by the shipped policy, the rest by the "
-               "dqn\n",
-               (unsigned long long)led);
+        printf("  led             %12s episodes played by the shipped policy, %s of fine-tuning, "
+               "the rest by the dqn\n",
+               units_count(a, (int64_t)(s[0].led + s[1].led)), units_count(b, (int64_t)s[1].led));
     } else if (c->options.algorithm == SEARCH_DQN) {
         printf("  from scratch    %12s with %s settings%s\n", "dqn",
                c->options.paper ? "the paper's" : "our",

@@ -143,9 +143,10 @@ static void print_lines(const struct search_args *a, const struct race *r, const
                search_is_proven(o->search) ? game_decides[a->search.game.kind] : "");
     }
     if (is_led(&r->runner[SEARCH_DQN]))
-        printf("\nled: the shipped policy plays the first %d episodes of the dqn, which learns "
-               "from them\n",
-               SEARCH_LED);
+        printf(
+            "\nled: the shipped policy plays %s episodes of the dqn, the first %d and some of its "
+            "fine-tuning; it learns from them\n",
+            units_count(at, (int64_t)r->runner[SEARCH_DQN].led), SEARCH_LED);
     print_relaxed(r);
     printf("\nwho led\n\n");
     for (size_t n = 0; n < r->lead_count; n++)
@@ -164,7 +165,7 @@ static cJSON *runner_json(const struct search_args *a, const struct race *r, uin
 
     cJSON_AddStringToObject(j, "algo", search_names[o->algorithm]);
     if (o->algorithm == SEARCH_DQN)
-        cJSON_AddNumberToObject(j, "led_episodes", is_led(o) ? SEARCH_LED : 0);
+        cJSON_AddNumberToObject(j, "led_episodes", (double)o->led);
     cJSON_AddNumberToObject(j, "score", b->score); /* null when there is none */
     cJSON_AddNumberToObject(j, "value", shown_score(a, r, b->score));
     cJSON_AddNumberToObject(j, "best_evaluation", (double)b->evaluation);
