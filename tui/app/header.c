@@ -231,6 +231,13 @@ static void add_no_fit(struct row *r, const struct watch *w)
     }
 }
 
+/* Beside the step of the headline: with its unit, where that one is in seconds. */
+static char *beside_step(char out[static UNITS_ROOM], const struct watch *w, double ms)
+{
+    bool seconds = w->best && w->best->cost.step_ms >= 10e3;
+    return seconds ? units_ms(out, ms) : units_plain_ms(out, ms);
+}
+
 /* "+4.1 % over optimum of variables 245.0 proven by exact" */
 static void add_gap(struct row *r, const struct watch *w)
 {
@@ -266,7 +273,7 @@ static void add_gap(struct row *r, const struct watch *w)
     add_words(r, 2, 1, ROLE_DIM, text);
     units_number(text, exact->score, 1);
     if (!paper)
-        snprintf(text, sizeof text, "%s", units_plain_ms(ms, exact->cost.step_ms));
+        snprintf(text, sizeof text, "%s", beside_step(ms, w, exact->cost.step_ms));
     add_words(r, narrow, 1, exact->proven ? ROLE_OK : ROLE_TEXT, text);
     if (!exact->proven)
         return;
@@ -291,7 +298,7 @@ static void add_elsewhere(struct row *r, const struct watch *w)
             add_words(r, 6, 3, ROLE_DIM, "elsewhere");
         char ms[UNITS_ROOM];
         snprintf(text, sizeof text, "%s%s %s", first ? "" : "· ",
-                 units_plain_ms(ms, plan->cost.step_ms), plan->found_by);
+                 beside_step(ms, w, plan->cost.step_ms), plan->found_by);
         add_words(r, 6, 1, ROLE_TEXT, text);
         first = false;
     }

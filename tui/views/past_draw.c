@@ -224,7 +224,7 @@ void past_draw_figures(const struct panel *p, const struct pane *pane)
         draw_figure(v, pane, y++, "memory, GB", f->memory.peak / 1e9, g->memory.peak / 1e9, 1);
     }
     draw_figure(v, pane, y++, "epsilon", s->epsilon, t->epsilon, 2);
-    draw_figure(v, pane, y++, "loss", s->loss, t->loss, 4);
+    draw_figure(v, pane, y++, "loss", s->loss, t->loss, fmax(s->loss, t->loss) < 0.01 ? 6 : 4);
     draw_figure(v, pane, y++, "updates", (double)s->updates, (double)t->updates, 0);
     draw_figure(v, pane, y++, "decisions", (double)s->decisions, (double)t->decisions, 0);
     draw_figure(v, pane, y++, "conflicts", (double)s->conflicts, (double)t->conflicts, 0);

@@ -60,7 +60,7 @@ static const struct action groups_actions[] = {
 };
 static const struct key_table groups_keys = {"groups", groups_actions, 3};
 
-/* Sums over a row. */
+/* Sums over a row. What is split is counted in classes, now as in the plans beside it. */
 struct figures {
     uint32_t dims, count, split, open, best, exact, classes;
     bool pinned, changed, clash;
@@ -75,7 +75,7 @@ static struct figures sum(const struct groups_view *v, const struct watch *w, st
         const struct watch_move *m = &w->move[n];
         f.dims += m->dims;
         f.saves_ms += m->saves_ms;
-        f.split += m->now == 1;
+        f.split += m->now == 1 ? m->classes : 0;
         f.open += m->now < 0;
         f.best += m->best;
         f.exact += m->exact;
@@ -203,7 +203,7 @@ static void draw_now(const struct pane *p, int y, const struct figures *f)
     if (f->open == f->count)
         x = pane_text(p, 0, y, ROLE_DIM, "·");
     else
-        x = draw_share(p, 0, y, f->split, f->count, style);
+        x = draw_share(p, 0, y, f->split, f->classes, style);
     if (f->changed)
         x = pane_text(p, x, y, ROLE_CHANGED | BOLD, "~");
     if (f->pinned)

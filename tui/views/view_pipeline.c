@@ -300,7 +300,7 @@ static bool drop_clause(char *text)
 }
 
 /* "   without stages 850.6 ms, 1.99×, mesh 4x8, ZeRO 1, proven over strict plans", as many clauses
- * as there is room for. Returns where it ends. */
+ * as there is room for; a plan of one stage has none itself. Returns where it ends. */
 static int draw_unstaged(const struct panel *p, const struct pane *pane, int x)
 {
     const struct pipeline_view *v = p->state;
@@ -312,9 +312,11 @@ static int draw_unstaged(const struct panel *p, const struct pane *pane, int x)
         !unstaged_best(w, &best))
         return x;
     double of_it = best.step_ms / v->plan.makespan_ms[v->shown.kind];
+    static const char *const words[2][2] = {{"without stages", "other plans"},
+                                            {"faster without stages", "a faster plan"}};
     snprintf(text, sizeof text, "   %s %s, %.2f×, %s%s",
-             of_it < 1 ? "faster without stages" : "without stages", units_ms(ms, best.step_ms),
-             of_it, best.name, unstaged_is_asked(w) ? " .." : "");
+             words[of_it < 1][v->shown.plan.stages == 1], units_ms(ms, best.step_ms), of_it,
+             best.name, unstaged_is_asked(w) ? " .." : "");
     while (x + utf8_text_columns(text) > pane->width) {
         if (!drop_clause(text))
             return x;
