@@ -389,7 +389,7 @@ static void test_long_curves_have_a_band(void **state)
     assert_int_equal(app_tell(app, "episode 100", &e), 0);
     assert_null(strstr(screen(app, "4z", &out), "10-90 %"));
     assert_int_equal(app_tell(app, "episode 9000", &e), 0);
-    assert_non_null(strstr(screen(app, "", &out), "10-90 %"));
+    assert_non_null(strstr(screen(app, "", &out), "10–90 %"));
     for (const char *c = out.text; (c = strstr(c, "\xe2")); c++) { /* braille: U+2800 + dots */
         if ((unsigned char)c[1] < 0xa0 || (unsigned char)c[1] > 0xa3)
             continue;

@@ -136,6 +136,37 @@ static void test_axes(void **state)
           "      0   - optimum  + best ▲1          358 ep\n");
 }
 
+/* Without colours two curves are two signs; one alone stays as fine as it is. */
+static void test_curves_without_colours(void **state)
+{
+    (void)state;
+    double low[] = {1, 1, 1, 1}, high[] = {2, 2, 2, 2};
+    struct plot_series s[] = {
+        {.y = low, .count = 4, .kind = PLOT_LINE, .role = ROLE_PLOT_0, .sign = '*', .name = "mean"},
+        {.y = high,
+         .count = 4,
+         .kind = PLOT_LINE,
+         .role = ROLE_PLOT_2,
+         .sign = '+',
+         .name = "best"},
+    };
+    for (int count = 1; count <= 2; count++) {
+        struct plot plot = plain(s, (size_t)count);
+        struct grid g = {.no_colours = true};
+        struct str text = {0};
+        grid_resize(&g, 30, 4);
+        struct pane p = pane_whole(&g);
+        plot_draw(&p, &plot);
+        grid_text(&g, &text);
+        assert_true((strstr(text.text, "****") != NULL) == (count == 2));
+        assert_true((strstr(text.text, "++++") != NULL) == (count == 2));
+        assert_true((strstr(text.text, "+ best  * mean") != NULL) == (count == 2));
+        assert_true((strstr(text.text, "─ mean") != NULL) == (count == 1));
+        str_release(&text);
+        grid_release(&g);
+    }
+}
+
 static void test_log_axis(void **state)
 {
     (void)state;
@@ -221,6 +252,7 @@ int main(void)
         cmocka_unit_test(test_spikes_stay),
         cmocka_unit_test(test_gaps_and_clipping),
         cmocka_unit_test(test_axes),
+        cmocka_unit_test(test_curves_without_colours),
         cmocka_unit_test(test_log_axis),
         cmocka_unit_test(test_smooth),
         cmocka_unit_test(test_steps),

@@ -483,6 +483,7 @@ void app_draw(struct app *a)
 
     grid_resize(&a->grid, a->width, height);
     a->grid.ms_scale = step_scale_ms(a->scene.watch);
+    a->grid.no_colours = a->theme.roles[ROLE_PLOT_0].fg.kind == COLOUR_DEFAULT;
     a->hint_count = 0;
     a->height -= rows; /* a tour's caption stands below all else */
     if (a->loading) {

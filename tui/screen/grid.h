@@ -38,6 +38,7 @@ struct grid {
     size_t room;
     double
         ms_scale; /* a step of what is shown: all columns of times have its decimals; 0: unknown */
+    bool no_colours; /* are seen: several curves of one plot are signs, to be told apart */
 };
 
 enum { GRID_MOST = 1000 }; /* columns and rows; larger windows are used up to here */

@@ -16,6 +16,7 @@ struct canvas {
     const struct plot *plot;
     struct pane cells; /* where curves go */
     int dots_x, dots_y, side_x, side_y;
+    bool signs;           /* one sign a cell */
     unsigned char *dots;  /* by cell */
     unsigned char *owner; /* by cell: series + 1; 0: nobody, 255: the limit */
     double low, high;     /* transformed */
@@ -218,7 +219,7 @@ static void show_cells(const struct canvas *c)
             bool limit = owner == OWNER_LIMIT;
             unsigned role = limit ? plot->limit_role : plot->series[owner - 1].role;
             uint32_t sign = limit ? '-' : (uint32_t)(unsigned char)plot->series[owner - 1].sign;
-            pane_put(&c->cells, x, y, role, plot->ascii ? sign : 0x2800u + c->dots[cell]);
+            pane_put(&c->cells, x, y, role, c->signs ? sign : 0x2800u + c->dots[cell]);
         }
     }
 }
@@ -346,7 +347,7 @@ static void draw_axis(const struct canvas *c, const struct pane *row)
     }
     int x = 4;
     if (isfinite(plot->limit) && plot->limit_name) {
-        snprintf(text, sizeof text, "%s %.24s", plot->ascii ? "-" : "╌", plot->limit_name);
+        snprintf(text, sizeof text, "%s %.24s", c->signs ? "-" : "╌", plot->limit_name);
         x = legend_item(row, taken, x, plot->limit_role, text);
     }
     for (size_t s = plot->series_count; s-- > 0;) {
@@ -354,7 +355,7 @@ static void draw_axis(const struct canvas *c, const struct pane *row)
         if (!series->name)
             continue;
         char sign[2] = {series->sign, 0};
-        snprintf(text, sizeof text, "%s %.24s", plot->ascii ? sign : "─", series->name);
+        snprintf(text, sizeof text, "%s %.24s", c->signs ? sign : "─", series->name);
         x = legend_item(row, taken, x, series->role, text);
     }
 }
@@ -368,8 +369,9 @@ struct plot_drawn plot_draw(const struct pane *p, const struct plot *plot)
 
     if (p->height < 2 || p->width < 12 || plot->series_count >= OWNER_LIMIT)
         return c.drawn;
-    c.side_x = plot->ascii ? 1 : SIDE_X;
-    c.side_y = plot->ascii ? 1 : SIDE_Y;
+    c.signs = plot->ascii || (p->grid->no_colours && plot->series_count > 1);
+    c.side_x = c.signs ? 1 : SIDE_X;
+    c.side_y = c.signs ? 1 : SIDE_Y;
     c.cells = (struct pane){p->grid, p->x, p->y, p->width, p->height - 1};
     c.dots_y = c.cells.height * c.side_y;
     find_range(&c);

@@ -1,4 +1,5 @@
-/* tui/screen/plot.h - curves in cells: braille (2 x 4 dots a cell) or, in ASCII, one sign a cell.
+/* tui/screen/plot.h - curves in cells: braille (2 x 4 dots a cell) or, in ASCII, and several curves
+ * where no colour tells them apart (grid.h), one sign a cell.
  *
  * Readable axes: y labels right-aligned at top, bottom, the limit and round values between; below,
  * the first and last x, the unit of x, a legend, and numbered marks of a person's acts. Values that

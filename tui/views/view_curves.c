@@ -205,7 +205,7 @@ static void set_points(const struct curves *v, uint32_t from, uint32_t count, ui
                                          .kind = PLOT_LINE,
                                          .role = ROLE_PLOT_4,
                                          .sign = '.',
-                                         .name = i ? "10-90 %" : NULL};
+                                         .name = i ? "10–90 %" : NULL};
 }
 
 static void say_empty(const struct panel *p, const struct pane *pane, const char *what)
@@ -331,8 +331,9 @@ static void draw_loss(struct panel *p, const struct pane *pane)
     }
     const struct snapshot *s = w->shot;
     struct plot_series series[3];
-    struct part part = show_series(v, &s->loss_curve, s->updates, pane->width,
-                                   (struct plot_series){.role = ROLE_PLOT_1, .sign = '*'}, series);
+    struct part part =
+        show_series(v, &s->loss_curve, s->updates, pane->width,
+                    (struct plot_series){.role = ROLE_PLOT_1, .sign = '*', .name = "mean"}, series);
     struct plot plot = {
         .series = series,
         .series_count = 3,
