@@ -106,9 +106,9 @@ static void test_cuts(void **state)
               "Row 1 is 200.8 ms slower: 352.0 ms ..");
     check_cut(text_cut_clauses, "Row 1 is 200.8 ms slower: 352.0 ms of computing, not 177.7 ms", 36,
               "Row 1 is 200.8 ms slower: 352.0 ..");
-    check_cut(text_cut_end, "a long_name/of_something/else", 20, "a long_na..hing/else");
-    check_cut(text_cut_end, "two words", 9, "two words");
-    check_cut(text_cut_end, "two words", 2, "tw");
+    check_cut(text_cut_clauses, "a long_name/of_something/else", 20, "a long_na..hing/else");
+    check_cut(text_cut_clauses, "two words", 9, "two words");
+    check_cut(text_cut_clauses, "two words", 2, "tw");
     check_cut(text_cut_clauses, "dot.4  used by 1, 2  a/b/c/dot", 20, "dot.4  us..a/b/c/dot");
     check_cut(text_cut_words, "exact: optimum 1,659.6 ms, 1 case", 25, "exact: optimum 1,659.6 ms");
     check_cut(text_cut_words, "exact: optimum 1,659.6 ms, 1 case", 23, "exact: optimum 1,659.6");

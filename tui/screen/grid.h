@@ -118,7 +118,6 @@ void pane_bar(const struct pane *p, int x, int y, int width, double share, unsig
 char *text_cut_middle(char *out, size_t room, const char *text, int columns);
 char *text_times(char *out, size_t room, const char *text); /* "4 x 16 GB" with a real × */
 char *text_cut_clauses(char *out, size_t room, const char *text, int columns);
-char *text_cut_end(char *out, size_t room, const char *text, int columns);
 char *text_cut_words(char *out, size_t room, const char *text,
                      int columns); /* clauses, then words */
 char *text_cut_left(char *out, size_t room, const char *text, int columns);

@@ -268,7 +268,8 @@ static bool drop_word(char *text)
     return end;
 }
 
-char *text_cut_end(char *out, size_t room, const char *text, int columns)
+/* After the last word there is room for: "a step of ..". */
+static char *cut_end(char *out, size_t room, const char *text, int columns)
 {
     if (columns < 4 || utf8_text_columns(text) <= columns)
         return text_cut_middle(out, room, text, columns);
@@ -289,7 +290,7 @@ char *text_cut_clauses(char *out, size_t room, const char *text, int columns)
         if (strstr(text, "  "))
             return text_cut_middle(out, room, text, columns);
         if (!drop_clause(out))
-            return text_cut_end(out, room, text, columns);
+            return cut_end(out, room, text, columns);
     }
     return out;
 }

@@ -108,9 +108,10 @@ void hybrid_draw_kept(const struct hybrid_shown *s, const struct pane *p)
 
     if (!s->picture->by_value) {
         pane_head(p, 0, &(struct head){0, "Kept for the backward pass", "by value", false});
-        pane_cut(p, 0, 1, p->width, ROLE_DIM,
-                 "stages keep all, or run their forward pass again; r until it says value by "
-                 "value chooses for each value");
+        struct pane below = pane_part(p, 0, 1, p->width, p->height - 1);
+        pane_sentence(&below, ROLE_DIM,
+                      "stages keep all, or run their forward pass again; r until it says value by "
+                      "value chooses for each value");
         return;
     }
     draw_rows(s, &one);

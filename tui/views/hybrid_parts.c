@@ -313,6 +313,23 @@ void hybrid_draw_kinds_line(const struct hybrid_shown *s, const struct pane *p)
 
 /* ---- pins ---- */
 
+/* Which keys pin, on as many rows as they take. */
+static void draw_pin_keys(const struct pane *p)
+{
+    static const char *const keys[] = {"c cut here",    "x no cut here",   "n these devices",
+                                       "v this server", "T D these parts", "p this class"};
+    int x = pane_text(p, 0, 1, ROLE_DIM, "none:") + 1, y = 1;
+
+    for (size_t n = 0; n < sizeof keys / sizeof *keys; n++) {
+        if (x + utf8_text_columns(keys[n]) > p->width) {
+            x = 0;
+            y++;
+        }
+        if (y < p->height)
+            x = pane_text(p, x, y, ROLE_DIM, keys[n]) + 2;
+    }
+}
+
 void hybrid_draw_pins(const struct hybrid_shown *s, const struct pane *p)
 {
     char text[sizeof s->asked.held[0].text + 48], ms[UNITS_ROOM];
@@ -320,10 +337,7 @@ void hybrid_draw_pins(const struct hybrid_shown *s, const struct pane *p)
 
     pane_head(p, 0, &(struct head){0, "Pins", "what each costs, the others held · ms", false});
     if (!s->asked.held_count)
-        pane_cut(
-            p, 0, y, p->width, ROLE_DIM,
-            "none: c cut here  x no cut here  n these devices  v this server  T D these parts  p "
-            "this class");
+        draw_pin_keys(p);
     for (uint32_t n = 0; n < s->asked.held_count && y < p->height; n++, y++) {
         hybrid_pin_text(&s->asked.held[n], text, sizeof text);
         pane_put(p, 0, y, ROLE_PIN | BOLD, U'P');

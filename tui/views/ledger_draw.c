@@ -8,12 +8,14 @@
 #include "tui/screen/grid.h"
 #include "tui/screen/list.h"
 #include "tui/screen/theme.h"
+#include "tui/screen/utf8.h"
 #include "tui/views/panel.h"
 #include "tui/watch/ledger_text.h"
 #include "tui/watch/watch.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Ends of the columns; 0: left out. Bars grow from `middle`. */
 struct columns {
@@ -22,6 +24,7 @@ struct columns {
 };
 
 enum { NARROW = 60, PROOF_WHOLE = 130 }; /* columns from which on it is said in full */
+enum { BELOW = 12 };                     /* rows of one row against another */
 
 static struct columns columns_for(int width)
 {
@@ -235,8 +238,13 @@ static void draw_against(const struct panel *p, const struct pane *pane)
         pane_text(pane, 0, y, ROLE_DIM, "classes split otherwise");
         pane_right_format(pane, second + 10, y++, ROLE_TEXT, "%u of %u", differ, r->optimum->count);
     }
-    struct pane rest = pane_part(pane, 0, y + 1, pane->width, pane->height - y - 1);
-    pane_sentence(&rest, ROLE_TITLE | BOLD, ledger_sentence(b, r, text, sizeof text));
+    y += pane->height >= BELOW;
+    struct pane rest = pane_part(pane, 0, y, pane->width, pane->height - y);
+    ledger_sentence(b, r, text, sizeof text);
+    char *reason = strstr(text, ": ");
+    if (reason && utf8_text_columns(text) > rest.width * rest.height)
+        snprintf(reason, 2, "."); /* no room for it: the sentence ends before */
+    pane_sentence(&rest, ROLE_TITLE | BOLD, text);
 }
 
 /* ---- the tree ---- */
@@ -304,6 +312,14 @@ static void draw_tree(const struct panel *p, const struct pane *pane)
 
 /* ---- the view ---- */
 
+/* Rows of what stands below the table; where that scrolls, without its blank ones. */
+static int rows_below(const struct pane *pane, uint32_t count)
+{
+    if (pane->height < 16)
+        return 0;
+    return (int)count > pane->height - 3 - BELOW ? BELOW - 2 : BELOW;
+}
+
 void ledger_draw(struct panel *p, const struct pane *pane)
 {
     struct ledger_view *v = p->state;
@@ -318,7 +334,7 @@ void ledger_draw(struct panel *p, const struct pane *pane)
     pane_head(pane, 0, &(struct head){0, "What if", note, true});
     struct columns c = columns_for(pane->width);
     c.mb = ledger_in_mb(l);
-    int below = pane->height >= 16 ? 12 : 0, shown = pane->height - 3 - below;
+    int below = rows_below(pane, l->count), shown = pane->height - 3 - below;
     v->tells = below > 0;
     struct pane body = pane_part(pane, 0, 1, pane->width, pane->height - 1);
     draw_titles(&body, &c);
@@ -336,7 +352,7 @@ void ledger_draw(struct panel *p, const struct pane *pane)
     }
     if (!below)
         return;
-    y += 2;
+    y += 1 + (below == BELOW);
     bool both = pane->width >= 110;
     int half = both ? 60 : pane->width;
     struct pane left = pane_part(pane, 0, y, half - (both ? 3 : 0), pane->height - y);

@@ -278,6 +278,9 @@ static void draw_turned(const struct decision *v, const struct watch *w, const s
     if (f.in_way && p->width >= 44)
         snprintf(text + size, sizeof text - (size_t)size, ", %u other%s whole then", f.in_way,
                  f.in_way == 1 ? "" : "s");
+    int room = p->width - (p->width >= 44 ? 11 : utf8_text_columns(in_best) + 1);
+    if (size > room) /* the figure alone rather than a sentence without its middle */
+        *strstr(text, " if ") = 0;
     draw_fact(p, y, in_best, text);
 }
 

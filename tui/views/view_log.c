@@ -85,6 +85,15 @@ static void read_log(struct panel *p)
 
 #define EXACT "exact: "
 
+/* "optimum 206.4 ms" of "exact: optimum of variables 206.4 ms, 1 case". */
+static void say_optimum_briefly(const char *text, char *out, size_t room)
+{
+    const char *of = strstr(text, " of ");
+
+    snprintf(out, room, "%.*s%s", of ? (int)(of - text) : 0, text,
+             of ? of + 4 + strcspn(of + 4, " ") : text);
+}
+
 static void draw_line(const struct watch *w, const struct pane *p, int y,
                       const struct log_line *line)
 {
@@ -118,10 +127,10 @@ static void draw_line(const struct watch *w, const struct pane *p, int y,
     char brief[LOG_TEXT_ROOM];
     text_cut_clauses(brief, sizeof brief, text, p->width - x);
     if (strstr(brief, "..") && line->kind == LOG_INFO) {
-        size_t said = strncmp(text, EXACT, sizeof EXACT - 1)
-                          ? 0
-                          : sizeof EXACT - 1; /* "optimum" says enough */
-        text_cut_words(brief, sizeof brief, text + said, p->width - x);
+        bool exact = !strncmp(text, EXACT, sizeof EXACT - 1);
+        if (exact)
+            say_optimum_briefly(text + sizeof EXACT - 1, named, sizeof named);
+        text_cut_words(brief, sizeof brief, exact ? named : text, p->width - x);
     }
     pane_text(p, x, y, line->kind < 4 ? styles[line->kind] : ROLE_TEXT, brief);
 }

@@ -425,8 +425,12 @@ static void message_members(const struct panel *p, char *out, size_t room)
         return;
     if (v->page == PAGE_MEMBERS) {
         const struct class_member *m = &v->items[v->list[PAGE_MEMBERS].cursor];
-        snprintf(out, room, "%s dim %u: %u ties from %s", m->name, m->number,
-                 m->steps ? m->steps - 1u : 0u, v->items[0].name);
+        char name[NAME_ROOM], from[NAME_ROOM];
+        int left = p->width > 48 ? (p->width - 24) / 2 : 12;
+        snprintf(out, room, "%s dim %u: %u ties from %s",
+                 text_cut_left(name, sizeof name, m->name, left), m->number,
+                 m->steps ? m->steps - 1u : 0u,
+                 text_cut_left(from, sizeof from, v->items[0].name, left));
     } else {
         char source[64];
         snprintf(out, room, "%s  %s  %s", tree_instruction_name(w->tree, id),

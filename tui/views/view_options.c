@@ -15,6 +15,7 @@
 #include "engine/text/units.h"
 #include "tui/screen/edit.h"
 #include "tui/screen/theme.h"
+#include "tui/screen/utf8.h"
 #include "tui/views/host.h"
 #include "tui/watch/figures.h"
 #include "tui/watch/ledger_text.h"
@@ -89,8 +90,28 @@ static int open_options(struct panel *p, const void *arg, struct err *e)
     return p->scene->watch ? 0 : err_set(e, ERR_INPUT, "no search is open");
 }
 
+/* Where values and summaries begin: as near as the widest before them, so that more of a summary
+ * fits. */
+struct columns {
+    int value, summary;
+};
+
+static struct columns columns_of(const struct panel *p)
+{
+    struct row r;
+    int name = 0, value = 0;
+
+    for (size_t n = 0; n < ROWS_MOST && row_at(p, n, &r); n++) {
+        int wide = utf8_text_columns(r.value);
+        name = utf8_text_columns(r.name) > name ? utf8_text_columns(r.name) : name;
+        value = wide > value && wide <= VALUE_COLUMNS ? wide : value;
+    }
+    name = name < NAME_COLUMNS - 2 ? name : NAME_COLUMNS - 2;
+    return (struct columns){name + 4, name + value + 6};
+}
+
 static void draw_row(const struct panel *p, const struct pane *pane, int y, const struct row *r,
-                     bool here)
+                     const struct columns *c, bool here)
 {
     struct options_view *v = p->state;
     struct pane row = pane_part(pane, 0, y, pane->width, 1);
@@ -99,7 +120,7 @@ static void draw_row(const struct panel *p, const struct pane *pane, int y, cons
     if (!row.height || !row.width)
         return;
     pane_text(&row, 2, 0, here ? ROLE_TITLE | BOLD : ROLE_TEXT, r->name);
-    struct pane field = pane_part(&row, NAME_COLUMNS + 2, 0, VALUE_COLUMNS + 8, 1);
+    struct pane field = pane_part(&row, c->value, 0, VALUE_COLUMNS + 8, 1);
     if (here && v->typing && field.width) {
         int x = edit_draw(&v->value, &field, 0, 0, ROLE_TITLE | BOLD | REVERSE);
         pane->grid->cursor_x = field.x + (x < field.width ? x : field.width - 1);
@@ -107,11 +128,10 @@ static void draw_row(const struct panel *p, const struct pane *pane, int y, cons
         return;
     }
     pane_text(&field, 0, 0, here ? ROLE_TITLE | BOLD : ROLE_TEXT,
-              text_cut_middle(cut, sizeof cut, r->value, VALUE_COLUMNS));
-    int x = NAME_COLUMNS + VALUE_COLUMNS + 4;
+              text_cut_middle(cut, sizeof cut, r->value, c->summary - c->value - 2));
     if (pane->width >= 60)
-        pane_text(&row, x, 0, ROLE_DIM,
-                  text_cut_end(brief, sizeof brief, r->summary, row.width - x));
+        pane_text(&row, c->summary, 0, ROLE_DIM,
+                  text_cut_clauses(brief, sizeof brief, r->summary, row.width - c->summary));
     if (!here)
         return;
     pane_select(&row, 0, ROLE_SELECT);
@@ -256,10 +276,11 @@ static void draw_options(struct panel *p, const struct pane *pane)
                  count);
     pane_head(pane, 0, &(struct head){0, "Options", note, true});
     const char *group = "";
+    const struct columns columns = columns_of(p);
     for (int y = 0;
          y < v->list.rows && row_at(p, (size_t)(v->list.top + y), &r) && v->list.top + y < count;
          y++) {
-        draw_row(p, pane, head + y, &r, v->list.top + y == v->list.cursor);
+        draw_row(p, pane, head + y, &r, &columns, v->list.top + y == v->list.cursor);
         if (pane->width >= WIDE && strcmp(group, r.group) != 0)
             pane_right(pane, pane->width, head + y, ROLE_DIM, r.group);
         group = r.group;

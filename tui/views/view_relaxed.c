@@ -193,6 +193,9 @@ static struct columns columns_for(int width)
     struct columns c = {.ms = 8, .bytes = 18, .kind = 20, .value = 36};
     int x = width;
 
+    if (width < 118) /* two shapes of two dims in 80 columns */
+        c = (struct columns){.ms = 5, .bytes = 13, .kind = 15, .value = 31};
+
     if (width >= 140) {
         c.source = x - 16;
         x -= 18;
@@ -202,7 +205,7 @@ static struct columns columns_for(int width)
         x -= 26;
     }
     if (width >= 70)
-        c.walk = c.value + (width >= 140 ? 26 : 20);
+        c.walk = c.value + (width >= 140 ? 26 : width >= 118 ? 20 : 17);
     return c;
 }
 

@@ -70,6 +70,7 @@ static void draw_tours(struct panel *p, const struct pane *pane)
 {
     struct tours_view *v = p->state;
     int head = 1 + (pane->height >= 10), at = summaries_at(v);
+    char about[256];
 
     pane_head(pane, 0, &(struct head){0, "Tours", pane->width >= 60 ? "steps" : "", true});
     list_fit(&v->list, v->count, pane->height - head);
@@ -78,7 +79,8 @@ static void draw_tours(struct panel *p, const struct pane *pane)
         bool here = v->list.top + y == v->list.cursor;
         pane_text(pane, 2, head + y, here ? ROLE_TITLE | BOLD : ROLE_TEXT, r->title);
         if (at + 20 < pane->width)
-            pane_cut(pane, at, head + y, pane->width - at - 3, ROLE_DIM, r->about);
+            pane_text(pane, at, head + y, ROLE_DIM,
+                      text_cut_clauses(about, sizeof about, r->about, pane->width - at - 3));
         if (pane->width >= 60)
             pane_right_format(pane, pane->width, head + y, ROLE_TEXT, "%d", r->steps);
         if (!here)

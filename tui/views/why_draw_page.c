@@ -17,7 +17,7 @@ enum { GAP = 2, LEAST = 8 }; /* columns between cells; a cell is cut to no fewer
 /* Ends of the columns of one table, for as many cells as its rows have. */
 struct table {
     int start[ANSWER_CELLS], width[ANSWER_CELLS];
-    bool figures[ANSWER_CELLS], groups[ANSWER_CELLS];
+    bool figures[ANSWER_CELLS], groups[ANSWER_CELLS], choices[ANSWER_CELLS];
     uint32_t cells;
 };
 
@@ -47,28 +47,48 @@ int why_page_rows(const struct why *v)
     return rows;
 }
 
-/* Widths of the table whose titles are row `first`; the widest words give way where it is too wide.
- */
+/* "proven" of "proven over variables": what a cell says at the least. */
+static const char *brief_cell(const char *cell)
+{
+    return strncmp(cell, "proven over ", 12) ? cell : "proven";
+}
+
+/* Columns that cell `k` takes in the table whose titles are row `first`. */
+static int widest_cell(const struct answer *a, size_t first, uint32_t k, bool is_brief)
+{
+    int widest = 0;
+
+    for (size_t n = first; n < a->count && is_table(&a->rows[n]); n++) {
+        if (n > first && a->rows[n].kind == ANSWER_TITLES)
+            break;
+        const char *cell = answer_cell(a, &a->rows[n], k);
+        int columns =
+            utf8_text_columns(is_brief ? brief_cell(cell) : cell) - (n == first && cell[0] == '>');
+        widest = columns > widest ? columns : widest;
+    }
+    return widest;
+}
+
+/* Widths of the table whose titles are row `first`. Where it is too wide, proofs are said in one
+ * word, then the widest words give way. */
 static struct table table_at(const struct answer *a, size_t first, int width)
 {
     struct table t = {.cells = a->rows[first].cells};
     int all = 0;
 
     for (uint32_t k = 0; k < t.cells; k++) {
-        t.figures[k] = answer_cell(a, &a->rows[first], k)[0] == '>';
-        t.groups[k] = !strcmp(answer_cell(a, &a->rows[first], k), "group");
-    }
-    for (size_t n = first; n < a->count && is_table(&a->rows[n]); n++) {
-        if (n > first && a->rows[n].kind == ANSWER_TITLES)
-            break;
-        for (uint32_t k = 0; k < t.cells; k++) {
-            const char *cell = answer_cell(a, &a->rows[n], k);
-            int columns = utf8_text_columns(cell) - (n == first && t.figures[k]);
-            t.width[k] = columns > t.width[k] ? columns : t.width[k];
-        }
-    }
-    for (uint32_t k = 0; k < t.cells; k++)
+        const char *title = answer_cell(a, &a->rows[first], k);
+        t.figures[k] = title[0] == '>';
+        t.groups[k] = !strcmp(title, "group");
+        t.choices[k] = !strcmp(title, "choice");
+        t.width[k] = widest_cell(a, first, k, false);
         all += t.width[k] + (k ? GAP : 0);
+    }
+    for (uint32_t k = 0; k < t.cells && all + GAP > width; k++) {
+        int brief = widest_cell(a, first, k, true);
+        all -= t.width[k] - brief;
+        t.width[k] = brief;
+    }
     for (int over = all + GAP - width; over > 0;) {
         uint32_t widest = 0;
         for (uint32_t k = 0; k < t.cells; k++)
@@ -83,6 +103,22 @@ static struct table table_at(const struct answer *a, size_t first, int width)
         x += (uint32_t)t.width[k] + GAP;
     }
     return t;
+}
+
+/* "dec cross 1–4 split, rest as it is": of a choice the name gives way, not what is chosen. */
+static void cut_choice(char out[static NAME_ROOM], const char *cell, int columns)
+{
+    char name[NAME_ROOM], brief[NAME_ROOM - 32];
+    const char *chosen = strstr(cell, " split, rest ");
+
+    chosen = chosen ? chosen : strstr(cell, " whole, rest ");
+    int left = columns - utf8_text_columns(chosen ? chosen : "");
+    if (!chosen || utf8_text_columns(cell) <= columns || left < LEAST) {
+        text_cut_middle(out, NAME_ROOM, cell, columns);
+        return;
+    }
+    snprintf(name, sizeof name, "%.*s", (int)(chosen - cell), cell);
+    snprintf(out, NAME_ROOM, "%s%.30s", watch_short_name(brief, sizeof brief, name, left), chosen);
 }
 
 static void draw_cells(const struct answer *a, const struct answer_row *r, const struct table *t,
@@ -102,8 +138,14 @@ static void draw_cells(const struct answer *a, const struct answer_row *r, const
             pane_right(p, t->start[k] + t->width[k], y, style, cell);
             continue;
         }
+        if (utf8_text_columns(cell) > t->width[k])
+            cell = brief_cell(cell);
         if (t->groups[k]) /* as it is called in the other panels */
             cell = watch_short_name(name, sizeof name, cell, t->width[k]);
+        if (t->choices[k]) {
+            cut_choice(name, cell, t->width[k]);
+            cell = name;
+        }
         pane_cut(p, t->start[k], y, t->width[k], style, cell);
     }
 }
