@@ -101,17 +101,18 @@ static int count_lines(const char *text, int width)
     return count;
 }
 
+enum { SAID = 8 }; /* where what is said begins, behind "because" or another head */
+
 /* "because " before the first line, the rest below it; returns the next row. */
 static int draw_said(const struct pane *p, int y, const char *head, unsigned style,
                      const char *text)
 {
     char line[512];
-    int x = utf8_text_columns(head) + 1;
 
     pane_text(p, 0, y, ROLE_DIM, head);
-    while (*text && p->width > x) {
-        text = pane_take_line(text, p->width - x, line, sizeof line);
-        pane_text(p, x, y++, style, line);
+    while (*text && p->width > SAID) {
+        text = pane_take_line(text, p->width - SAID, line, sizeof line);
+        pane_text(p, SAID, y++, style, line);
     }
     return y;
 }
@@ -207,7 +208,7 @@ static int draw_price(const struct pane *p, int y, const struct doctored_row *r)
 
     if (!f->cure_is_priced)
         return y;
-    int x = pane_format(p, 7, y, ROLE_TEXT, "%s to %s", units_short_ms(a, r->now.ms),
+    int x = pane_format(p, SAID, y, ROLE_TEXT, "%s to %s", units_short_ms(a, r->now.ms),
                         units_short_ms(b, r->cured.ms));
     if (f->cured.bytes > 0)
         x = pane_format(p, x, y, ROLE_TEXT, "; left: %s, %s sent", collective_name(f->cured.kind),
@@ -232,7 +233,7 @@ static int draw_planned(const struct doctor_view *v, const struct pane *p, int y
         return y;
     }
     y = draw_said(p, y, "planned", ROLE_OK, f->change);
-    int x = pane_format(p, 8, y, ROLE_TEXT, "all collectives %s to %s, %s left",
+    int x = pane_format(p, SAID, y, ROLE_TEXT, "all collectives %s to %s, %s left",
                         units_short_ms(a, f->now_ms), units_short_ms(b, f->ms),
                         units_bytes(left, f->bytes));
     if (f->has_line)
@@ -288,9 +289,10 @@ int doctor_draw_detail(const struct doctor_view *v, const struct pane *p)
     if (!r)
         return 0;
     const struct doctor_finding *f = r->finding;
-    int said = 2 + count_lines(f->because, p->width - 8) + count_lines(f->cure, p->width - 7);
+    int columns = p->width - SAID;
+    int said = 2 + count_lines(f->because, columns) + count_lines(f->cure, columns);
     if (f->planned.change)
-        said += 1 + count_lines(f->planned.change, p->width - 8);
+        said += 1 + count_lines(f->planned.change, columns);
     detail_head(r, p, v->uses);
     if (v->uses)
         y = draw_uses(d, p, y, p->height - 1 - said, r);
@@ -301,7 +303,7 @@ int doctor_draw_detail(const struct doctor_view *v, const struct pane *p)
         y = draw_said(p, y, "change", ROLE_TITLE, f->cure);
         y = draw_price(p, y, r);
     } else {
-        pane_format(p, 0, y++, ROLE_DIM, "change %s",
+        pane_format(p, 0, y++, ROLE_DIM, "change  %s",
                     f->verdict == DOCTOR_WANTED ? "none: it is what this way to split costs"
                                                 : "none known");
     }

@@ -306,7 +306,7 @@ void plans_draw_list(struct panel *p, const struct pane *pane)
     draw_verdict(p, pane, v->count + 3);
     draw_relaxed(p, pane, v->count + 4);
     int below = v->count + 6;
-    if (pane->width >= 80 && pane->height >= below + 5) {
+    if (pane->width >= 78 && pane->height >= below + 5) { /* 80 less its margins */
         struct pane matrix = pane_part(pane, 0, below, pane->width < MATRIX ? pane->width : MATRIX,
                                        pane->height - below);
         draw_matrix(p, &matrix);

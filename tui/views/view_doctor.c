@@ -323,11 +323,9 @@ static void draw_doctor(struct panel *p, const struct pane *whole)
     if (!doctor_rows_of(d))
         return;
     char text[DOCTOR_WARNINGS_MOST][200];
-    int low = 3 + (doctor_warnings_of(d, text) ? 1 + doctor_warnings_of(d, text) : 0);
-    int gap = whole->height >= 36, detail = 15 + 2 * gap;
+    int needs = 3 + (doctor_warnings_of(d, text) ? 1 + doctor_warnings_of(d, text) : 0);
+    int gap = whole->height >= 36, detail = 15 + 2 * gap, low = whole->height < 30 ? 0 : needs;
 
-    if (whole->height < 30)
-        low = 0;
     int table = whole->height - y - detail - low, rows = (int)doctor_rows_of(d) + 2;
     if (table > rows)
         table = rows;
@@ -338,9 +336,10 @@ static void draw_doctor(struct panel *p, const struct pane *whole)
     y += table + gap;
     part = pane_part(whole, 0, y, whole->width, whole->height - y - low);
     y += doctor_draw_detail(v, &part) + 1;
-    if (!low)
+    if (!low && whole->height - y < 2)
         return;
-    y = doctor_draw_warnings(d, whole, y) + gap;
+    if (low || whole->height - y >= needs)
+        y = doctor_draw_warnings(d, whole, y) + gap;
     doctor_draw_after(d, whole, y);
 }
 

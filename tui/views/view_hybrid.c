@@ -320,7 +320,7 @@ static void draw_pair(const struct hybrid_shown *s, const struct pane *p)
     hybrid_draw_meshes(s, &b);
 }
 
-enum { PAIR_WIDTH = 110, KINDS_ROWS = 8, LOW_LEAST = 4 };
+enum { PAIR_WIDTH = 110, KINDS_ROWS = 8, LOW_LEAST = 6 }; /* a head without its curve says little */
 
 static void draw_low(const struct hybrid_view *v, const struct pane *p)
 {
@@ -349,16 +349,23 @@ static void draw_parts(const struct hybrid_view *v, const struct pane *pane)
     int gap = pane->height >= 34, y = 1 + gap;
     int roles = (int)s->picture->roles, most = pane->height / 6;
     int stages = HYBRID_STAGE_ROWS + (roles < most ? roles : most);
-    struct pane part = pane_part(pane, 0, y, pane->width, stages);
-
-    hybrid_draw_stages(s, &part);
-    y += stages + gap;
-    int left = pane->height - y, groups = (int)s->picture->groups;
+    int left = pane->height - y - stages - gap, groups = (int)s->picture->groups;
     int timeline = 3 + (groups < 16 ? groups : 16);
     bool has_low = left - timeline - gap >= LOW_LEAST;
     bool spaced = left - 2 * groups - 2 >= 30 && groups <= 8;
+    bool line = has_low || (v->part != PART_KINDS && left >= 4);
+
+    if (!has_low && v->part == PART_TIMELINE) { /* every stage has its line, roles what is left */
+        int spare = left - line - timeline, shown = stages - HYBRID_STAGE_ROWS;
+        int least = shown > 1 ? 1 - shown : 0, more = roles - shown;
+        spare = spare > more ? more : spare < least ? least : spare;
+        stages += spare;
+        left -= spare;
+    }
+    struct pane part = pane_part(pane, 0, y, pane->width, stages);
+    hybrid_draw_stages(s, &part);
+    y += stages + gap;
     if (!has_low) {
-        bool line = v->part != PART_KINDS && left >= 4;
         part = pane_part(pane, 0, y, pane->width, left - line);
         draw_part(s, v->part, &part);
         part = pane_part(pane, 0, pane->height - 1, pane->width, line);

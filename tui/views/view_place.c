@@ -112,6 +112,8 @@ static void draw_below(const struct place_shown *s, const struct pane *pane, int
 }
 
 /* Lanes above, loads and the node beside each other where there is room, transfers below. */
+enum { LOADS_LEAST = 5 };
+
 static void draw_parts(const struct place_shown *s, const struct pane *pane)
 {
     int gap = pane->height >= 30, loads = place_draw_rows_of_loads(s), y = 1 + gap;
@@ -123,6 +125,9 @@ static void draw_parts(const struct place_shown *s, const struct pane *pane)
     lanes = lanes < most ? lanes : most;
     if (lanes < 4)
         lanes = 4;
+    most = pane->height - y - lanes - node - 2 * gap; /* many devices leave the node its rows */
+    if (!wide && loads > most)
+        loads = most > LOADS_LEAST ? most : LOADS_LEAST;
     struct pane part = pane_part(pane, 0, y, pane->width, lanes);
     place_draw_lanes(s, &part);
     y += lanes + gap;
