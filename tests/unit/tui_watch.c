@@ -8,6 +8,7 @@
 #include "tui/watch/flips.h"
 #include "tui/watch/memory_look.h"
 #include "tui/watch/pipeline_job.h"
+#include "tui/watch/plan_diff.h"
 #include "tui/watch/price.h"
 #include "tui/watch/race_run.h"
 #include "tui/watch/relaxed_job.h"
@@ -476,7 +477,10 @@ static void test_price_of_a_pin(void **state)
 {
     (void)state;
     int move = move_named("encoder self");
-    struct price whole = price_at_best(watch, move, 0), now = price_at_best(watch, MOVE_NONE, -1);
+    struct price whole = price_with_memory(watch, move, 0),
+                 now = price_at_best(watch, MOVE_NONE, -1);
+    struct plan_figures then;
+    struct err e;
     char line[32];
 
     assert_true(whole.known && whole.proven && now.known);
@@ -487,6 +491,8 @@ static void test_price_of_a_pin(void **state)
     tell(line);
     assert_true(watch->move[move].pinned);
     assert_true(fabs(whole.cost.step_ms - watch->exact->cost.step_ms) < 1e-9);
+    assert_int_equal(plan_figures(watch, watch->exact->on, &then, &e), 0);
+    assert_true(whole.memory > 0 && fabs(whole.memory - then.memory) < 1 && now.memory <= 0);
     struct price back =
         price_at_best(watch, move, 1); /* the pin in question is not in its own way */
     assert_true(back.known && fabs(back.cost.step_ms - now.cost.step_ms) < 1e-9);

@@ -56,9 +56,9 @@ static void find_prices(struct panel *p)
     struct asking *a = p->state;
     const struct watch *w = p->scene->watch;
 
-    a->now = price_at_best(w, MOVE_NONE, -1);
-    a->with[ANSWER_SPLIT] = price_at_best(w, a->move, 1);
-    a->with[ANSWER_WHOLE] = price_at_best(w, a->move, 0);
+    a->now = price_with_memory(w, MOVE_NONE, -1);
+    a->with[ANSWER_SPLIT] = price_with_memory(w, a->move, 1);
+    a->with[ANSWER_WHOLE] = price_with_memory(w, a->move, 0);
     a->with[ANSWER_OPEN] = a->now;
 }
 
@@ -166,6 +166,24 @@ static void draw_titles(const struct pane *p, int y)
     pane_right(p, third, y, ROLE_DIM, "change");
 }
 
+/* In GB, or MB where both take less than one; what a device does not hold is said. */
+static void draw_memory(const struct panel *p, const struct pane *pane, int y)
+{
+    const struct asking *a = p->state;
+    const double now = a->now.memory, with = a->with[a->answer].memory,
+                 limit = watch_memory_limit(p->scene->watch);
+    const bool small = now < 1e9 && with < 1e9;
+    const double unit = small ? 1e6 : 1e9;
+    char title[48];
+
+    if (y >= pane->height || now <= 0 || with <= 0)
+        return;
+    snprintf(title, sizeof title, small ? "memory, MB" : "memory, GB of %.4g", limit / 1e9);
+    draw_figure(pane, y, title, (double[]){now / unit, with / unit}, 1, false);
+    if (with > limit)
+        pane_text(pane, pane->width >= 60 ? 69 : 51, y, ROLE_ERR, "over");
+}
+
 static void draw_prices(const struct panel *p, const struct pane *pane, int y)
 {
     const struct asking *a = p->state;
@@ -189,13 +207,15 @@ static void draw_prices(const struct panel *p, const struct pane *pane, int y)
     draw_figure(pane, y++, "all-reduces", (double[]){now->reduces, with->reduces}, 0, false);
     draw_figure(pane, y++, "  MB", (double[]){now->reduced_bytes / 1e6, with->reduced_bytes / 1e6},
                 0, false);
-    if (y + 1 >= pane->height)
+    draw_memory(p, pane, y++);
+    y += y + 1 < pane->height;
+    if (y >= pane->height)
         return;
     snprintf(text, sizeof text, "%s%s · %u %s · the network is kept",
              with->proven ? "proven by exact over " : "not proven",
              with->proven ? game_decides[p->scene->watch->shot->options.game.kind] : "",
              with->changes, with->changes == 1 ? "decision changes" : "decisions change");
-    pane_text(pane, 2, y + 1, ROLE_DIM, text);
+    pane_text(pane, 2, y, ROLE_DIM, text);
 }
 
 static void draw_pin(struct panel *p, const struct pane *pane)
@@ -249,8 +269,7 @@ static void say_undo(const struct panel *p, char *out, size_t room)
 static int rows_pin(const struct panel *p, int width)
 {
     (void)p;
-    (void)width;
-    return 16;
+    return width >= 100 ? 17 : 16;
 }
 
 /* ---- backtrack ---- */

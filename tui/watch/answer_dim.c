@@ -57,7 +57,7 @@ static void add_way(struct answer *a, const struct watch *w, const struct other_
                  : row->pinned ? "not under the pins"
                                : "can not be");
     }
-    if (priced && !row->anew)
+    if (priced && row->memory > 0)
         units_bytes(memory, row->memory);
     if (priced && row->anew)
         snprintf(note, sizeof note, row->proven ? "proven over %s" : "best of exact",

@@ -52,13 +52,14 @@ void other_ways_begin(struct other_ways *o, const struct watch *w, const label *
 
 static void work_anew(struct other_way *row, const struct watch *w, bool split)
 {
-    struct price p = price_at_best(w, row->first, split);
+    struct price p = price_with_memory(w, row->first, split);
 
     row->impossible = !p.known;
     row->slow = !p.known && !p.impossible;
     row->pinned = w->shot->pin_count > 0;
     row->proven = p.proven;
     row->step_ms = p.cost.step_ms;
+    row->memory = p.memory;
     row->reduces = p.reduces;
 }
 

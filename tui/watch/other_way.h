@@ -23,7 +23,7 @@ struct other_way {
     bool pinned;            /* anew: there are pins */
     bool proven;            /* anew: nothing is shorter */
     uint32_t in_way;        /* decisions that can not stay split with it */
-    double step_ms, memory; /* memory of a device, bytes; 0: not known, anew */
+    double step_ms, memory; /* memory of a device, bytes; 0: not known */
     uint32_t reduces;
     int first, count; /* moves */
     class_id only;

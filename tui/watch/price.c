@@ -10,6 +10,7 @@
 #include "engine/search/game.h"
 #include "engine/search/optimum.h"
 #include "hlo/support/err.h"
+#include "tui/watch/plan_diff.h"
 
 #include <string.h>
 
@@ -81,7 +82,15 @@ static uint32_t count_changes(const struct watch *w, const label *on)
     return changes;
 }
 
-struct price price_of_series(const struct watch *w, int first, int count, int split)
+static double peak_memory(const struct watch *w, label *on)
+{
+    struct plan_figures figures;
+    struct err e;
+    return plan_figures(w, on, &figures, &e) ? 0 : figures.memory;
+}
+
+static struct price find_price(const struct watch *w, int first, int count, int split,
+                               bool with_memory)
 {
     struct game_options game = w->shot->options.game;
     struct price p = {.known = false};
@@ -100,13 +109,24 @@ struct price price_of_series(const struct watch *w, int first, int count, int sp
         p.cost = step_tables_cost(&w->problem->step_tables, r.on);
         p.changes = count_changes(w, r.on);
         count_reduces(w, r.on, &p);
+        p.memory = with_memory ? peak_memory(w, r.on) : 0;
         optimum_release(&r);
     }
     strict_release(&s);
     return p;
 }
 
+struct price price_of_series(const struct watch *w, int first, int count, int split)
+{
+    return find_price(w, first, count, split, false);
+}
+
 struct price price_at_best(const struct watch *w, int move, int split)
 {
-    return price_of_series(w, move, 1, split);
+    return find_price(w, move, 1, split, false);
+}
+
+struct price price_with_memory(const struct watch *w, int move, int split)
+{
+    return find_price(w, move, 1, split, true);
 }

@@ -14,12 +14,15 @@ struct price {
     uint32_t reduces;     /* all-reduces of a step */
     double reduced_bytes; /* local, of a step */
     uint32_t changes;     /* decisions that differ from the present optimum */
+    double memory;        /* peak of one device, bytes; 0: not asked for */
 };
 
 /* The pins of the search, with `move` pinned split (1), whole (0) or as it is (-1; MOVE_NONE
  * allowed). Milliseconds: left unknown where the search's own optimum took more cases than a frame
  * may, by their number. */
 struct price price_at_best(const struct watch *w, int move, int split);
+/* With its memory: O(instructions) more. */
+struct price price_with_memory(const struct watch *w, int move, int split);
 /* The same of the decisions first .. first + count - 1 together. */
 struct price price_of_series(const struct watch *w, int first, int count, int split);
 
