@@ -346,6 +346,19 @@ void hybrid_draw_stages(const struct hybrid_shown *s, const struct pane *p)
 
 /* ---- timeline ---- */
 
+/* "0–5 of 9 · ": rows in sight, where not all are. */
+static const char *rows_in_sight(const struct hybrid_shown *s, int rows, char *out, size_t room)
+{
+    uint32_t all = s->picture->groups, cursor = s->stage % all,
+             shown = rows > 1 ? (uint32_t)rows : 1;
+    uint32_t top = cursor >= shown ? cursor - shown + 1 : 0;
+
+    out[0] = 0;
+    if (all > shown)
+        snprintf(out, room, "%u–%u of %u · ", top, top + shown - 1, all);
+    return out;
+}
+
 void hybrid_draw_timeline(const struct hybrid_shown *s, const struct pane *p, bool spaced)
 {
     const struct hybrid_picture *h = s->picture;
@@ -356,14 +369,15 @@ void hybrid_draw_timeline(const struct hybrid_shown *s, const struct pane *p, bo
                                    .spaced = spaced,
                                    .signs = s->signs,
                                    .sent = (const double(*)[2])sent};
-    char note[128], batches[40];
+    char note[160], batches[40], sight[40];
 
     for (uint32_t n = 0; n < h->stages; n++) {
         const struct hybrid_picture_stage *t = &h->stage[n];
         sent[n][0] = t->forward_ms > 0 ? t->forward_collective_ms / t->forward_ms : 0;
         sent[n][1] = t->backward_ms > 0 ? t->backward_collective_ms / t->backward_ms : 0;
     }
-    snprintf(note, sizeof note, "%s%s · %s · ms",
+    snprintf(note, sizeof note, "%s%s%s · %s · ms",
+             rows_in_sight(s, spaced ? GRID_MOST : p->height - 3, sight, sizeof sight),
              h->chunks > 1 ? "1f1b, interleaved" : pipe_schedule_names[h->schedule],
              h->chunks > 1 ? " · a row a group" : "",
              schedule_batches_text(h->micro_batches, batches));

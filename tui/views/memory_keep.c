@@ -221,6 +221,16 @@ static void draw_row(const struct panel *p, const struct pane *pane, int y,
         pane_right_number(pane, c->price, y, ROLE_TEXT, row->ms / less, 2);
 }
 
+/* "4/14" behind the note of a list that does not fit. */
+static void add_position(char *note, size_t room, const struct list *l, int64_t count, int rows)
+{
+    size_t size = strlen(note);
+
+    if (count > rows)
+        snprintf(note + size, room - size, "%s%lld/%lld", size ? " · " : "",
+                 (long long)l->cursor + 1, (long long)count);
+}
+
 static void draw_rows(const struct panel *p, const struct pane *pane)
 {
     struct memory_view *v = p->state;
@@ -232,6 +242,7 @@ static void draw_rows(const struct panel *p, const struct pane *pane)
 
     if (point && point->layers)
         snprintf(note, sizeof note, "the first %u layers recompute more", point->layers);
+    add_position(note, sizeof note, l, v->row_count, pane->height - 2);
     pane_head(pane, 0, &(struct head){0, "Kept for the backward pass", note, own});
     pane_right(pane, c.gb, 1, ROLE_DIM, "GB");
     pane_right(pane, c.ms, 1, ROLE_DIM, "adds ms");
@@ -252,7 +263,9 @@ static void draw_points(const struct panel *p, const struct pane *pane)
     bool own = v->shown == MEMORY_LIST_FRONT;
     int price = pane->width, step = price - 8, peak = step - 11;
 
-    pane_head(pane, 0, &(struct head){0, "Front", "memory against time", own});
+    char note[64] = "memory against time";
+    add_position(note, sizeof note, l, look ? look->count : 0, pane->height - 2);
+    pane_head(pane, 0, &(struct head){0, "Front", note, own});
     pane_right(pane, peak, 1, ROLE_DIM, "GB");
     pane_right(pane, step, 1, ROLE_DIM, "step ms");
     pane_right(pane, price, 1, ROLE_DIM, "ms/GB");
@@ -262,7 +275,8 @@ static void draw_points(const struct panel *p, const struct pane *pane)
         if (k->is_the_choice && peak >= 15)
             pane_text(pane, 0, y + 2, look->fits ? ROLE_OK : ROLE_ERR,
                       look->fits ? "the limit" : "the least");
-        pane_right_number(pane, peak, y + 2, ROLE_TEXT, k->peak / 1e9, 1);
+        pane_right_number(pane, peak, y + 2, ROLE_TEXT, k->peak / 1e9,
+                          k->peak < 1e9 ? units_ms_decimals(k->peak / 1e9) : 1);
         pane_right_ms(pane, step, y + 2, ROLE_TEXT, k->step_ms);
         if (k->ms_per_gb > 0)
             pane_right_number(pane, price, y + 2, ROLE_TEXT, k->ms_per_gb, 2);

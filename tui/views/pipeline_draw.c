@@ -30,6 +30,7 @@ void pipeline_layer_text(const struct pipeline *l, uint32_t point, char *out, si
 /* Where columns end; 0: left out. */
 struct columns {
     int layers, devices, forward, backward, reduce, gradient, memory, bar;
+    bool mb; /* memory in MB, else GB */
 };
 
 static struct columns columns_for(int width)
@@ -79,7 +80,7 @@ static void draw_stage(const struct pipeline_shown *s, const struct pane *p, int
     unsigned style = share > 1 ? ROLE_ERR : share > 0.8 ? ROLE_WARN : ROLE_PLOT_0;
     if (c->memory)
         pane_right_format(p, c->memory, y, share > 1 ? ROLE_ERR : ROLE_TEXT, "%.1f",
-                          st.memory_bytes / 1e9);
+                          st.memory_bytes / (c->mb ? 1e6 : 1e9));
     if (c->bar >= 4) {
         pane_repeat(p, c->memory + 1, y, c->bar, (struct cell){U'░', ROLE_BORDER});
         pane_bar(p, c->memory + 1, y, c->bar, share, style);
@@ -100,8 +101,19 @@ static void draw_cut(const struct pipeline_shown *s, const struct pane *p, int y
         pane_format(p, 0, y, ROLE_DIM, "cut %u–%u: a micro-batch %s there in %s, %s back in %s",
                     cut, cut + 1, units_bytes(there, t.forward_bytes), units_ms(to, t.forward_ms),
                     units_bytes(back, t.backward_bytes), units_ms(fro, t.backward_ms));
-    if (t.once_bytes > 0)
-        pane_format(p, x, y, ROLE_DIM, " · once a step %s", units_bytes(once, t.once_bytes));
+    char text[UNITS_ROOM + 24];
+    snprintf(text, sizeof text, " · once a step %s", units_bytes(once, t.once_bytes));
+    if (t.once_bytes > 0 && x + utf8_text_columns(text) <= p->width)
+        pane_text(p, x, y, ROLE_DIM, text);
+}
+
+static bool takes_less_than_a_gb(const struct pipeline_shown *s)
+{
+    bool small = true;
+
+    for (uint32_t n = 0; n < s->plan.stages; n++)
+        small &= pipe_stage_of(&s->pipeline->all, &s->plan, n).memory_bytes < 1e9;
+    return small;
 }
 
 void pipeline_draw_stages(const struct pipeline_shown *s, const struct pane *p,
@@ -123,12 +135,13 @@ void pipeline_draw_stages(const struct pipeline_shown *s, const struct pane *p,
         pane_right(p, c.reduce, 1, ROLE_DIM, "all-reduce ms");
     if (c.gradient)
         pane_right(p, c.gradient, 1, ROLE_DIM, "gradient MB");
-    if (isfinite(limit) && c.bar >= 8)
+    c.mb = takes_less_than_a_gb(s);
+    if (isfinite(limit) && c.bar >= 8 && !c.mb)
         snprintf(memory, sizeof memory, "GB of %.0f", limit / 1e9);
     else
-        snprintf(memory, sizeof memory, "GB");
+        snprintf(memory, sizeof memory, c.mb ? "MB" : "GB");
     if (c.memory)
-        pane_right(p, c.bar >= 8 ? c.memory + 6 : c.memory, 1, ROLE_DIM, memory);
+        pane_right(p, c.bar >= 8 && !c.mb ? c.memory + 6 : c.memory, 1, ROLE_DIM, memory);
     if (s->stage >= (uint32_t)room && room > 0)
         top = s->stage - (uint32_t)room + 1;
     for (int y = 0; y < room && top + (uint32_t)y < s->plan.stages; y++) {

@@ -181,6 +181,20 @@ static void draw_link(const struct pane *p, int x, int y, const char *name, doub
     }
 }
 
+/* Of figures of memory: GB, or MB where all of a device takes less than one. */
+static double memory_unit(const struct watch *w)
+{
+    return w->memory.peak < 1e9 ? 1e6 : 1e9;
+}
+
+/* "GB of 16", "MB of 16 GB" */
+static const char *memory_words(const struct watch *w, double limit, char *out, size_t room)
+{
+    bool small = memory_unit(w) < 1e9;
+    snprintf(out, room, small ? "MB of %.4g GB" : "GB of %.4g", limit / 1e9);
+    return out;
+}
+
 static void draw_device(const struct panel *p, const struct pane *pane, int x, int y, int device,
                         const struct cluster_device *type)
 {
@@ -193,7 +207,8 @@ static void draw_device(const struct panel *p, const struct pane *pane, int x, i
     pane_right_format(&cell, 3, 0, ROLE_DIM, "%d", device);
     pane_repeat(&cell, 4, 0, bar, (struct cell){U'░', ROLE_BORDER});
     pane_bar(&cell, 4, 0, bar, share, style);
-    pane_right_number(&cell, width, 0, share > 1 ? ROLE_ERR : ROLE_TEXT, peak / 1e9, 1);
+    pane_right_number(&cell, width, 0, share > 1 ? ROLE_ERR : ROLE_TEXT,
+                      peak / memory_unit(p->scene->watch), 1);
     if (device != v->cursor)
         return;
     pane_select(&cell, 0, p->focus ? ROLE_SELECT : ROLE_SELECT_DIM);
@@ -276,20 +291,21 @@ static void draw_filling(const struct panel *p, const struct pane *pane)
     const struct watch *w = p->scene->watch;
     const struct memory_cost *m = &w->memory;
     double limit = watch_memory_limit(w), most = m->peak > limit ? m->peak : limit;
-    char share[UNITS_ROOM], note[64];
+    char share[UNITS_ROOM], note[64], words[32];
+    double unit = memory_unit(w);
     int y = 1;
 
-    snprintf(note, sizeof note, "at the peak · GB of %.4g", limit / 1e9);
+    snprintf(note, sizeof note, "at the peak · %s", memory_words(w, limit, words, sizeof words));
     pane_head(pane, 0, &(struct head){0, "Memory of a device", note, false});
     for (int k = 0; k < MEMORY_KIND_COUNT; k++) {
         pane_text(pane, 0, y, ROLE_DIM, memory_kind_names[k]);
-        pane_right_number(pane, 24, y, ROLE_TEXT, m->bytes[k] / 1e9, 2);
+        pane_right_number(pane, 24, y, ROLE_TEXT, m->bytes[k] / unit, 2);
         pane_right(pane, 34, y, ROLE_DIM, units_percent(share, m->bytes[k] / limit));
         pane_bar(pane, 36, y++, pane->width - 37, m->bytes[k] / most, ROLE_PLOT_0);
     }
     bool over = m->peak > limit;
     pane_text(pane, 0, y, ROLE_TEXT, "all");
-    pane_right_number(pane, 24, y, over ? ROLE_ERR : ROLE_TEXT, m->peak / 1e9, 2);
+    pane_right_number(pane, 24, y, over ? ROLE_ERR : ROLE_TEXT, m->peak / unit, 2);
     pane_right(pane, 34, y, ROLE_DIM, units_percent(share, m->peak / limit));
     pane_format(pane, 36, y, over ? ROLE_ERR : ROLE_OK, over ? "over %.4g" : "fits in %.4g",
                 limit / 1e9);
@@ -404,12 +420,12 @@ static void head_devices(const struct panel *p, struct head *h, char *note, size
     if (!w)
         return;
     const struct cluster *c = &w->problem->cluster;
-    snprintf(limit, sizeof limit, "%.0f", w->problem->step_tables.device.memory_bytes / 1e9);
+    memory_words(w, w->problem->step_tables.device.memory_bytes, limit, sizeof limit);
     if (p->width >= 60)
-        snprintf(note, room, "%u in %u %s · %s · GB of %s", c->devices, c->servers,
+        snprintf(note, room, "%u in %u %s · %s · %s", c->devices, c->servers,
                  c->servers == 1 ? "server" : "servers", watch_plan_word(w), limit);
     else
-        snprintf(note, room, "GB of %s", limit);
+        snprintf(note, room, "%s", limit);
     h->note = note;
 }
 

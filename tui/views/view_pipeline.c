@@ -2,6 +2,7 @@
  * a person makes of it: cuts moved, another schedule, other micro-batches. */
 #include "engine/live/snapshot.h"
 #include "engine/pipeline/formula.h"
+#include "engine/pipeline/pipe_exact.h"
 #include "engine/pipeline/pipe_instance.h"
 #include "engine/pipeline/pipeline.h"
 #include "engine/pipeline/simulation.h"
@@ -371,12 +372,14 @@ static void draw_notes(const struct pipeline_view *v, const struct pane *p, int 
         x = pane_format(p, x, y, ROLE_DIM, "%s%s ", k ? " · " : "", pipe_schedule_names[k]);
         x = pane_text(p, x, y, ROLE_TEXT, units_plain_ms(ms, v->plan.makespan_ms[k]));
     }
-    char text[128] = "";
-    if (v->look.has_exact && v->look.exact.found)
-        snprintf(text, sizeof text, "least L %s%s %u/%u cuts",
-                 units_plain_ms(ms, v->look.exact.length_ms),
-                 v->look.exact.certified ? " proven of" : ",", v->look.pipeline->few.points - 1,
-                 v->look.pipeline->all.points - 1);
+    char text[160] = "";
+    const struct pipe_exact_result *exact = &v->look.exact;
+    if (v->look.has_exact && exact->found) /* a refined plan may be below: its cuts are others */
+        snprintf(text, sizeof text, "least L %s%s %u/%u cuts%s",
+                 units_plain_ms(ms, exact->length_ms), exact->certified ? " proven of" : ",",
+                 v->look.pipeline->few.points - 1, v->look.pipeline->all.points - 1,
+                 v->plan.length_ms < exact->length_ms * (1 - 1e-9) ? ", this plan has finer ones"
+                                                                   : "");
     else if (!v->look.done)
         snprintf(text, sizeof text, "smallest L: %u of %u device cuts done", v->look.steps_done,
                  v->look.steps);
