@@ -4,7 +4,7 @@
 #include "engine/cost/memory_chain.h"
 #include "engine/cost/overlap.h"
 #include "engine/exact/limit.h"
-#include "engine/relaxed/cutting_plane.h"
+#include "engine/linear/cutting_plane.h"
 #include "engine/relaxed/energy.h"
 #include "engine/relaxed/limited_internal.h"
 #include "engine/relaxed/model.h"

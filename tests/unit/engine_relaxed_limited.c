@@ -4,7 +4,7 @@
 #include "random_module.h"
 
 #include "engine/cost/overlap.h"
-#include "engine/relaxed/cutting_plane.h"
+#include "engine/linear/cutting_plane.h"
 #include "engine/relaxed/limited.h"
 #include "engine/relaxed/live_bytes.h"
 #include "engine/relaxed/plan_totals.h"

@@ -1,8 +1,8 @@
-/* engine/relaxed/cutting_plane.h - the maximum over a box of a concave function known by its
+/* engine/linear/cutting_plane.h - the maximum over a box of a concave function known by its
  * tangents (Kelley 1960; the box after Marsten, Hogan and Blankenship 1975): a small linear
  * program, solved by the simplex method with Bland's rule. */
-#ifndef AUTOMAP_ENGINE_RELAXED_CUTTING_PLANE_H
-#define AUTOMAP_ENGINE_RELAXED_CUTTING_PLANE_H
+#ifndef AUTOMAP_ENGINE_LINEAR_CUTTING_PLANE_H
+#define AUTOMAP_ENGINE_LINEAR_CUTTING_PLANE_H
 
 #include "hlo/support/err.h"
 

@@ -1,4 +1,4 @@
-#include "engine/relaxed/cutting_plane.h"
+#include "engine/linear/cutting_plane.h"
 
 #include "hlo/support/mem.h"
 
