@@ -14,71 +14,19 @@ static const double NEAR = 1e-9, SAME = 1e-5;
  * may stay at the end that keeps least. */
 static const double FIRST_PRICE = 1e-7, LAST_PRICE = 1e9;
 
-enum { POINTS_MOST = 512, SOURCE = 0, SINK = 1 };
+enum { POINTS_MOST = 512 };
 
-static uint32_t out_of(uint32_t node)
-{
-    return 2 + 2 * node;
-}
-
-static bool add_arcs(struct front *s)
-{
-    const struct primal_graph *g = s->r->graph;
-    uint32_t arc = 0;
-
-    for (uint32_t k = 0; k < g->count && arc != UINT32_MAX; k++) {
-        const struct primal *n = &g->nodes[k];
-        if (n->is_needed)
-            s->fixed[s->fixed_count++] = arc = cut_add(&s->cut, SOURCE, out_of(k));
-        s->keep_arc[k] = cut_add(&s->cut, out_of(k), out_of(k) + 1);
-        s->again_arc[k] = cut_add(&s->cut, out_of(k) + 1, SINK);
-        if (s->again_arc[k] == UINT32_MAX || s->keep_arc[k] == UINT32_MAX)
-            return false;
-        for (uint32_t i = 0; i < n->read_count && arc != UINT32_MAX; i++)
-            s->fixed[s->fixed_count++] = arc =
-                cut_add(&s->cut, out_of(k) + 1, out_of(g->edges[n->reads + i]));
-    }
-    return arc != UINT32_MAX;
-}
-
-static int64_t scaled(double ms, double scale)
-{
-    return (int64_t)llround(ms * scale);
-}
-
-/* What the better way to keep node `k` costs. */
-static double keeping(const struct front *s, uint32_t k, double price, uint8_t *way)
-{
-    const struct recompute *r = s->r;
-    double counts = price * (s->counts ? s->counts[k] : 1), whole = counts * r->bytes[k],
-           pieces = counts * r->piece_bytes[k] + r->gather_ms[k];
-
-    *way = pieces < whole ? VALUE_IN_PIECES : VALUE_KEPT;
-    return r->keep_ms[k] + fmin(pieces, whole);
-}
-
-/* The best choice at a price per byte. Capacities are whole: the finite ones together 2^58. What it
- * counts as kept is by the bytes of the front. */
+/* The best choice at a price per byte. What it counts as kept is by the bytes of the front. */
 static struct recompute_point solve_at(struct front *s, double price, uint8_t *state)
 {
     const struct recompute *r = s->r;
-    double scale = ldexp(1, 58) / (s->sum_ms + price * s->sum_bytes + 1e-300);
+    double least;
 
-    for (uint32_t k = 0; k < s->fixed_count; k++)
-        cut_set(&s->cut, s->fixed[k], CUT_INFINITE);
     for (uint32_t k = 0; k < r->graph->count; k++) {
-        bool never = r->graph->nodes[k].rule == PRIMAL_NEVER;
-        double again = r->again_ms[k] + (s->again_bytes ? price * s->again_bytes[k] : 0);
-        double keep = keeping(s, k, price, &s->way[k]);
-        cut_set(&s->cut, s->keep_arc[k], scaled(keep, scale));
-        cut_set(&s->cut, s->again_arc[k], never ? CUT_INFINITE : scaled(again, scale));
+        s->priced.kept_price[k] = price * (s->counts ? s->counts[k] : 1);
+        s->priced.again_ms[k] = s->again_bytes ? price * s->again_bytes[k] : 0;
     }
-    (void)cut_solve(&s->cut);
-    for (uint32_t k = 0; k < r->graph->count; k++)
-        s->keeps[k] = cut_is_source(&s->cut, out_of(k)) && !cut_is_source(&s->cut, out_of(k) + 1)
-                          ? s->way[k]
-                          : 0;
-    struct recompute_point out = recompute_point_of(r, s->keeps, state);
+    struct recompute_point out = priced_solve(&s->priced, state, &least);
     out.kept = 0;
     for (uint32_t k = 0; k < r->graph->count; k++)
         out.kept += recompute_is_kept(state[k])
@@ -160,29 +108,11 @@ int front_finish(struct front *s, struct err *e)
     return 0;
 }
 
-static int make_room(struct front *s, struct err *e)
-{
-    const struct primal_graph *g = s->r->graph;
-    size_t nodes = (size_t)g->count + 1;
-    int rc = cut_new(2 + 2 * g->count, &s->cut, e);
-
-    if (rc)
-        return rc;
-    s->keep_arc = mem_try(nodes, sizeof *s->keep_arc);
-    s->again_arc = mem_try(nodes, sizeof *s->again_arc);
-    s->fixed = mem_try(nodes + g->edge_count, sizeof *s->fixed);
-    s->keeps = mem_try(nodes, 1);
-    s->way = mem_try(nodes, 1);
-    return s->keep_arc && s->again_arc && s->fixed && s->keeps && s->way && add_arcs(s)
-               ? 0
-               : err_no_memory(e, FOR);
-}
-
 int front_new(const struct recompute *r, const double *counts, const double *again_bytes,
               struct front *out, struct err *e)
 {
     *out = (struct front){.r = r, .counts = counts, .again_bytes = again_bytes};
-    int rc = make_room(out, e);
+    int rc = priced_new(r, NULL, 0, &out->priced, e);
     if (rc)
         return rc;
     for (uint32_t k = 0; k < r->graph->count; k++) {
@@ -198,12 +128,7 @@ int front_new(const struct recompute *r, const double *counts, const double *aga
 
 void front_release(struct front *s)
 {
-    cut_release(&s->cut);
-    free(s->keep_arc);
-    free(s->again_arc);
-    free(s->fixed);
-    free(s->keeps);
-    free(s->way);
+    priced_release(&s->priced);
     for (uint32_t k = 0; k < s->count; k++)
         free(s->points[k].p.state);
     free(s->points);

@@ -6,7 +6,7 @@
 #ifndef AUTOMAP_ENGINE_RECOMPUTE_FRONT_H
 #define AUTOMAP_ENGINE_RECOMPUTE_FRONT_H
 
-#include "engine/recompute/cut.h"
+#include "engine/recompute/priced.h"
 #include "engine/recompute/recompute.h"
 #include "hlo/support/err.h"
 
@@ -27,10 +27,7 @@ struct front {
     struct front_point *points; /* from most kept, the fastest, to least */
     uint32_t count;
     size_t room;
-    struct cut cut;
-    uint32_t *keep_arc, *again_arc; /* [nodes] */
-    uint32_t fixed_count, *fixed;   /* arcs of infinite capacity */
-    uint8_t *keeps, *way;           /* [nodes] */
+    struct priced priced;
 };
 
 /* The two ends. The arrays are borrowed; release it after an error too. Two cuts. */

@@ -3,6 +3,7 @@
 #include "engine/recompute/recompute.h"
 #include "engine/recompute/recompute_internal.h"
 #include "hlo/module/hlo.h"
+#include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 
 #include <math.h>
@@ -61,15 +62,22 @@ uint32_t recompute_window_end(const struct primal_graph *g, const struct primal 
                                          : g->windows[n->layer].to;
 }
 
+/* In any of its layers. */
+static bool is_again(const struct recompute *r, const struct recompute_choice *c, uint32_t k)
+{
+    double part = recompute_part(r, k, c->layers);
+
+    return (c->first[k] == VALUE_AGAIN && part > 0) || (c->rest[k] == VALUE_AGAIN && part < 1);
+}
+
 /* First and last position at which each node is read, through what is computed again from it. */
-static void find_uses(const struct recompute *r, const uint8_t *rest, const uint8_t *first,
-                      struct uses *u)
+static void find_uses(const struct recompute *r, const struct recompute_choice *c, struct uses *u)
 {
     const struct primal_graph *g = r->graph;
 
     for (uint32_t k = 0; k < g->count; k++) {
         const struct primal *n = &g->nodes[k];
-        bool again = rest[k] == VALUE_AGAIN || first[k] == VALUE_AGAIN;
+        bool again = is_again(r, c, k);
         u->from[k] = n->first_read;
         u->to[k] = n->last_read == HLO_NONE ? 0 : n->last_read;
         u->is_again[k] = again && n->is_stored;
@@ -78,7 +86,7 @@ static void find_uses(const struct recompute *r, const uint8_t *rest, const uint
     }
     for (uint32_t k = g->count; k--;) {
         const struct primal *n = &g->nodes[k];
-        if (rest[k] != VALUE_AGAIN && first[k] != VALUE_AGAIN)
+        if (!is_again(r, c, k))
             continue;
         uint32_t end = recompute_window_end(g, n);
         if (u->is_again[k] && u->to[k] > end)
@@ -134,22 +142,42 @@ static void lay_offloaded(const struct recompute *r, uint32_t k, uint32_t from, 
     lay(r, change, one, turn, to);
 }
 
+/* Where a product moves to, that of its operand computed again that it then reads; its own
+ * position: it stays. */
+static uint32_t moved_to(const struct recompute *r, const struct uses *u, uint32_t reader,
+                         uint32_t *operand)
+{
+    const struct primal_graph *g = r->graph;
+    const struct primal_reader *p = &g->readers[reader];
+    uint32_t until = p->position;
+
+    for (uint32_t i = 0; i < p->node_count; i++) {
+        uint32_t n = g->edges[p->nodes + i];
+        if (u->is_again[n] && r->module.state[n] != VALUE_AGAIN && u->to[n] < until) {
+            until = u->to[n];
+            *operand = n;
+        }
+    }
+    return until;
+}
+
 /* Products moved to where their operand is computed again: their results live from there on. */
 static void lay_moved(const struct recompute *r, const struct uses *u, double *change)
 {
-    const struct primal_graph *g = r->graph;
-
-    for (uint32_t k = 0; k < g->reader_count; k++) {
-        const struct primal_reader *reader = &g->readers[k];
-        uint32_t until = reader->position;
-        for (uint32_t i = 0; i < reader->node_count; i++) {
-            uint32_t n = g->edges[reader->nodes + i];
-            if (u->is_again[n] && r->module.state[n] != VALUE_AGAIN && u->to[n] < until)
-                until = u->to[n];
-        }
-        if (until < reader->position)
-            lay(r, change, r->reader_bytes[k], until, reader->position - 1);
+    for (uint32_t k = 0; k < r->graph->reader_count; k++) {
+        uint32_t position = r->graph->readers[k].position, operand;
+        uint32_t until = moved_to(r, u, k, &operand);
+        if (until < position)
+            lay(r, change, r->reader_bytes[k], until, position - 1);
     }
+}
+
+static double kept_bytes(const struct recompute *r, const struct recompute_choice *c, uint32_t k)
+{
+    double part = recompute_part(r, k, c->layers), host = recompute_host_part(r, c, k);
+
+    return part * recompute_kept_bytes(r, k, c->first[k]) +
+           (1 - part) * recompute_kept_bytes(r, k, c->rest[k]) - host * r->bytes[k];
 }
 
 /* The course of memory under a choice, beside r->base, as changes from position to position. */
@@ -157,20 +185,16 @@ static void lay_choice(const struct recompute *r, const struct recompute_choice 
                        double *change)
 {
     const struct primal_graph *g = r->graph;
-    const uint8_t *rest = c->rest, *first = c->first;
 
-    find_uses(r, rest, first, u);
+    find_uses(r, c, u);
     for (uint32_t k = 0; k < g->count; k++) {
         const struct primal *n = &g->nodes[k];
-        double part = recompute_part(r, k, c->layers), host = recompute_host_part(r, c, k);
-        double kept = part * recompute_kept_bytes(r, k, first[k]) +
-                      (1 - part) * recompute_kept_bytes(r, k, rest[k]) - host * r->bytes[k];
-        bool again = (first[k] == VALUE_AGAIN && part > 0) || (rest[k] == VALUE_AGAIN && part < 1);
+        double kept = kept_bytes(r, c, k), host = recompute_host_part(r, c, k);
         if (u->from[k] == HLO_NONE)
             continue;
         if (kept > 0)
             lay(r, change, kept, n->trips > 1 ? n->made : n->made + 1, u->to[k]);
-        if (again)
+        if (is_again(r, c, k))
             lay(r, change, recompute_again_bytes(r, k), u->from[k], u->to[k]);
         if (host > 0)
             lay_offloaded(r, k, u->from[k], u->to[k], change);
@@ -197,6 +221,41 @@ double recompute_peak_at(const struct recompute *r, const struct recompute_choic
     uses_release(&u);
     free(change);
     return ok ? peak : -1;
+}
+
+static void add_at(const struct recompute *r, const struct recompute_choice *c,
+                   const struct uses *u, uint32_t at, double *of_node)
+{
+    const struct primal_graph *g = r->graph;
+
+    for (uint32_t k = 0; k < g->count; k++) {
+        const struct primal *n = &g->nodes[k];
+        bool made = (n->trips > 1 ? n->made : n->made + 1) <= at;
+        of_node[k] = 0;
+        if (u->from[k] == HLO_NONE || at > u->to[k])
+            continue;
+        of_node[k] += made ? kept_bytes(r, c, k) : 0;
+        of_node[k] += is_again(r, c, k) && u->from[k] <= at ? recompute_again_bytes(r, k) : 0;
+    }
+    for (uint32_t k = 0; k < g->reader_count; k++) {
+        uint32_t operand = 0, until = moved_to(r, u, k, &operand);
+        if (until <= at && at < g->readers[k].position)
+            of_node[operand] += r->reader_bytes[k];
+    }
+}
+
+int recompute_bytes_at(const struct recompute *r, const struct recompute_choice *c,
+                       const uint32_t *positions, uint32_t count, double *of_node, struct err *e)
+{
+    struct uses u = {0};
+    bool ok = uses_new(r, &u);
+
+    if (ok)
+        find_uses(r, c, &u);
+    for (uint32_t k = 0; k < count && ok; k++)
+        add_at(r, c, &u, positions[k] + r->start, of_node + (size_t)k * r->graph->count);
+    uses_release(&u);
+    return ok ? 0 : err_no_memory(e, "for what the backward pass keeps at a position");
 }
 
 double recompute_peak(const struct recompute *r, const struct recompute_choice *c)

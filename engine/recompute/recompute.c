@@ -221,7 +221,7 @@ int recompute_new(const struct primal_graph *g, const struct recompute_prices *p
         return rc;
     }
     *out = r;
-    out->front->r = out;
+    out->front->r = out->front->priced.r = out;
     return 0;
 }
 

@@ -3,6 +3,7 @@
 #include "engine/recompute/primal.h"
 #include "engine/recompute/recompute.h"
 #include "engine/recompute/recompute_internal.h"
+#include "engine/recompute/sight.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 
@@ -13,76 +14,7 @@
 static const char FOR[] = "for what the backward pass keeps within a limit";
 static const double NEAR = 1e-9;
 
-enum { SEEN_MOST = 8, MIXED_MOST = 4, HALVINGS = 4 };
-
-/* ---- what a position sees ---- */
-
-/* What a position of the schedule sees of each node. */
-struct sight {
-    double *kept, *again; /* [nodes] 1: surely there when it is kept; bytes computed again */
-    uint32_t *until;      /* [nodes] */
-    uint8_t *covers;      /* [nodes] whoever it is computed again for reads it there */
-};
-
-static bool sight_new(const struct recompute *r, struct sight *s)
-{
-    size_t count = (size_t)r->graph->count + 1;
-
-    s->kept = mem_try(count, sizeof *s->kept);
-    s->again = mem_try(count, sizeof *s->again);
-    s->until = mem_try(count, sizeof *s->until);
-    s->covers = mem_try(count, 1);
-    return s->kept && s->again && s->until && s->covers;
-}
-
-static void sight_release(struct sight *s)
-{
-    free(s->kept);
-    free(s->again);
-    free(s->until);
-    free(s->covers);
-}
-
-/* A kept value lives from where it is made to its last reader, or to the first of those that would
- * be made from it. What a loop computes again is there once while the loop of the backward pass
- * runs. */
-static void look_from(const struct recompute *r, uint32_t position, struct sight *s)
-{
-    const struct primal_graph *g = r->graph;
-    uint32_t at = position + r->start;
-
-    memset(s->until, 0xff, g->count * sizeof *s->until);
-    memset(s->covers, 1, g->count);
-    for (uint32_t k = g->count; k--;) {
-        const struct primal *n = &g->nodes[k];
-        uint32_t own = n->is_needed ? n->last_read : s->until[k], end = recompute_window_end(g, n);
-        uint32_t read = end < own ? end : own, made = n->trips > 1 ? n->made : n->made + 1;
-        if (n->is_needed)
-            s->covers[k] = n->first_read <= at && at <= n->last_read;
-        s->covers[k] &= at <= end;
-        for (uint32_t i = 0; i < n->read_count; i++) {
-            uint32_t o = g->edges[n->reads + i];
-            s->until[o] = read < s->until[o] ? read : s->until[o];
-            s->covers[o] &= s->covers[k];
-        }
-        bool there = made <= at && own != UINT32_MAX && at <= own;
-        bool works = s->covers[k] && n->rule != PRIMAL_NEVER;
-        s->kept[k] = there;
-        s->again[k] = works ? recompute_again_bytes(r, k) : 0;
-    }
-}
-
-/* Fronts of positions that were looked from. */
-struct recompute_looks {
-    const struct recompute *r;
-    struct look {
-        uint32_t position;
-        double base; /* bytes there whatever is kept */
-        struct sight sight;
-        struct front front;
-    } seen[SEEN_MOST];
-    uint32_t count;
-};
+/* ---- what positions see ---- */
 
 const struct recompute *recompute_looks_of(const struct recompute_looks *l)
 {
@@ -100,7 +32,7 @@ static int looks_new(const struct recompute *r, struct recompute_looks **out, st
     return 0;
 }
 
-static void release_look(struct look *k)
+static void release_look(struct position_look *k)
 {
     front_release(&k->front);
     sight_release(&k->sight);
@@ -114,35 +46,29 @@ static void looks_free(struct recompute_looks *l)
 }
 
 /* The front as a position sees it, made when it is asked for first. */
-static int look_at(struct recompute_looks *l, uint32_t position, struct look **out, struct err *e)
+static int look_at(struct recompute_looks *l, uint32_t position, struct position_look **out,
+                   struct err *e)
 {
     for (uint32_t k = 0; k < l->count; k++) {
         *out = &l->seen[k];
-        if (l->seen[k].position == position)
+        if (l->seen[k].sight.position == position)
             return 0;
     }
     if (l->count == SEEN_MOST) { /* the oldest goes */
         release_look(&l->seen[0]);
         memmove(&l->seen[0], &l->seen[1], --l->count * sizeof *l->seen);
     }
-    struct look *look = &l->seen[l->count++];
-    *look = (struct look){.position = position, .base = l->r->base[position]};
+    struct position_look *look = &l->seen[l->count++];
+    *look = (struct position_look){0};
     *out = look;
-    if (!sight_new(l->r, &look->sight))
+    if (!sight_new(l->r, position, &look->sight))
         return err_no_memory(e, FOR);
-    look_from(l->r, position, &look->sight);
     return front_new(l->r, look->sight.kept, look->sight.again, &look->front, e);
 }
 
 /* ---- points and pairs of them ---- */
 
-/* A point of a front, or between it and the next. */
-struct between_points {
-    const struct recompute_point *rest, *first;
-    uint32_t layers;
-};
-
-static double peak_of(const struct recompute *r, struct between_points p, uint32_t *at)
+double recompute_peak_between(const struct recompute *r, struct between_points p, uint32_t *at)
 {
     struct recompute_choice c = {
         .rest = p.rest->state, .first = p.first->state, .layers = p.layers};
@@ -150,9 +76,8 @@ static double peak_of(const struct recompute *r, struct between_points p, uint32
     return recompute_peak_at(r, &c, at);
 }
 
-/* Takes what was picked when it is better: within the limit and faster, or nearer to it. */
-static int offer_choice(const struct recompute *r, struct between_points p, double peak,
-                        double limit, struct recompute_choice *best, struct err *e)
+int recompute_offer(const struct recompute *r, struct between_points p, double peak, double limit,
+                    struct recompute_choice *best, struct err *e)
 {
     const struct primal_graph *g = r->graph;
     const uint8_t *a = p.rest->state, *b = p.first->state;
@@ -181,7 +106,7 @@ static int offer_choice(const struct recompute *r, struct between_points p, doub
 static double point_peak(const struct recompute *r, struct front_point *k)
 {
     if (!(k->peak > 0))
-        k->peak = peak_of(r, (struct between_points){&k->p, &k->p, 0}, &k->peak_at);
+        k->peak = recompute_peak_between(r, (struct between_points){&k->p, &k->p, 0}, &k->peak_at);
     return k->peak;
 }
 
@@ -219,14 +144,14 @@ static int search_front(const struct recompute *r, struct front *f, double limit
     if (rc)
         return rc;
     *at = f->points[k].peak_at;
-    rc = offer_choice(r, (struct between_points){&f->points[k].p, &f->points[k].p, 0},
-                      f->points[k].peak, limit, best, e);
+    rc = recompute_offer(r, (struct between_points){&f->points[k].p, &f->points[k].p, 0},
+                         f->points[k].peak, limit, best, e);
     if (rc || !k)
         return rc;
     struct between_points pair = {&f->points[k - 1].p, &f->points[k].p, 0};
     while (low < high) {
         pair.layers = low + (high - low) / 2;
-        double peak = peak_of(r, pair, at);
+        double peak = recompute_peak_between(r, pair, at);
         if (peak < 0)
             return err_no_memory(e, FOR);
         if (peak <= limit)
@@ -238,8 +163,8 @@ static int search_front(const struct recompute *r, struct front *f, double limit
     if (high == r->layers)
         return 0;
     pair.layers = high;
-    double peak = peak_of(r, pair, at);
-    return peak < 0 ? err_no_memory(e, FOR) : offer_choice(r, pair, peak, limit, best, e);
+    double peak = recompute_peak_between(r, pair, at);
+    return peak < 0 ? err_no_memory(e, FOR) : recompute_offer(r, pair, peak, limit, best, e);
 }
 
 /* Of the first point that keeps at most `room`, and the one before it; k == count: of none, where
@@ -277,11 +202,11 @@ static int least_within(struct front *f, double room, double *ms, struct err *e)
 }
 
 /* The front of a look: a bound, and other choices. *at: where the best of them has its peak. */
-static int look_again(const struct recompute *r, struct look *k, double limit, uint32_t *at,
-                      struct recompute_choice *best, struct err *e)
+static int look_again(const struct recompute *r, struct position_look *k, double limit,
+                      uint32_t *at, struct recompute_choice *best, struct err *e)
 {
     double least;
-    int rc = least_within(&k->front, limit - k->base, &least, e);
+    int rc = least_within(&k->front, limit - k->sight.base, &least, e);
 
     if (rc)
         return rc;
@@ -300,10 +225,8 @@ bool recompute_is_better(const struct recompute_choice *c, const struct recomput
     return c->fits ? c->ms < than->ms : c->peak < than->peak;
 }
 
-/* The bound is near enough, or says that no choice is as fast as asked; the host has one of its
- * own. */
-static bool is_enough(const struct recompute *r, const struct recompute_choice *best,
-                      double enough_ms)
+bool recompute_is_enough(const struct recompute *r, const struct recompute_choice *best,
+                         double enough_ms)
 {
     return (best->fits && best->ms - best->bound_ms <= enough_ms) ||
            (isfinite(r->beat_ms) && best->bound_ms >= r->beat_ms && !(r->host.bytes_per_ms > 0));
@@ -320,9 +243,9 @@ int recompute_on_device(struct recompute_looks *l, double limit, double enough_m
         bool again = false;
         for (uint32_t i = 0; i < k; i++)
             again |= seen[i] == at;
-        if (again || is_enough(l->r, &best, enough_ms))
+        if (again || recompute_is_enough(l->r, &best, enough_ms))
             break;
-        struct look *look;
+        struct position_look *look;
         seen[k] = at;
         rc = look_at(l, at, &look, e);
         rc = rc ? rc : look_again(l->r, look, limit, &at, &best, e);
@@ -333,95 +256,6 @@ int recompute_on_device(struct recompute_looks *l, double limit, double enough_m
         recompute_choice_release(&best);
     else
         *out = best;
-    return rc;
-}
-
-/* ---- two positions at once ---- */
-
-/* What is within the limit at two positions is within it in any mixture of both. */
-static int mix_looks(const struct recompute *r, const struct look *a, const struct look *b,
-                     double share, struct look *out, struct err *e)
-{
-    *out = (struct look){.base = (1 - share) * a->base + share * b->base};
-    if (!sight_new(r, &out->sight))
-        return err_no_memory(e, FOR);
-    for (uint32_t k = 0; k < r->graph->count; k++) {
-        out->sight.kept[k] = (1 - share) * a->sight.kept[k] + share * b->sight.kept[k];
-        out->sight.again[k] = (1 - share) * a->sight.again[k] + share * b->sight.again[k];
-    }
-    return front_new(r, out->sight.kept, out->sight.again, &out->front, e);
-}
-
-/* The look that says most about a limit. */
-static int strictest(struct recompute_looks *l, double limit, struct look **out, struct err *e)
-{
-    double most = -INFINITY, least;
-
-    for (uint32_t k = 0; k < l->count; k++) {
-        struct look *look = &l->seen[k];
-        int rc = least_within(&look->front, limit - look->base, &least, e);
-        if (rc)
-            return rc;
-        if (least > most) {
-            most = least;
-            *out = look;
-        }
-    }
-    return 0;
-}
-
-/* The share of `b` in a mixture with *a is halved towards where the peak of what it finds changes
- * between them. *a: the strictest mixture, its own; *at: where the last peak not of `b` is. */
-static int search_share(struct recompute_looks *l, struct look *a, const struct look *b,
-                        double limit, double enough_ms, struct recompute_choice *best, uint32_t *at,
-                        struct err *e)
-{
-    struct look strict = {0}, mixed;
-    double low = 0, high = 1, most = -INFINITY, least;
-    int rc = 0;
-
-    for (uint32_t k = 0; k < HALVINGS && !rc && !is_enough(l->r, best, enough_ms); k++) {
-        double share = (low + high) / 2;
-        uint32_t peak = b->position;
-        rc = mix_looks(l->r, a, b, share, &mixed, e);
-        rc = rc ? rc : look_again(l->r, &mixed, limit, &peak, best, e);
-        rc = rc ? rc : least_within(&mixed.front, limit - mixed.base, &least, e);
-        *(peak == b->position ? &low : &high) = share;
-        *at = peak == b->position ? *at : peak;
-        if (!rc && least > most) {
-            struct look worse = strict;
-            strict = mixed;
-            mixed = worse;
-            most = least;
-        }
-        release_look(&mixed);
-    }
-    release_look(a);
-    *a = strict;
-    return rc;
-}
-
-/* Where one position holds the bound and others the choice, all have prices: the strictest look is
- * mixed with that of the choice's peak, and again with that of whatever then is the peak. */
-static int look_at_several(struct recompute_looks *l, double limit, double enough_ms,
-                           struct recompute_choice *best, struct err *e)
-{
-    struct look *a = NULL, *b, mixed = {0};
-    uint32_t at, before = UINT32_MAX;
-    int rc = recompute_peak_at(l->r, best, &at) < 0 ? err_no_memory(e, FOR) : 0;
-
-    rc = rc ? rc : strictest(l, limit, &a, e);
-    if (rc || !a || a->position == at || is_enough(l->r, best, enough_ms))
-        return rc;
-    rc = mix_looks(l->r, a, a, 0, &mixed, e);
-    for (uint32_t k = 0; k < MIXED_MOST && !rc && best->fits && at != before; k++) {
-        before = at;
-        rc = look_at(l, at, &b, e);
-        rc = rc ? rc : search_share(l, &mixed, b, limit, enough_ms, best, &at, e);
-        if (is_enough(l->r, best, enough_ms))
-            break;
-    }
-    release_look(&mixed);
     return rc;
 }
 
@@ -436,7 +270,7 @@ int recompute_within(const struct recompute *r, double limit, double enough_ms,
     rc = recompute_on_device(l, limit, enough_ms, out, e);
     if (rc)
         goto out;
-    rc = look_at_several(l, limit, enough_ms, out, e);
+    rc = recompute_look_at_several(l, limit, enough_ms, out, e);
     if (rc)
         goto out;
     bool is_fastest = out->fits && out->ms <= r->points[0].ms * (1 + NEAR);
