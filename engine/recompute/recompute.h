@@ -116,8 +116,8 @@ struct recompute_choice {
  * choices of keeping, offloading and computing again, of one or two kinds of layers in a loop. If
  * the peak is at a position that some kept values do not reach, builds the front again for that
  * position, and has a price for each of several that bind, until the bound is within `enough_ms`.
- * Then mixes choices near it, written-out layers each its own, which is one kind with what `rest`
- * says of each node. One thread at a time. */
+ * Then mixes choices near it: two kinds of a loop's layers, or written-out layers each its own,
+ * which is one kind with what `rest` says of each node. One thread at a time. */
 int recompute_within(const struct recompute *r, double limit, double enough_ms,
                      struct recompute_choice *out, struct err *e) MUST_CHECK;
 /* Peak of a step under a choice, of which rest, first and the two numbers of layers are read. < 0:

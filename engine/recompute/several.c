@@ -401,6 +401,7 @@ int recompute_look_at_several(const struct recompute_looks *l, double limit, dou
     if (!rc)
         raise_bound(s);
     rc = rc ? rc : split_regions(s, e);
+    rc = rc ? rc : several_mix_loops(s, e);
     rc = rc ? rc : several_mix_layers(s, e);
     if (!rc)
         raise_bound(s);

@@ -1,5 +1,6 @@
 /* engine/recompute/several.h - prices for several positions of the schedule at once: the bound and
- * the choices near it. Between several.c and what mixes those choices, several_layers.c. */
+ * the choices near it. Between several.c and what mixes those choices, several_loops.c and
+ * several_layers.c. */
 #ifndef AUTOMAP_ENGINE_RECOMPUTE_SEVERAL_H
 #define AUTOMAP_ENGINE_RECOMPUTE_SEVERAL_H
 
@@ -58,8 +59,10 @@ int several_add_tangent(struct several *s, const struct recompute_point *p,
 /* Looks from one more position too, if there is room for it. */
 int several_add_spot(struct several *s, uint32_t position, struct err *e) MUST_CHECK;
 
-/* Offers mixtures of choices near the bound: of written-out layers each its own. Nothing where
- * there are none, or the bound is near enough. */
+/* Offer mixtures of choices near the bound: in loops, two kinds of layers, what is near either
+ * among them; of written-out layers, each its own. Nothing where there are no such layers, or the
+ * bound is near enough. */
+int several_mix_loops(struct several *s, struct err *e) MUST_CHECK;
 int several_mix_layers(struct several *s, struct err *e) MUST_CHECK;
 
 #endif

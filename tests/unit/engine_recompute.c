@@ -554,12 +554,12 @@ static void test_megatron(void **state)
         policy(list, count, NULL, "selective: core attention");
     assert_true(fabs(selective->kept / 1e9 - 26.6 - 0.34) < 0.1 &&
                 fabs(selective->ms - 30.1) < 0.2);
-    const double limits[] = {90, 80, 72, 65};
-    for (size_t k = 0; k < sizeof limits / sizeof *limits; k++) { /* within 0.1 % of a step */
+    const double limits[] = {90, 80, 72, 65, 60, 56, 54};
+    for (size_t k = 0; k < sizeof limits / sizeof *limits; k++) { /* within 0.03 % of a step */
         struct recompute_choice c;
         assert_int_equal(recompute_within(f, limits[k] * 1e9, 0, &c, &e), 0);
         assert_true(c.fits && c.peak <= limits[k] * 1e9 && c.ms >= c.bound_ms);
-        assert_true(c.ms - c.bound_ms <= 1e-3 * s[0].plan.cost.step_ms);
+        assert_true(c.ms - c.bound_ms <= 3e-4 * s[0].plan.cost.step_ms);
         recompute_choice_release(&c);
     }
     for (int k = 0; k < 3; k++)

@@ -328,7 +328,7 @@ static void test_loop(void **state)
 
     (void)state;
     check_rounds(150, draw_loop, &t);
-    assert_true(t.limits > 1400 && t.gaps < 1.45 * t.limits);
+    assert_true(t.limits > 1400 && t.best * 100 >= t.limits * 97 && t.gaps < 1.45 * t.limits);
 }
 
 int main(void)
