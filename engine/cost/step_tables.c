@@ -89,65 +89,96 @@ static bool classes_of(const struct step_tables *t, hlo_id id, class_id *list, u
     return ok;
 }
 
+/* Two hashes side by side: neither waits for the other's product. */
+struct hashes {
+    uint64_t a, b;
+};
+
+static void add_word(struct hashes *h, uint64_t word)
+{
+    h->a = (h->a ^ word) * 0xff51afd7ed558ccdu;
+    h->b = (h->b ^ word) * 0x9e3779b97f4a7c15u;
+    h->a ^= h->a >> 32;
+    h->b ^= h->b >> 29;
+}
+
+static void add_double(struct hashes *h, double x)
+{
+    uint64_t word;
+
+    memcpy(&word, &x, sizeof word);
+    add_word(h, word);
+}
+
+static void add_bytes(struct hashes *h, const void *data, size_t size)
+{
+    const unsigned char *p = data;
+
+    for (; size; p += size < 8 ? size : 8, size -= size < 8 ? size : 8) {
+        uint64_t word = 0;
+        memcpy(&word, p, size < 8 ? size : 8);
+        add_word(h, word);
+    }
+}
+
+static void add_head(const struct step_tables *t, hlo_id id, struct hashes *h)
+{
+    const struct classes *c = t->labels->classes;
+    const struct hlo_kernel *kernel = hlo_kernel_of(c->m, id);
+
+    add_double(h, t->costs->instruction[id].flops);
+    add_double(h, t->costs->instruction[id].bytes);
+    add_double(h, t->costs->times[id]);
+    add_double(h, t->measured_ms ? t->measured_ms[id] : -1);
+    add_double(h, t->attention->work[id]);
+    add_double(h, kernel ? hlo_kernel_reach_on(kernel, t->device.name) : -1);
+    add_double(h, kernel ? kernel->bytes : -1);
+    add_word(h, kernel ? kernel->effect : KERNEL_COMPUTES);
+    add_word(h, hlo_at(c->m, id)->opcode | (uint64_t)t->training->is_once[id] << 32 |
+                    (uint64_t)c->runs_whole[id] << 40 |
+                    (uint64_t)attention_is_backward(t->attention, id) << 48);
+}
+
+static uint32_t place_of(class_id class, const class_id *list, uint32_t count)
+{
+    uint32_t at = 0;
+
+    while (at < count && list[at] != class)
+        at++;
+    return at;
+}
+
 /* Two independent 64-bit hashes of all an instruction's table depends on. */
 static void hash_pattern(const struct step_tables *t, hlo_id id, const class_id *list,
                          uint32_t count, uint64_t hash[2])
 {
     const struct classes *c = t->labels->classes;
     uint32_t leaves = class_leaf_count(c, id);
-    const struct hlo_kernel *kernel = hlo_kernel_of(c->m, id);
-    struct {
-        double flops, bytes, times, measured;
-        uint64_t opcode, count, is_once, runs_whole;
-        double work;
-        uint64_t backward;
-        double kernel_part, kernel_bytes;
-        uint64_t kernel_effect;
-    } head = {t->costs->instruction[id].flops,
-              t->costs->instruction[id].bytes,
-              t->costs->times[id],
-              t->measured_ms ? t->measured_ms[id] : -1,
-              hlo_at(c->m, id)->opcode,
-              count,
-              t->training->is_once[id],
-              c->runs_whole[id],
-              t->attention->work[id],
-              attention_is_backward(t->attention, id),
-              kernel ? hlo_kernel_reach_on(kernel, t->device.name) : -1,
-              kernel ? kernel->bytes : -1,
-              kernel ? kernel->effect : KERNEL_COMPUTES};
+    struct hashes h = {2 * (uint64_t)count + 1, 2 * (uint64_t)leaves + 1};
 
-    for (int h = 0; h < 2; h++) {
-        uint64_t x = mem_hash(&head, sizeof head, (uint64_t)h * 0x5851f42d4c957f2du + 1);
-        for (uint32_t leaf = 0; leaf < leaves; leaf++) {
-            hlo_value v = hlo_factors_value(c->m, id, leaf);
-            uint32_t key[4] = {c->m->shapes[c->m->value_shape[v]].bare,
-                               t->traffic->weight[c->leaf_base[id] + leaf],
-                               t->training->waits[v] | (uint32_t)t->training->adding[v] << 1,
-                               c->is_gathered[c->leaf_base[id] + leaf]};
-            x = mem_hash(key, sizeof key, x);
-        }
-        for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1]; k++) {
-            const struct class_factor *f = &c->factors[k];
-            uint32_t at = 0;
-            while (at < count && list[at] != f->class)
-                at++;
-            bool joined = t->joined && t->joined->part[k] == SUM_JOINED;
-            uint64_t key[4] = {f->kind | (uint64_t)joined << 8, at,
-                               f->class == CLASS_NONE ? 0 : t->labels->kind[f->class],
-                               at < count ? t->labels->admissible[f->class] : 0};
-            x = mem_hash(key, sizeof key, x);
-            x = mem_hash(c->leaf_dims + f->dims, leaves, x);
-        }
-        const struct training_variable *v = updated_in_pieces(t, id);
-        for (uint32_t k = 0; v && k < v->reduced_count; k++) {
-            uint64_t at = 0;
-            while (at < count && list[at] != v->reduced[k])
-                at++;
-            x = mem_hash(&at, sizeof at, x + 1);
-        }
-        hash[h] = x;
+    add_head(t, id, &h);
+    for (uint32_t leaf = 0; leaf < leaves; leaf++) {
+        hlo_value v = hlo_factors_value(c->m, id, leaf);
+        uint32_t at = c->leaf_base[id] + leaf;
+        add_word(&h,
+                 c->m->shapes[c->m->value_shape[v]].bare | (uint64_t)t->traffic->weight[at] << 32);
+        add_word(&h, t->training->waits[v] | (uint64_t)t->training->adding[v] << 1 |
+                         (uint64_t)c->is_gathered[at] << 32);
     }
+    for (uint32_t k = c->factor_base[id]; k < c->factor_base[id + 1]; k++) {
+        const struct class_factor *f = &c->factors[k];
+        uint32_t at = place_of(f->class, list, count);
+        bool joined = t->joined && t->joined->part[k] == SUM_JOINED;
+        add_word(&h, f->kind | (uint64_t)joined << 8 | (uint64_t)at << 32);
+        add_word(&h, f->class == CLASS_NONE ? 0 : t->labels->kind[f->class]);
+        add_word(&h, at < count ? t->labels->admissible[f->class] : 0);
+        add_bytes(&h, c->leaf_dims + f->dims, leaves);
+    }
+    const struct training_variable *v = updated_in_pieces(t, id);
+    for (uint32_t k = 0; v && k < v->reduced_count; k++)
+        add_word(&h, place_of(v->reduced[k], list, count));
+    hash[0] = mem_hash(&h, sizeof h, 1);
+    hash[1] = mem_hash(&h, sizeof h, 2);
 }
 
 /* Sets b->on to entry `entry` of a table over `list`. False when a label is not admissible. */
