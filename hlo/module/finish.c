@@ -12,30 +12,69 @@
 
 /* ---- what follows from the order ---- */
 
-static int fill_computations(struct hlo_builder *b, struct hlo_some *params,
-                             struct hlo_some *callers, struct err *e)
+/* What one look at all instructions finds: they are many bytes, and looked at as seldom as can be.
+ */
+struct fill {
+    struct hlo_builder *b;
+    const struct hlo_shape *shapes;
+    struct hlo_some params, callers;
+    hlo_shape_id *shape_of; /* of each instruction */
+    uint32_t *base;         /* its first leaf */
+};
+
+static int note_in_computation(struct fill *f, hlo_id id, struct err *e)
 {
-    for (uint32_t n = 0; n < b->instruction_count; n++) {
-        const struct hlo_instruction *i = &b->instructions[n];
-        struct hlo_computation *c = &b->computations[i->computation];
-        if (!c->count)
-            c->first = n;
-        c->count++;
-        if (i->is_root) {
-            if (c->root != HLO_NONE) {
-                err_set(e, ERR_INPUT, "a second ROOT in computation \"%.100s\", expected one",
-                        c->name);
-                return hlo_build_error_at(b, n, e);
-            }
-            c->root = n;
+    struct hlo_builder *b = f->b;
+    const struct hlo_instruction *i = &b->instructions[id];
+    struct hlo_computation *c = &b->computations[i->computation];
+
+    if (!c->count)
+        c->first = id;
+    c->count++;
+    if (i->is_root) {
+        if (c->root != HLO_NONE) {
+            err_set(e, ERR_INPUT, "a second ROOT in computation \"%.100s\", expected one", c->name);
+            return hlo_build_error_at(b, id, e);
         }
-        if (i->opcode == HLO_OP_PARAMETER)
-            c->param_count++;
-        if ((i->opcode == HLO_OP_PARAMETER && !hlo_some_add(params, n)) ||
-            (i->called_count && !hlo_some_add(callers, n)))
-            return hlo_build_memory(e);
+        c->root = id;
     }
-    for (size_t c = 0; c < b->computation_count; c++) {
+    if (i->opcode == HLO_OP_PARAMETER)
+        c->param_count++;
+    if ((i->opcode == HLO_OP_PARAMETER && !hlo_some_add(&f->params, id)) ||
+        (i->called_count && !hlo_some_add(&f->callers, id)))
+        return hlo_build_memory(e);
+    return 0;
+}
+
+/* How many leaves it has, after those of the instructions before it. */
+static int count_leaves(struct fill *f, hlo_id id, struct err *e)
+{
+    struct hlo_instruction *i = &f->b->instructions[id];
+    const hlo_id *o = f->b->operands + i->operands; /* earlier ones: their bases stand */
+    uint64_t total = (uint64_t)f->base[id] + f->shapes[i->shape].leaf_count;
+    bool takes = false;
+
+    for (uint32_t k = 0; k < i->operand_count; k++)
+        takes |= f->base[o[k] + 1] != f->base[o[k]] + 1;
+    if (i->takes_tuples != takes)
+        i->takes_tuples = takes; /* rare: the other thread has most lines to itself */
+    if (total > INT32_MAX)
+        return err_set(e, ERR_LIMIT, "more than %d tuple leaves in all", INT32_MAX);
+    f->base[id + 1] = (uint32_t)total;
+    f->shape_of[id] = i->shape;
+    return 0;
+}
+
+static int fill_computations(struct fill *f, struct err *e)
+{
+    struct hlo_builder *b = f->b;
+    int rc = 0;
+
+    for (hlo_id n = 0; n < b->instruction_count && !rc; n++) {
+        rc = note_in_computation(f, n, e);
+        rc = rc ? rc : count_leaves(f, n, e);
+    }
+    for (size_t c = 0; c < b->computation_count && !rc; c++) {
         struct hlo_computation *comp = &b->computations[c];
         if (!comp->count)
             return err_set(e, ERR_INPUT,
@@ -45,7 +84,7 @@ static int fill_computations(struct hlo_builder *b, struct hlo_some *params,
             comp->root = comp->first + comp->count - 1;
         b->instructions[comp->root].is_root = true;
     }
-    return 0;
+    return rc;
 }
 
 static int fill_params(struct hlo_builder *b, const struct hlo_some *found, struct err *e)
@@ -114,7 +153,7 @@ static int fill_callers(struct hlo_builder *b, const struct hlo_some *found, str
 struct users {
     struct hlo_builder *b;
     struct reader {
-        uint32_t last, at; /* the last one + 1; where the next goes */
+        uint32_t last, first, at; /* the last one + 1; where they begin, where the next goes */
     } * readers;
     hlo_id *pool;
     struct beside beside;
@@ -132,8 +171,7 @@ static void *fill_users(void *context)
     }
     for (uint32_t n = 0; n < count; n++) {
         uint32_t room = u->readers[n].at;
-        u->readers[n].at = at;
-        instructions[n].users = at;
+        u->readers[n].first = u->readers[n].at = at;
         at += room;
     }
     for (uint32_t n = 0; n < count; n++) {
@@ -146,8 +184,10 @@ static void *fill_users(void *context)
             u->pool[r->at++] = n;
         }
     }
-    for (uint32_t n = 0; n < count; n++)
-        instructions[n].user_count = u->readers[n].at - instructions[n].users;
+    for (uint32_t n = 0; n < count; n++) {
+        instructions[n].users = u->readers[n].first;
+        instructions[n].user_count = u->readers[n].at - u->readers[n].first;
+    }
     return NULL;
 }
 
@@ -165,44 +205,26 @@ static int begin_users(struct users *u, struct hlo_builder *b, struct err *e)
     return 0;
 }
 
-static int fill_leaves(struct hlo_builder *b, struct err *e)
+static int fill_leaves(struct fill *f, struct err *e)
 {
-    struct hlo_module *m = b->m;
-    const struct hlo_shape *shapes = b->source ? b->source->shapes : b->shapes;
-    uint32_t *base = arena_get(&m->arena, b->instruction_count + 1, sizeof *base);
-    uint64_t total = 0;
+    struct hlo_module *m = f->b->m;
+    uint32_t total = f->base[f->b->instruction_count];
+    hlo_id *owner = arena_get(&m->arena, (size_t)total + 1, sizeof *owner);
+    hlo_shape_id *shape = arena_get(&m->arena, (size_t)total + 1, sizeof *shape);
 
-    if (!base)
-        return hlo_build_memory(e);
-    for (uint32_t n = 0; n < b->instruction_count; n++) {
-        struct hlo_instruction *i = &b->instructions[n];
-        const hlo_id *o = b->operands + i->operands; /* earlier ones: their bases stand */
-        bool takes = false;
-        base[n] = (uint32_t)total;
-        for (uint32_t k = 0; k < i->operand_count; k++)
-            takes |= base[o[k] + 1] != base[o[k]] + 1;
-        if (i->takes_tuples != takes)
-            i->takes_tuples = takes; /* rare: the other thread has most lines to itself */
-        total += shapes[b->instructions[n].shape].leaf_count;
-        if (total > INT32_MAX)
-            return err_set(e, ERR_LIMIT, "more than %d tuple leaves in all", INT32_MAX);
-        base[n + 1] = (uint32_t)total;
-    }
-    hlo_id *owner = arena_get(&m->arena, total + 1, sizeof *owner);
-    hlo_shape_id *shape = arena_get(&m->arena, total + 1, sizeof *shape);
     if (!owner || !shape)
         return hlo_build_memory(e);
-    for (uint32_t n = 0; n < b->instruction_count; n++) {
-        const struct hlo_shape *s = &shapes[b->instructions[n].shape];
+    for (hlo_id n = 0; n < f->b->instruction_count; n++) {
+        const struct hlo_shape *s = &f->shapes[f->shape_of[n]];
         for (uint32_t k = 0; k < s->leaf_count; k++) {
-            owner[base[n] + k] = n;
-            shape[base[n] + k] = s->leaves[k];
+            owner[f->base[n] + k] = n;
+            shape[f->base[n] + k] = s->leaves[k];
         }
     }
-    m->leaf_base = base;
+    m->leaf_base = f->base;
     m->value_instruction = owner;
     m->value_shape = shape;
-    m->value_count = (uint32_t)total;
+    m->value_count = total;
     return 0;
 }
 
@@ -260,31 +282,47 @@ static int move_arrays(struct hlo_builder *b, struct err *e)
     return 0;
 }
 
+static int fill_begin(struct fill *f, struct hlo_builder *b, struct err *e)
+{
+    f->b = b;
+    f->shapes = b->source ? b->source->shapes : b->shapes;
+    f->shape_of = mem_try(b->instruction_count, sizeof *f->shape_of);
+    f->base = arena_get(&b->m->arena, b->instruction_count + 1, sizeof *f->base);
+    if (!f->shape_of || !f->base)
+        return hlo_build_memory(e);
+    f->base[0] = 0;
+    return 0;
+}
+
 /* Who is in, who calls and who reads whom, and the leaves. */
 static int fill_all(struct hlo_builder *b, struct err *e)
 {
-    struct hlo_some params = {0}, callers = {0};
+    struct fill f = {0};
     struct users users = {0};
     int rc = begin_users(&users, b, e);
 
     if (rc)
         goto out;
-    rc = fill_computations(b, &params, &callers, e);
+    rc = fill_begin(&f, b, e);
     if (rc)
         goto out;
-    rc = fill_params(b, &params, e);
+    rc = fill_computations(&f, e);
     if (rc)
         goto out;
-    rc = fill_callers(b, &callers, e);
+    rc = fill_params(b, &f.params, e);
     if (rc)
         goto out;
-    rc = fill_leaves(b, e);
+    rc = fill_callers(b, &f.callers, e);
+    if (rc)
+        goto out;
+    rc = fill_leaves(&f, e);
     b->m->user_pool = users.pool;
 out:
     beside_end(&users.beside);
     free(users.readers);
-    free(params.list);
-    free(callers.list);
+    free(f.shape_of);
+    free(f.params.list);
+    free(f.callers.list);
     return rc;
 }
 
