@@ -28,7 +28,7 @@ static void make_whole(struct hlo_module *copy)
 {
     for (hlo_id id = 0; id < copy->count; id++) {
         if (is_collective(copy, id))
-            copy->instructions[id].opcode = HLO_OP_CUSTOM_CALL;
+            hlo_set_opcode(copy, id, HLO_OP_CUSTOM_CALL);
     }
     copy->num_partitions = copy->replica_count = 1;
     copy->is_scheduled = false;

@@ -126,9 +126,9 @@ static void lone_result_as_copy(struct hlo_module *m, hlo_id root)
         hlo_at(m, tuple)->operand_count != 1 || hlo_at(m, tuple)->user_count != 1 ||
         hlo_shape(m, root)->type == HLO_TUPLE)
         return;
-    m->instructions[tuple].opcode = HLO_OP_COPY;
+    hlo_set_opcode(m, tuple, HLO_OP_COPY);
     m->instructions[tuple].shape = i->shape;
-    i->opcode = HLO_OP_COPY;
+    hlo_set_opcode(m, root, HLO_OP_COPY);
 }
 
 /* Of several, a reshape to the same shape that nothing reads has the sharding: the root takes it
@@ -152,7 +152,7 @@ static void result_as_copy(struct hlo_module *m, hlo_id root, uint32_t n)
             !hlo_same_dims(hlo_shape(m, user), hlo_shape(m, value)) ||
             !hlo_attr(m, user, HLO_ATTR_SHARDING))
             continue;
-        copy->opcode = HLO_OP_COPY;
+        hlo_set_opcode(m, user, HLO_OP_COPY);
         copy->users = i->users + --i->user_count;
         copy->user_count = 1;
         hlo_id *operands = (hlo_id *)(uintptr_t)m->operand_pool; /* m is to be changed */
@@ -169,7 +169,7 @@ void doctor_wishes_as_copies(struct hlo_module *m)
     for (hlo_id id = 0; id < m->count; id++) {
         if (!is_asked(m, id))
             continue;
-        m->instructions[id].opcode = HLO_OP_COPY;
+        hlo_set_opcode(m, id, HLO_OP_COPY);
         has_results = has_results || hlo_attr_is(m, id, HLO_ATTR_CUSTOM_CALL_TARGET, shardy_result);
     }
     if (has_results)

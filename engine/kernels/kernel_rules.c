@@ -341,10 +341,8 @@ static int read_rules(const char *text, size_t size, const char *from, struct ru
     return rc;
 }
 
-static bool is_opaque(const struct hlo_module *m, hlo_id id)
+static bool is_opaque(uint16_t opcode)
 {
-    uint16_t opcode = hlo_at(m, id)->opcode;
-
     return opcode == HLO_OP_CUSTOM_CALL || opcode == HLO_OP_TOPK || opcode == HLO_OP_RAGGED_DOT;
 }
 
@@ -372,7 +370,7 @@ static int ask_all(const struct rule_file *files, uint32_t count, struct hlo_mod
     int rc = 0;
 
     for (hlo_id id = 0; id < m->count && !rc; id++) {
-        if (!is_opaque(m, id) || hlo_special_of(m, id))
+        if (!is_opaque(hlo_at(m, id)->opcode) || hlo_special_of(m, id))
             continue;
         *k = (struct kernel_match){.m = m, .id = id, .operands = hlo_at(m, id)->operand_count};
         k->leaves = k->operands + (m->leaf_base[id + 1] - m->leaf_base[id]);
@@ -393,8 +391,8 @@ static int ask_all(const struct rule_file *files, uint32_t count, struct hlo_mod
 
 static bool has_opaque(const struct hlo_module *m)
 {
-    for (hlo_id id = 0; id < m->count; id++) {
-        if (is_opaque(m, id))
+    for (uint16_t opcode = 0; opcode < HLO_OP_COUNT; opcode++) {
+        if (m->opcode_count[opcode] && is_opaque(opcode))
             return true;
     }
     return false;

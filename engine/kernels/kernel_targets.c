@@ -125,6 +125,8 @@ void kernel_targets(const struct hlo_module *m, const struct hlo_costs *costs,
     double total = 0;
 
     *out = (struct kernel_targets){.count = 0};
+    if (!m->opcode_count[HLO_OP_CUSTOM_CALL])
+        return;
     for (hlo_id id = 0; id < m->count; id++) {
         double times = costs->times[id] > 0 ? costs->times[id] : 1;
         if (hlo_at(m, id)->opcode == HLO_OP_CUSTOM_CALL) {

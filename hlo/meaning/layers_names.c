@@ -308,12 +308,15 @@ static bool name_loop(struct layering *l, hlo_id loop, uint32_t *count)
 
 bool hlo_layers_by_loop(struct layering *l)
 {
-    uint32_t count = 0;
+    uint32_t count = 0, left = l->w->m->opcode_count[HLO_OP_WHILE];
     bool ok = set_paths(l);
 
-    for (uint32_t n = 0; n < l->w->g.order_count && ok; n++) {
+    for (uint32_t n = 0; left && n < l->w->g.order_count && ok; n++) {
         hlo_id id = l->w->g.order[n];
-        if (hlo_at(l->w->m, id)->opcode == HLO_OP_WHILE && hlo_at(l->w->m, id)->called_count)
+        if (hlo_at(l->w->m, id)->opcode != HLO_OP_WHILE)
+            continue;
+        left--;
+        if (hlo_at(l->w->m, id)->called_count)
             ok = name_loop(l, id, &count);
     }
     return ok;

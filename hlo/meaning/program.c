@@ -18,6 +18,13 @@ static bool is_done(uint16_t opcode)
            opcode == HLO_OP_COLLECTIVE_PERMUTE_DONE;
 }
 
+/* One that sends: a pair of start and done is one. */
+static bool is_collective(uint16_t opcode)
+{
+    return opcode != HLO_OP_UNKNOWN && !is_done(opcode) &&
+           (hlo_op_info[opcode].flags & HLO_OP_IS_COLLECTIVE);
+}
+
 /* XLA's partitioner names the entry so, and what is scheduled has been through it: of a program
  * that needs no collective nothing else tells. */
 static bool is_cut(const struct hlo_module *m)
@@ -51,13 +58,10 @@ struct hlo_program hlo_program_of(const struct hlo_module *m)
     struct hlo_program p = {.kind = HLO_PROGRAM_WHOLE, .first = HLO_NONE};
     int64_t devices;
 
-    for (hlo_id id = 0; id < m->count; id++) {
-        uint16_t opcode = hlo_at(m, id)->opcode;
-        if (opcode == HLO_OP_UNKNOWN || is_done(opcode) ||
-            !(hlo_op_info[opcode].flags & HLO_OP_IS_COLLECTIVE))
-            continue;
-        p.first = p.collectives++ ? p.first : id;
-    }
+    for (uint16_t opcode = 0; opcode < HLO_OP_UNKNOWN; opcode++)
+        p.collectives += is_collective(opcode) ? m->opcode_count[opcode] : 0;
+    for (hlo_id id = 0; p.collectives && p.first == HLO_NONE && id < m->count; id++)
+        p.first = is_collective(hlo_at(m, id)->opcode) ? id : HLO_NONE;
     if (__builtin_mul_overflow(m->num_partitions, m->replica_count, &devices))
         devices = 0;
     p.devices = devices > 1 ? devices : 0;

@@ -38,6 +38,7 @@ static int note_in_computation(struct fill *f, hlo_id id, struct err *e)
         }
         c->root = id;
     }
+    b->m->opcode_count[i->opcode]++;
     if (i->opcode == HLO_OP_PARAMETER)
         c->param_count++;
     if ((i->opcode == HLO_OP_PARAMETER && !hlo_some_add(&f->params, id)) ||

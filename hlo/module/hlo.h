@@ -96,6 +96,7 @@ struct hlo_module {
 
     struct hlo_instruction *instructions;
     uint32_t count;
+    uint32_t opcode_count[HLO_OP_COUNT]; /* instructions of each opcode */
     struct hlo_computation *computations;
     uint32_t computation_count;
     hlo_comp entry;
@@ -161,6 +162,13 @@ int hlo_write_out(const struct hlo_module *m, const bool *is_written_out, struct
 static inline const struct hlo_instruction *hlo_at(const struct hlo_module *m, hlo_id id)
 {
     return &m->instructions[id];
+}
+/* Whoever changes a copy of a module before it is used: m->opcode_count stays right. */
+static inline void hlo_set_opcode(struct hlo_module *m, hlo_id id, uint16_t opcode)
+{
+    m->opcode_count[m->instructions[id].opcode]--;
+    m->opcode_count[opcode]++;
+    m->instructions[id].opcode = opcode;
 }
 static inline const char *hlo_name(const struct hlo_module *m, hlo_id id)
 {

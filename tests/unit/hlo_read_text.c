@@ -48,6 +48,11 @@ static void test_smallest_module(void **state)
     assert_string_equal(hlo_name(m, 1), "y");
     assert_int_equal(hlo_at(m, 1)->line, 4);
     assert_int_equal(hlo_at(m, 1)->col, 8);
+    assert_int_equal(m->opcode_count[HLO_OP_NEGATE], 1);
+    assert_int_equal(m->opcode_count[HLO_OP_ADD], 0);
+    hlo_set_opcode(m, 1, HLO_OP_ABS);
+    assert_int_equal(m->opcode_count[HLO_OP_NEGATE], 0);
+    assert_int_equal(m->opcode_count[HLO_OP_ABS], 1);
     assert_int_equal(hlo_shape(m, 1)->elements, 6);
     assert_int_equal(m->warning_count, 0);
     hlo_free(m);

@@ -55,7 +55,6 @@ static void sum_layers(struct inspection *in)
 {
     for (hlo_id id = 0; id < in->m->count; id++) {
         double flops = in->costs.instruction[id].flops * in->costs.times[id];
-        in->opcodes[hlo_at(in->m, id)->opcode]++;
         in->phases[in->roles.phase[id]]++;
         in->layers[in->roles.layer[id]]++;
         if (flops > 0 && !hlo_cost_is_of_callees(hlo_at(in->m, id)->opcode))

@@ -21,7 +21,6 @@ struct inspection {
     struct hlo_roles roles;
     struct hlo_costs costs;
     struct kernel_targets kernels;
-    uint32_t opcodes[HLO_OP_COUNT];
     uint32_t phases[HLO_PHASE_COUNT];
     uint32_t *layers;    /* [roles.layer_count] instructions */
     double *layer_flops; /* [roles.layer_count] of a step; [0]: outside of layers */

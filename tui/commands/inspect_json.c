@@ -95,11 +95,11 @@ static void add_opcodes(const struct inspection *in, struct str *out)
     add_key(out, "opcodes");
     str_add(out, "{");
     for (int op = 0; op < HLO_OP_COUNT; op++) {
-        if (!in->opcodes[op])
+        if (!in->m->opcode_count[op])
             continue;
         str_add(out, comma);
         add_string(out, op == HLO_OP_UNKNOWN ? "unknown" : hlo_op_info[op].name);
-        str_format(out, ": %u", (unsigned)in->opcodes[op]);
+        str_format(out, ": %u", (unsigned)in->m->opcode_count[op]);
         comma = ", ";
     }
     str_add(out, "},\n");

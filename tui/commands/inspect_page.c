@@ -495,9 +495,9 @@ static void add_opcodes(const struct inspection *in, struct str *out)
     uint32_t count = 0, shown;
 
     for (int op = 0; op < HLO_OP_COUNT; op++) {
-        if (in->opcodes[op])
+        if (in->m->opcode_count[op])
             list[count++] = (struct frequency){
-                in->opcodes[op], op == HLO_OP_UNKNOWN ? "unknown" : hlo_op_info[op].name};
+                in->m->opcode_count[op], op == HLO_OP_UNKNOWN ? "unknown" : hlo_op_info[op].name};
     }
     qsort(list, count, sizeof *list, by_count);
     shown = in->show_all || count < OPCODES_SHOWN ? count : OPCODES_SHOWN;
