@@ -6,6 +6,7 @@
 #include "hlo/module/shape.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/thread.h"
 
 #include <string.h>
 
@@ -132,16 +133,25 @@ static void append(void *to, size_t *count, const void *from, size_t items, size
     *count += items;
 }
 
-static void join_instructions(struct hlo_builder *b, const struct hlo_builder *rest,
-                              const hlo_comp *comps, const struct ids *ids)
+/* Instructions of `rest` on their way to those of `b`, which stays as it is. */
+struct moved {
+    const struct hlo_builder *b, *rest;
+    const hlo_comp *comps;
+    const struct ids *ids;
+    size_t begin, end;
+};
+
+static void *move_instructions(void *context)
 {
+    const struct moved *m = context;
+    const struct hlo_builder *b = m->b;
     struct hlo_instruction *to = b->instructions + b->instruction_count;
 
-    for (size_t n = 0; n < rest->instruction_count; n++) {
-        struct hlo_instruction i = rest->instructions[n];
-        i.computation = comps[i.computation];
-        i.shape = ids->shapes[i.shape];
-        i.meta = ids->metas[i.meta];
+    for (size_t n = m->begin; n < m->end; n++) {
+        struct hlo_instruction i = m->rest->instructions[n];
+        i.computation = m->comps[i.computation];
+        i.shape = m->ids->shapes[i.shape];
+        i.meta = m->ids->metas[i.meta];
         i.name += (uint32_t)b->name_count - 1; /* the empty name and literal are there once */
         i.literal += i.literal ? (uint32_t)b->literal_count - 1 : 0;
         i.operands += (uint32_t)b->operand_count;
@@ -150,6 +160,24 @@ static void join_instructions(struct hlo_builder *b, const struct hlo_builder *r
         i.attrs += (uint32_t)b->attr_count;
         to[n] = i;
     }
+    return NULL;
+}
+
+enum { HALVES_LEAST = 10000 }; /* instructions; below, a thread costs more than it saves */
+
+/* Of many one half by a second thread. */
+static void join_instructions(struct hlo_builder *b, const struct hlo_builder *rest,
+                              const hlo_comp *comps, const struct ids *ids)
+{
+    bool are_many = rest->instruction_count >= HALVES_LEAST;
+    size_t middle = are_many ? rest->instruction_count / 2 : rest->instruction_count;
+    struct moved first = {b, rest, comps, ids, 0, middle},
+                 second = {b, rest, comps, ids, middle, rest->instruction_count};
+    struct beside beside;
+
+    beside_begin(&beside, are_many, move_instructions, &second);
+    move_instructions(&first);
+    beside_end(&beside);
 }
 
 /* All room is there before anything is changed. */

@@ -4,6 +4,7 @@
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/thread.h"
 
 #include <string.h>
 
@@ -116,27 +117,55 @@ static bool is_after_operands(const struct hlo_builder *b, uint32_t n, hlo_id be
     return is_after;
 }
 
-static bool is_ordered(const struct hlo_builder *b)
-{
-    hlo_comp last = 0;
-    hlo_id begin = 0;
+/* Instructions from the first of a computation on. */
+struct stretch {
+    const struct hlo_builder *b;
+    hlo_id begin, end;
+    bool is_ordered; /* also behind what stands before */
+};
 
-    for (uint32_t n = 0; n < b->instruction_count; n++) {
+static void *look_at_order(void *context)
+{
+    struct stretch *s = context;
+    const struct hlo_builder *b = s->b;
+    hlo_comp last = s->begin ? b->instructions[s->begin - 1].computation : 0;
+    hlo_id begin = s->begin;
+
+    s->is_ordered = true;
+    for (hlo_id n = s->begin; n < s->end && s->is_ordered; n++) {
         const struct hlo_instruction *i = &b->instructions[n];
         if (i->computation != last) {
-            if (i->computation != last + 1)
-                return false;
+            s->is_ordered = i->computation == last + 1;
             last = i->computation;
             begin = n;
         }
-        if (!is_after_operands(b, n, begin))
-            return false;
-        for (uint32_t k = 0; k < i->called_count; k++) {
-            if (b->called[i->called + k] >= i->computation)
-                return false;
-        }
+        s->is_ordered &= is_after_operands(b, n, begin);
+        for (uint32_t k = 0; k < i->called_count; k++)
+            s->is_ordered &= b->called[i->called + k] < i->computation;
     }
-    return b->computation_count == 0 || last == b->computation_count - 1;
+    return NULL;
+}
+
+enum { HALVES_LEAST = 1 << 15 }; /* instructions; below, a thread costs more than it saves */
+
+/* Of many the later half is looked at by a second thread. */
+static bool is_ordered(const struct hlo_builder *b)
+{
+    hlo_id count = (hlo_id)b->instruction_count, middle = count / 2;
+    bool are_many = count >= HALVES_LEAST;
+    struct beside beside;
+
+    while (are_many && middle < count &&
+           b->instructions[middle].computation == b->instructions[middle - 1].computation)
+        middle++;
+    struct stretch first = {.b = b, .end = are_many ? middle : count},
+                   second = {.b = b, .begin = first.end, .end = count};
+    beside_begin(&beside, second.begin < second.end, look_at_order, &second);
+    look_at_order(&first);
+    beside_end(&beside);
+    hlo_comp last = count ? b->instructions[count - 1].computation : 0;
+    return first.is_ordered && second.is_ordered &&
+           (!b->computation_count || last == b->computation_count - 1);
 }
 
 /* What one look at all instructions finds. */
