@@ -148,6 +148,7 @@ struct parser {
     struct parse_computation *computations; /* by hlo_comp */
     size_t computation_count, computation_room;
     hlo_comp entry, last;
+    hlo_id entry_begin;  /* no instruction of the entry stands before */
     uint32_t parameters; /* of a single instruction */
     uint16_t wrapped;    /* X of the X-start just read; HLO_OP_UNKNOWN: none */
 

@@ -71,7 +71,11 @@ static void *read_ahead(void *context)
 /* All that was needed to read; what was read stays. */
 static void release_parser(struct parse_ahead *a)
 {
-    struct parser read = {.b = a->p.b, .at = a->p.at, .entry = a->p.entry, .last = a->p.last};
+    struct parser read = {.b = a->p.b,
+                          .at = a->p.at,
+                          .entry = a->p.entry,
+                          .entry_begin = a->p.entry_begin,
+                          .last = a->p.last};
 
     a->p.frames = (struct parse_frames){0}; /* the first's */
     hlo_parser_release(&a->p);
@@ -234,8 +238,10 @@ static int join(struct parser *p, struct parse_ahead *a, bool *has_root)
     if (!*has_root && !a->has_root)
         hlo_builder_at(p->b, base + a->count - 1)->is_root = true;
     *has_root = true;
-    if (q->entry != HLO_NONE)
+    if (q->entry != HLO_NONE) {
         p->entry = a->comps[q->entry];
+        p->entry_begin = base + q->entry_begin;
+    }
     if (q->last != HLO_NONE)
         p->last = a->comps[q->last];
     p->at = q->at;

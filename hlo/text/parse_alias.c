@@ -161,7 +161,7 @@ static int collect_entry(struct parser *p, struct entry_shapes *s)
     size_t room = 0;
 
     s->root = HLO_NONE;
-    for (uint32_t id = 0; id < total; id++) {
+    for (hlo_id id = p->entry_begin; id < total; id++) {
         const struct hlo_instruction *i = hlo_builder_at(p->b, id);
         if (i->computation != p->entry)
             continue;

@@ -413,8 +413,10 @@ static int parse_computation(struct parser *p)
         return hlo_parse_fail(p, begin, "a second ENTRY computation, expected one");
     c->is_defined = true;
     p->last = p->computation;
-    if (is_entry)
+    if (is_entry) {
         p->entry = p->computation;
+        p->entry_begin = hlo_builder_count(p->b);
+    }
     parse_skip(p);
     if (*p->at == '(' && skip_signature(p))
         return p->e->code;

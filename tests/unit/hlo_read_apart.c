@@ -105,6 +105,12 @@ static void same_module(const struct hlo_module *a, const struct hlo_module *b)
     assert_int_equal(a->meta_count, b->meta_count);
     assert_int_equal(a->warning_count, b->warning_count);
     assert_int_equal(a->alias_count, b->alias_count);
+    for (uint32_t n = 0; n < a->alias_count; n++) {
+        assert_int_equal(a->aliases[n].out, b->aliases[n].out);
+        assert_int_equal(a->aliases[n].param, b->aliases[n].param);
+        assert_int_equal(a->aliases[n].param_leaf, b->aliases[n].param_leaf);
+    }
+    assert_memory_equal(a->opcode_count, b->opcode_count, sizeof a->opcode_count);
     assert_int_equal(a->name_bytes, b->name_bytes);
     for (hlo_comp c = 0; c < a->computation_count; c++) {
         const struct hlo_computation *x = &a->computations[c], *y = &b->computations[c];
@@ -206,6 +212,13 @@ static const char *const texts[] = {
     "c {\n  r = f32[2]{0} add(s, p)\n  s = f32[2]{0} negate(p)\n  p = f32[2]{0} parameter(0)\n}\n"
     "d {\n  p = f32[2]{0} parameter(0)\n  s = f32[2]{0} negate(p)\n  r = f32[2]{0} add(s, p)\n"
     "  q = f32[2]{0} add(r, s)\n}\n",
+    /* aliases of an entry that others stand around */
+    "HloModule m, input_output_alias={ {1}: (1, {}, may-alias), {0}: (0, {}, may-alias) }\n"
+    "c {\n  p = f32[2]{0} parameter(0)\n  s = f32[2]{0} negate(p)\n}\n"
+    "ENTRY e {\n  x = f32[2]{0} parameter(0)\n  y = f32[3]{0} parameter(1)\n"
+    "  z = f32[2]{0} call(x), to_apply=d\n"
+    "  ROOT t = (f32[2]{0}, f32[3]{0}) tuple(z, y)\n}\n"
+    "d {\n  p = f32[2]{0} parameter(0)\n  s = f32[2]{0} call(p), to_apply=c\n}\n",
     /* what is numbered over the whole text: bodies in place, elements, nested operands */
     HEAD "ENTRY e {\n  x = f32[4]{0} parameter(0)\n  k = f32[] constant(0)\n"
          "  w = f32[] reduce(x, k), dimensions={0}, to_apply={\n    a = f32[] parameter(0)\n"
