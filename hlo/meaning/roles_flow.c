@@ -245,8 +245,8 @@ static int find_forward(struct hlo_roles_work *w, struct err *e)
         is_used[p] = w->forward.has[w->params[p].value];
     for (uint32_t n = 0; n < w->g.order_count; n++) {
         hlo_id id = w->g.order[n];
-        if (!hlo_work_is_heavy(hlo_at(w->m, id)->opcode) ||
-            w->m->leaf_base[id] == w->m->leaf_base[id + 1])
+        hlo_value v = w->m->leaf_base[id]; /* its opcode is nearer than the instruction's */
+        if (v == w->m->leaf_base[id + 1] || !hlo_work_is_heavy(w->g.opcode[v]))
             continue;
         for (uint32_t k = 0; k < hlo_at(w->m, id)->operand_count; k++) {
             hlo_id o = hlo_operand(w->m, id, k);
@@ -256,7 +256,7 @@ static int find_forward(struct hlo_roles_work *w, struct err *e)
             if (p == HLO_NONE || is_used[p] || !hlo_work_is_float(w, w->params[p].value))
                 continue;
             is_used[p] = true;
-            hlo_reach_add(&w->forward, w->m->leaf_base[id]);
+            hlo_reach_add(&w->forward, v);
         }
     }
     free(is_used);

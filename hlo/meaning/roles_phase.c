@@ -18,6 +18,7 @@ struct phases {
     struct hlo_reach after; /* computed from gradients, moments, rates */
     struct hlo_reach data;  /* computed from inputs and carried statistics */
     bool *is_forward_comp;  /* bodies of loops over the layers of the forward pass */
+    bool has_forward_comp;
 };
 
 /* ---- by data flow ---- */
@@ -76,8 +77,10 @@ static enum hlo_phase phase_of_value(const struct phases *s, hlo_value v)
 static bool is_forward_loop(const struct hlo_roles_work *w, hlo_id id)
 {
     const struct hlo_module *m = w->m;
+    hlo_value first = m->leaf_base[id]; /* its opcode is nearer than the instruction's */
 
-    if (hlo_at(m, id)->opcode != HLO_OP_WHILE || !hlo_at(m, id)->called_count)
+    if (first == m->leaf_base[id + 1] || w->g.opcode[first] != HLO_OP_WHILE ||
+        !hlo_at(m, id)->called_count)
         return false;
     const struct hlo_computation *body = &m->computations[hlo_called(m, id, 0)];
     if (body->param_count != 1)
@@ -100,6 +103,7 @@ static void find_forward_loops(struct phases *s)
         for (uint32_t n = 0; n < comp->caller_count && !s->is_forward_comp[c]; n++)
             s->is_forward_comp[c] = s->is_forward_comp[hlo_at(m, comp->callers[n])->computation] ||
                                     is_forward_loop(s->w, comp->callers[n]);
+        s->has_forward_comp |= s->is_forward_comp[c];
     }
 }
 
@@ -118,7 +122,8 @@ static enum hlo_phase phase_by_flow(const struct phases *s, hlo_id id)
         if (one != HLO_PHASE_OTHER && (phase == HLO_PHASE_OTHER || is_later == s->w->g.is_flow[v]))
             phase = one;
     }
-    if (phase == HLO_PHASE_BACKWARD && s->is_forward_comp[hlo_at(m, id)->computation])
+    if (phase == HLO_PHASE_BACKWARD && s->has_forward_comp &&
+        s->is_forward_comp[hlo_at(m, id)->computation])
         phase = HLO_PHASE_FORWARD;
     return phase;
 }
@@ -185,9 +190,8 @@ int hlo_roles_phases(struct hlo_roles_work *w, struct err *e)
         close_sets(&s);
         find_forward_loops(&s);
         for (hlo_id id = 0; id < m->count; id++) {
-            enum hlo_phase mark = (enum hlo_phase)by_meta[hlo_at(m, id)->meta];
-            w->phase[id] =
-                (uint8_t)(has_marks && mark != HLO_PHASE_OTHER ? mark : phase_by_flow(&s, id));
+            uint8_t mark = has_marks ? by_meta[hlo_at(m, id)->meta] : (uint8_t)HLO_PHASE_OTHER;
+            w->phase[id] = mark != HLO_PHASE_OTHER ? mark : (uint8_t)phase_by_flow(&s, id);
         }
         inherit(w);
         w->phase_source = has_marks ? "marks of differentiation in op_name, else data flow"

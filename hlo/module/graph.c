@@ -130,12 +130,18 @@ static int set_order(struct hlo_graph *g, struct err *e)
     const struct hlo_module *m = g->m;
     struct walk *stack = mem_try((size_t)m->computation_count + 1, sizeof *stack);
     bool *seen = mem_try(m->computation_count, 1);
+    bool *calls = mem_try(m->count, 1); /* few do; an instruction is far more to look at */
     size_t depth = 1;
 
-    if (!stack || !seen) {
+    if (!stack || !seen || !calls) {
         free(stack);
         free(seen);
+        free(calls);
         return err_no_memory(e, MEMORY_FOR);
+    }
+    for (hlo_comp c = 0; c < m->computation_count; c++) {
+        for (uint32_t n = 0; n < m->computations[c].caller_count; n++)
+            calls[m->computations[c].callers[n]] = true;
     }
     memset(g->position, 0xff, m->count * sizeof *g->position);
     stack[0] = (struct walk){.computation = m->entry};
@@ -148,7 +154,7 @@ static int set_order(struct hlo_graph *g, struct err *e)
             continue;
         }
         hlo_id id = c->first + w->at;
-        if (is_executed(m, id) && w->called < hlo_at(m, id)->called_count) {
+        if (calls[id] && is_executed(m, id) && w->called < hlo_at(m, id)->called_count) {
             hlo_comp callee = hlo_called(m, id, w->called++);
             if (!seen[callee]) {
                 seen[callee] = true;
@@ -163,6 +169,7 @@ static int set_order(struct hlo_graph *g, struct err *e)
     }
     free(stack);
     free(seen);
+    free(calls);
     return 0;
 }
 
