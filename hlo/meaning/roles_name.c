@@ -202,7 +202,7 @@ static enum hlo_role look_up_part(const struct word *table, size_t count, const 
             end--;
         while (end > n && part[end - 1] == '_')
             end--;
-        if (role == HLO_ROLE_COUNT)
+        if (role == HLO_ROLE_COUNT && end < size)
             role = look_up(table, count, part + n, end - n);
     }
     return role;

@@ -74,9 +74,18 @@ static size_t part_size(const char *part)
 {
     size_t size = 0;
 
-    while (part[size] && !strchr("/();", part[size]))
-        size++;
-    return size;
+    for (;; size++) {
+        switch (part[size]) {
+        case '\0':
+        case '/':
+        case '(':
+        case ')':
+        case ';':
+            return size;
+        default:
+            break;
+        }
+    }
 }
 
 /* The last '/' of the first name, behind which is the operation's own; NULL: none. */
@@ -118,14 +127,28 @@ void hlo_scope_of_op_name(const char *op_name, struct str *out, struct hlo_scope
     }
 }
 
-/* How much of an op_name, up to its last '/', says all: what stands behind is an operation's plain
- * name. 0: not so. */
+/* No wrapper and no mark: an operation's plain name, or one with parameters, in whose parentheses
+ * nothing counts, transpose[permutation=(1, 0)]. */
+static bool is_operation(const char *name)
+{
+    size_t plain = strcspn(name, "[()");
+
+    if (!name[plain])
+        return !is_one_of(marking, COUNT(marking), name, plain);
+    for (const char *at = strchr(name + plain, ')'); at; at = strchr(at + 1, ')')) {
+        if (isalpha((unsigned char)at[1])) /* it may be a word of its own */
+            return false;
+    }
+    return name[plain] == '[';
+}
+
+/* How much of an op_name, up to its last '/', says all: what stands behind is an operation's name.
+ * 0: not so. */
 static size_t telling_part(const char *op_name)
 {
     const char *slash = strrchr(op_name, '/');
 
-    if (!slash || strpbrk(slash, "()") || strchr(op_name, ';') ||
-        is_one_of(marking, COUNT(marking), slash + 1, strlen(slash + 1)))
+    if (!slash || strchr(op_name, ';') || !is_operation(slash + 1))
         return 0;
     return (size_t)(slash - op_name) + 1;
 }

@@ -123,7 +123,13 @@ static void test_scopes_of_module(void **state)
                                         "jit(f)/add",
                                         "jit(f)/layer_12/add",
                                         "jit(f)/layer_12/add;jit(f)/layer_1/add",
-                                        "jit(f)/layer_1/add"};
+                                        "jit(f)/layer_1/add",
+                                        "jit(f)/layer_1/reshape[sizes=(1, 2) dims=(0,)]",
+                                        "jit(f)/layer_1/reshape[sizes=(2,)]",
+                                        "jit(f)/layer_1/cast[a=(1)jvp(b)]",
+                                        "jit(f)/layer_1/cast[a=(1)jvp(b)]transpose(c)",
+                                        "jit(f)/layer_1/transpose(jvp(d))[e=1]",
+                                        "jit(f)/layer_1/gradients"};
     enum { COUNT = sizeof names / sizeof *names };
     struct hlo_scopes scopes;
     struct str text = {0};
@@ -143,6 +149,8 @@ static void test_scopes_of_module(void **state)
         hlo_scope_of_op_name(names[n - 1], &one, &marks);
         assert_string_equal(hlo_scope_of(&scopes, n), one.text);
         assert_int_equal(scopes.marks[n].is_transposed, marks.is_transposed);
+        assert_int_equal(scopes.marks[n].is_derived, marks.is_derived);
+        assert_int_equal(scopes.marks[n].is_gradient, marks.is_gradient);
         assert_int_equal(scopes.layer[n], hlo_layer_of_path(one.text, one.size));
         str_release(&one);
     }
