@@ -39,7 +39,7 @@ struct segment {
 };
 
 /* Of a text, for the first of two threads: see share_of_first. */
-enum { FIRST_PERCENT = 54, FIRST_PERCENT_METADATA = 62, LOOK_BYTES = 4096 };
+enum { FIRST_PERCENT = 54, FIRST_PERCENT_METADATA = 64, LOOK_BYTES = 4096 };
 
 struct segments {
     struct segment *list;
