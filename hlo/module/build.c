@@ -494,7 +494,7 @@ int hlo_build_instruction(struct hlo_builder *b, const struct hlo_draft *d, hlo_
         !mem_grow(&b->instructions, &b->instruction_room, b->instruction_count, 1))
         return hlo_build_memory(e);
     i.operands = add_ids(b->operands, &b->operand_count, d->operands, d->operand_count);
-    i.controls = add_ids(b->operands, &b->operand_count, d->controls, d->control_count);
+    add_ids(b->operands, &b->operand_count, d->controls, d->control_count);
     i.called = add_ids(b->called, &b->called_count, d->called, d->called_count);
     set_place(b, d->at, &i.line, &i.col);
     *out = (hlo_id)b->instruction_count;
@@ -549,7 +549,6 @@ int hlo_build_copy(struct hlo_builder *b, const struct hlo_copy *c, hlo_id *out,
     i.is_root = false;
     i.computation = c->computation;
     i.operands = add_ids(b->operands, &b->operand_count, c->operands, (uint32_t)ids);
-    i.controls = i.operands + i.operand_count;
     i.control_count = c->control_count;
     i.called = add_ids(b->called, &b->called_count, c->called, i.called_count);
     i.users = i.user_count = 0;

@@ -155,7 +155,6 @@ static void *move_instructions(void *context)
         i.name += (uint32_t)b->name_count - 1; /* the empty name and literal are there once */
         i.literal += i.literal ? (uint32_t)b->literal_count - 1 : 0;
         i.operands += (uint32_t)b->operand_count;
-        i.controls += (uint32_t)b->operand_count;
         i.called += (uint32_t)b->called_count;
         i.attrs += (uint32_t)b->attr_count;
         to[n] = i;

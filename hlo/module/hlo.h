@@ -36,7 +36,7 @@ struct hlo_instruction {
     uint32_t users, user_count;       /* into module->user_pool; each user once, ascending */
     uint32_t called, called_count;    /* into module->called_pool: while = body, condition;
                                          select-and-scatter = select, scatter; else as printed */
-    uint32_t controls, control_count; /* control predecessors, into module->operand_pool */
+    uint32_t control_count;           /* control predecessors, behind its operands; hlo_control() */
     uint32_t attrs, attr_count;       /* into module->attr_pool, ascending keys */
     uint32_t number;                  /* parameter number, get-tuple-element index; else 0 */
     uint32_t meta;                    /* into module->metas; 0: none */
@@ -177,6 +177,10 @@ static inline const char *hlo_name(const struct hlo_module *m, hlo_id id)
 static inline hlo_id hlo_operand(const struct hlo_module *m, hlo_id id, uint32_t n)
 {
     return m->operand_pool[m->instructions[id].operands + n];
+}
+static inline hlo_id hlo_control(const struct hlo_module *m, hlo_id id, uint32_t n)
+{
+    return hlo_operand(m, id, m->instructions[id].operand_count + n);
 }
 static inline hlo_id hlo_user(const struct hlo_module *m, hlo_id id, uint32_t n)
 {

@@ -280,7 +280,7 @@ static int copy_instruction(struct inliner *in, const struct frame *f, hlo_comp 
         (in->is_written_out && !inline_known_add(&in->known, in->m, id, in->ids)))
         return err_no_memory(e, INLINE_MEMORY_FOR);
     for (uint32_t n = 0; n < i->control_count; n++)
-        in->ids[count + n] = map[in->m->operand_pool[i->controls + n] - first];
+        in->ids[count + n] = map[hlo_control(in->m, id, n) - first];
     bool is_kept = f->from == in->m->entry && f->call == HLO_NONE;
     bool is_new = false;
     if (!is_kept && !name_fresh(in, hlo_name(in->m, id), &in->name, &is_new))

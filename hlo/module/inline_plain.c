@@ -206,11 +206,8 @@ static bool copy_one(struct plain *p, const struct frame *f, hlo_comp to, hlo_id
     copy->is_root = false;
     copy->computation = to;
     copy->operands = (uint32_t)b->operand_count;
-    for (uint32_t n = 0; n < i->operand_count; n++)
+    for (uint32_t n = 0; n < i->operand_count + i->control_count; n++)
         b->operands[b->operand_count++] = map[pool[i->operands + n] - first];
-    copy->controls = (uint32_t)b->operand_count;
-    for (uint32_t n = 0; n < i->control_count; n++)
-        b->operands[b->operand_count++] = map[pool[i->controls + n] - first];
     copy->users = copy->user_count = 0;
     p->origin[b->instruction_count] = id;
     define(p, f, id, (hlo_id)b->instruction_count++);

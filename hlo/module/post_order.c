@@ -68,12 +68,9 @@ static bool instruction_before(const void *graph, uint32_t item, uint32_t n, uin
     const struct hlo_builder *b = graph;
     const struct hlo_instruction *i = &b->instructions[item];
 
-    if (n < i->operand_count)
-        *other = b->operands[i->operands + n];
-    else if (n - i->operand_count < i->control_count)
-        *other = b->operands[i->controls + n - i->operand_count];
-    else
+    if (n >= i->operand_count + i->control_count)
         return false;
+    *other = b->operands[i->operands + n];
     return true;
 }
 
@@ -81,15 +78,14 @@ static int check_links(struct hlo_builder *b, struct err *e)
 {
     for (size_t n = 0; n < b->instruction_count; n++) {
         struct hlo_instruction *i = &b->instructions[n];
-        uint32_t pools[2][2] = {{i->operands, i->operand_count}, {i->controls, i->control_count}};
-        for (int p = 0; p < 2; p++) {
-            for (uint32_t k = 0; k < pools[p][1]; k++) {
-                hlo_id o = b->operands[pools[p][0] + k];
-                if (o >= b->instruction_count || b->instructions[o].computation != i->computation) {
-                    err_set(e, ERR_INPUT, "%.100s: %s %u is not an instruction of its computation",
-                            b->names + i->name, p ? "control predecessor" : "operand", k);
-                    return hlo_build_error_at(b, (hlo_id)n, e);
-                }
+        for (uint32_t k = 0; k < i->operand_count + i->control_count; k++) {
+            hlo_id o = b->operands[i->operands + k];
+            bool is_operand = k < i->operand_count;
+            if (o >= b->instruction_count || b->instructions[o].computation != i->computation) {
+                err_set(e, ERR_INPUT, "%.100s: %s %u is not an instruction of its computation",
+                        b->names + i->name, is_operand ? "operand" : "control predecessor",
+                        is_operand ? k : k - i->operand_count);
+                return hlo_build_error_at(b, (hlo_id)n, e);
             }
         }
         for (uint32_t k = 0; k < i->called_count; k++) {
@@ -107,13 +103,11 @@ static int check_links(struct hlo_builder *b, struct err *e)
 static bool is_after_operands(const struct hlo_builder *b, uint32_t n, hlo_id begin)
 {
     const struct hlo_instruction *i = &b->instructions[n];
-    const hlo_id *operands = b->operands + i->operands, *controls = b->operands + i->controls;
+    const hlo_id *before = b->operands + i->operands;
     bool is_after = true;
 
-    for (uint32_t k = 0; k < i->operand_count; k++)
-        is_after &= operands[k] < n && operands[k] >= begin;
-    for (uint32_t k = 0; k < i->control_count; k++)
-        is_after &= controls[k] < n && controls[k] >= begin;
+    for (uint32_t k = 0; k < i->operand_count + i->control_count; k++)
+        is_after &= before[k] < n && before[k] >= begin;
     return is_after;
 }
 
@@ -397,10 +391,8 @@ static void renumber(struct hlo_builder *b, uint32_t at, uint32_t count, uint32_
 {
     for (struct hlo_instruction *i = b->instructions + at, *end = i + count; i < end; i++) {
         i->computation = c;
-        for (uint32_t k = 0; shift && k < i->operand_count; k++)
+        for (uint32_t k = 0; shift && k < i->operand_count + i->control_count; k++)
             b->operands[i->operands + k] += shift;
-        for (uint32_t k = 0; shift && k < i->control_count; k++)
-            b->operands[i->controls + k] += shift;
     }
 }
 

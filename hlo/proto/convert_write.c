@@ -194,7 +194,8 @@ static int write_instruction(struct writing *w, hlo_id id, Xla__HloInstructionPr
     if (!p->shape || !p->opcode || !p->metadata ||
         !fill_ids(w->a, m->operand_pool, (uint32_t[]){i->operands, i->operand_count},
                   &p->operand_ids, &p->n_operand_ids) ||
-        !fill_ids(w->a, m->operand_pool, (uint32_t[]){i->controls, i->control_count},
+        !fill_ids(w->a, m->operand_pool,
+                  (uint32_t[]){i->operands + i->operand_count, i->control_count},
                   &p->control_predecessor_ids, &p->n_control_predecessor_ids) ||
         !fill_ids(w->a, m->called_pool, (uint32_t[]){i->called, i->called_count},
                   &p->called_computation_ids, &p->n_called_computation_ids) ||

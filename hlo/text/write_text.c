@@ -253,15 +253,17 @@ static void add_metadata(struct writer *w, hlo_id id, const struct hlo_attr *a)
     }
 }
 
-static void add_controls(struct writer *w, const struct hlo_instruction *i)
+static void add_controls(struct writer *w, hlo_id id)
 {
-    if (!i->control_count)
+    uint32_t count = hlo_at(w->m, id)->control_count;
+
+    if (!count)
         return;
     write_words(w, ", control-predecessors={");
-    for (uint32_t n = 0; n < i->control_count; n++) {
+    for (uint32_t n = 0; n < count; n++) {
         if (n)
             write_words(w, ", ");
-        add_name(w, hlo_name(w->m, w->m->operand_pool[i->controls + n]));
+        add_name(w, hlo_name(w->m, hlo_control(w->m, id, n)));
     }
     str_add_char(w->out, '}');
 }
@@ -337,7 +339,7 @@ static void add_attrs(struct writer *w, hlo_id id)
         if (attrs[n].key != HLO_ATTR_SHARDING || !w->o->sharding)
             add_attr(w, &attrs[n]);
     }
-    add_controls(w, i);
+    add_controls(w, id);
     for (; n < i->attr_count && attrs[n].key < HLO_ATTR_METADATA; n++)
         add_attr(w, &attrs[n]);
     bool has = n < i->attr_count && attrs[n].key == HLO_ATTR_METADATA;

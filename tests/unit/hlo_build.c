@@ -242,7 +242,7 @@ static void assert_same_instruction(const struct hlo_module *a, const struct hlo
     for (uint32_t n = 0; n < x->user_count; n++)
         assert_int_equal(hlo_user(a, id, n), hlo_user(b, id, n));
     for (uint32_t n = 0; n < x->control_count; n++)
-        assert_int_equal(a->operand_pool[x->controls + n], b->operand_pool[y->controls + n]);
+        assert_int_equal(hlo_control(a, id, n), hlo_control(b, id, n));
     for (uint32_t n = 0; n < x->called_count; n++)
         assert_int_equal(hlo_called(a, id, n), hlo_called(b, id, n));
 }

@@ -273,7 +273,8 @@ static void check_same_instruction(const struct hlo_module *a, const struct hlo_
     assert_int_equal(i->called_count, j->called_count);
     assert_int_equal(i->user_count, j->user_count);
     check_same_ids(a->operand_pool + i->operands, b->operand_pool + j->operands, i->operand_count);
-    check_same_ids(a->operand_pool + i->controls, b->operand_pool + j->controls, i->control_count);
+    check_same_ids(a->operand_pool + i->operands + i->operand_count,
+                   b->operand_pool + j->operands + j->operand_count, i->control_count);
     check_same_ids(a->called_pool + i->called, b->called_pool + j->called, i->called_count);
     check_same_ids(a->user_pool + i->users, b->user_pool + j->users, i->user_count);
     assert_string_equal(x->op_name, y->op_name);

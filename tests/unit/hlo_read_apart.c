@@ -85,7 +85,8 @@ static void same_instruction(const struct hlo_module *a, const struct hlo_module
     if (i->operand_count)
         same_ids(a->operand_pool + i->operands, b->operand_pool + k->operands, i->operand_count);
     if (i->control_count)
-        same_ids(a->operand_pool + i->controls, b->operand_pool + k->controls, i->control_count);
+        same_ids(a->operand_pool + i->operands + i->operand_count,
+                 b->operand_pool + k->operands + k->operand_count, i->control_count);
     if (i->called_count) /* a pool that holds nothing is none */
         same_ids(a->called_pool + i->called, b->called_pool + k->called, i->called_count);
     same_bytes(&a->literals[i->literal], &b->literals[k->literal]);
