@@ -41,11 +41,12 @@ static hlo_value carried_from(const struct hlo_roles_work *w, hlo_value v)
 {
     const struct hlo_module *m = w->m;
     hlo_id id = m->value_instruction[v];
+
+    if (w->g.opcode[v] != HLO_OP_PARAMETER) /* nearly all */
+        return HLO_NONE;
     const struct hlo_computation *body = &m->computations[hlo_at(m, id)->computation];
     hlo_id loop = body->caller_count == 1 ? body->callers[0] : HLO_NONE;
-
-    if (hlo_at(m, id)->opcode != HLO_OP_PARAMETER || loop == HLO_NONE ||
-        hlo_at(m, loop)->opcode != HLO_OP_WHILE)
+    if (loop == HLO_NONE || hlo_at(m, loop)->opcode != HLO_OP_WHILE)
         return HLO_NONE;
     uint32_t leaf = v - m->leaf_base[id];
     hlo_id root = m->computations[hlo_called(m, loop, 0)].root;

@@ -36,10 +36,8 @@ static void set_flops(struct layering *l)
     for (hlo_id id = 0; id < w->m->count; id++) {
         if (l->flops[id] == 0)
             continue;
-        hlo_value v = w->m->leaf_base[id]; /* its opcode is nearer than the instruction's */
-        uint16_t opcode = v < w->m->leaf_base[id + 1] ? w->g.opcode[v] : hlo_at(w->m, id)->opcode;
         if ((w->phase[id] != HLO_PHASE_FORWARD && w->phase[id] != HLO_PHASE_BACKWARD) ||
-            l->flops[id] < 0 || hlo_cost_is_of_callees(opcode))
+            l->flops[id] < 0 || hlo_cost_is_of_callees(hlo_graph_opcode(&w->g, id)))
             l->flops[id] = 0;
     }
 }

@@ -313,7 +313,7 @@ bool hlo_layers_by_loop(struct layering *l)
 
     for (uint32_t n = 0; left && n < l->w->g.order_count && ok; n++) {
         hlo_id id = l->w->g.order[n];
-        if (hlo_at(l->w->m, id)->opcode != HLO_OP_WHILE)
+        if (hlo_graph_opcode(&l->w->g, id) != HLO_OP_WHILE)
             continue;
         left--;
         if (hlo_at(l->w->m, id)->called_count)

@@ -111,12 +111,12 @@ static bool is_pointwise(const struct hlo_roles_work *w, hlo_value v)
     return is_elementwise(op);
 }
 
-/* Rows are added to, not replaced, as a gradient's are and those of a cache are not. */
+/* A scatter: rows are added to, not replaced, as a gradient's are and those of a cache are not. */
 static bool is_accumulating(const struct hlo_module *m, hlo_id id)
 {
     const struct hlo_instruction *i = hlo_at(m, id);
 
-    if (i->opcode != HLO_OP_SCATTER || i->operand_count != 3 || !i->called_count)
+    if (i->operand_count != 3 || !i->called_count)
         return false;
     hlo_id root = m->computations[hlo_called(m, id, 0)].root;
     return hlo_at(m, root)->opcode != HLO_OP_PARAMETER;
@@ -126,7 +126,7 @@ uint32_t hlo_work_carried(const struct hlo_roles_work *w, hlo_value v)
 {
     if (w->g.is_flow[v] || is_pointwise(w, v))
         return w->g.pred_first[v + 1] - w->g.pred_first[v];
-    return is_accumulating(w->m, w->m->value_instruction[v]);
+    return w->g.opcode[v] == HLO_OP_SCATTER && is_accumulating(w->m, w->m->value_instruction[v]);
 }
 
 static bool is_looked_through(const struct hlo_roles_work *w, hlo_value v)
@@ -245,8 +245,8 @@ static int find_forward(struct hlo_roles_work *w, struct err *e)
         is_used[p] = w->forward.has[w->params[p].value];
     for (uint32_t n = 0; n < w->g.order_count; n++) {
         hlo_id id = w->g.order[n];
-        hlo_value v = w->m->leaf_base[id]; /* its opcode is nearer than the instruction's */
-        if (v == w->m->leaf_base[id + 1] || !hlo_work_is_heavy(w->g.opcode[v]))
+        hlo_value v = w->m->leaf_base[id];
+        if (!hlo_work_is_heavy(hlo_graph_opcode(&w->g, id)) || v == w->m->leaf_base[id + 1])
             continue;
         for (uint32_t k = 0; k < hlo_at(w->m, id)->operand_count; k++) {
             hlo_id o = hlo_operand(w->m, id, k);

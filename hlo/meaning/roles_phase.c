@@ -77,10 +77,8 @@ static enum hlo_phase phase_of_value(const struct phases *s, hlo_value v)
 static bool is_forward_loop(const struct hlo_roles_work *w, hlo_id id)
 {
     const struct hlo_module *m = w->m;
-    hlo_value first = m->leaf_base[id]; /* its opcode is nearer than the instruction's */
 
-    if (first == m->leaf_base[id + 1] || w->g.opcode[first] != HLO_OP_WHILE ||
-        !hlo_at(m, id)->called_count)
+    if (hlo_graph_opcode(&w->g, id) != HLO_OP_WHILE || !hlo_at(m, id)->called_count)
         return false;
     const struct hlo_computation *body = &m->computations[hlo_called(m, id, 0)];
     if (body->param_count != 1)

@@ -51,4 +51,12 @@ void hlo_reach_ahead(struct hlo_reach *r, const struct hlo_graph *g, hlo_reach_f
 /* The value that `v` passes on: follows flows with one source. */
 hlo_value hlo_graph_source(const struct hlo_graph *g, hlo_value v);
 
+/* The opcode of `id`, which is nearer here than in its instruction. */
+static inline uint16_t hlo_graph_opcode(const struct hlo_graph *g, hlo_id id)
+{
+    hlo_value v = g->m->leaf_base[id];
+
+    return v < g->m->leaf_base[id + 1] ? g->opcode[v] : hlo_at(g->m, id)->opcode;
+}
+
 #endif
