@@ -4,25 +4,31 @@
 #include "hlo/module/ops.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/thread.h"
 
 #include <string.h>
 
 static const char MEMORY_FOR[] = "for the data flow of the module";
 
-enum { EDGES_OF_VALUE = 2 }; /* as many as most modules have */
+enum {
+    EDGES_OF_VALUE = 2,     /* as many as most modules have */
+    HALVES_LEAST = 1 << 15, /* instructions; below, a thread costs more than it saves */
+};
 
 struct edges {
     struct edge {
-        hlo_value from, to;
+        hlo_value from;
+        uint32_t to : 31; /* there are INT32_MAX values at most */
+        uint32_t is_flow : 1;
     } * items;
     size_t count, room;
 };
 
-static bool add_edge(struct edges *list, hlo_value from, hlo_value to)
+static bool add_edge(struct edges *list, hlo_value from, hlo_value to, bool is_flow)
 {
     if (!mem_grow(&list->items, &list->room, list->count, 1))
         return false;
-    list->items[list->count++] = (struct edge){from, to};
+    list->items[list->count++] = (struct edge){from, to & INT32_MAX, is_flow};
     return true;
 }
 
@@ -37,70 +43,145 @@ static bool add_computing(const struct hlo_module *m, hlo_id id, struct edges *l
     for (uint32_t n = 0; n < hlo_at(m, id)->operand_count; n++) {
         hlo_id o = hlo_operand(m, id, n);
         for (hlo_value v = m->leaf_base[o]; v < m->leaf_base[o + 1]; v++) {
-            if (!add_edge(list, v, first))
+            if (!add_edge(list, v, first, false))
                 return false;
         }
     }
     for (hlo_value v = first + 1; v < end; v++) {
-        if (!add_edge(list, first, v))
+        if (!add_edge(list, first, v, false))
             return false;
     }
     return true;
 }
 
-static int collect_edges(const struct hlo_module *m, struct hlo_graph *g, struct edges *list,
-                         struct err *e)
-{
-    struct hlo_flows flows = {0};
-    int code = 0;
+/* The edges of some instructions. */
+struct part {
+    const struct hlo_module *m;
+    struct hlo_graph *g; /* opcodes of their values are set */
+    hlo_id begin, end;
+    struct edges list;
+    int code;
+    struct err e;
+};
 
-    if (!mem_grow(&list->items, &list->room, 0, (size_t)m->value_count * EDGES_OF_VALUE))
-        return err_no_memory(e, MEMORY_FOR);
-    for (hlo_id id = 0; id < m->count && !code; id++) {
-        for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++)
-            g->opcode[v] = hlo_at(m, id)->opcode;
-        code = hlo_flows_of(m, id, &flows, e);
-        if (code)
-            break;
-        if (!flows.count) {
-            if (!add_computing(m, id, list))
-                code = err_no_memory(e, MEMORY_FOR);
-            continue;
-        }
-        for (size_t n = 0; n < flows.count && !code; n++) {
-            g->is_flow[flows.items[n].to] = true;
-            if (!add_edge(list, flows.items[n].from, flows.items[n].to))
-                code = err_no_memory(e, MEMORY_FOR);
-        }
-    }
-    hlo_flows_release(&flows);
-    return code;
+static int add_edges_of(struct part *p, hlo_id id, struct hlo_flows *flows)
+{
+    const struct hlo_module *m = p->m;
+    bool has_room = true;
+
+    for (hlo_value v = m->leaf_base[id]; v < m->leaf_base[id + 1]; v++)
+        p->g->opcode[v] = hlo_at(m, id)->opcode;
+    if (hlo_flows_of(m, id, flows, &p->e))
+        return p->e.code;
+    if (!flows->count)
+        has_room = add_computing(m, id, &p->list);
+    for (size_t n = 0; n < flows->count && has_room; n++)
+        has_room = add_edge(&p->list, flows->items[n].from, flows->items[n].to, true);
+    return has_room ? 0 : err_no_memory(&p->e, MEMORY_FOR);
 }
 
-/* Edges by counting sort, by their end and by their beginning. */
-static bool sort_edges(const struct edges *list, uint32_t values, struct hlo_graph *g)
+static void *collect_edges(void *context)
 {
+    struct part *p = context;
+    struct hlo_flows flows = {0};
+    size_t values = p->m->leaf_base[p->end] - p->m->leaf_base[p->begin];
+
+    if (!mem_grow(&p->list.items, &p->list.room, 0, values * EDGES_OF_VALUE))
+        p->code = err_no_memory(&p->e, MEMORY_FOR);
+    for (hlo_id id = p->begin; id < p->end && !p->code; id++)
+        p->code = add_edges_of(p, id, &flows);
+    hlo_flows_release(&flows);
+    return NULL;
+}
+
+/* Edges by counting sort, by their end and by their beginning: each fills its own of the graph. */
+struct sorting {
+    struct hlo_graph *g;
+    const struct part *parts; /* 2 of them */
+};
+
+static void *sort_by_end(void *context)
+{
+    const struct sorting *s = context;
+    struct hlo_graph *g = s->g;
+
+    for (const struct part *p = s->parts; p < s->parts + 2; p++) {
+        for (size_t n = 0; n < p->list.count; n++) {
+            const struct edge *f = &p->list.items[n];
+            g->pred_first[f->to + 2]++;
+            g->is_flow[f->to] |= f->is_flow;
+        }
+    }
+    for (uint32_t v = 0; v < g->m->value_count; v++)
+        g->pred_first[v + 1] += g->pred_first[v];
+    for (const struct part *p = s->parts; p < s->parts + 2; p++) {
+        for (size_t n = 0; n < p->list.count; n++)
+            g->preds[g->pred_first[p->list.items[n].to + 1]++] = p->list.items[n].from;
+    }
+    return NULL;
+}
+
+static void *sort_by_beginning(void *context)
+{
+    const struct sorting *s = context;
+    struct hlo_graph *g = s->g;
+
+    for (const struct part *p = s->parts; p < s->parts + 2; p++) {
+        for (size_t n = 0; n < p->list.count; n++)
+            g->succ_first[p->list.items[n].from + 2]++;
+    }
+    for (uint32_t v = 0; v < g->m->value_count; v++)
+        g->succ_first[v + 1] += g->succ_first[v];
+    for (const struct part *p = s->parts; p < s->parts + 2; p++) {
+        for (size_t n = 0; n < p->list.count; n++)
+            g->succs[g->succ_first[p->list.items[n].from + 1]++] = p->list.items[n].to;
+    }
+    return NULL;
+}
+
+static int sort_edges(const struct part *parts, struct hlo_graph *g, struct err *e)
+{
+    struct sorting s = {g, parts};
+    uint32_t values = g->m->value_count;
+    size_t count = parts[0].list.count + parts[1].list.count;
+    struct beside beside;
+
+    if (count > UINT32_MAX / 2)
+        return err_set(e, ERR_LIMIT, "more than %u uses of values", (unsigned)(UINT32_MAX / 2));
     g->pred_first = mem_try((size_t)values + 2, sizeof *g->pred_first);
     g->succ_first = mem_try((size_t)values + 2, sizeof *g->succ_first);
-    g->preds = mem_try(list->count, sizeof *g->preds);
-    g->succs = mem_try(list->count, sizeof *g->succs);
+    g->preds = mem_try(count, sizeof *g->preds);
+    g->succs = mem_try(count, sizeof *g->succs);
     if (!g->pred_first || !g->succ_first || !g->preds || !g->succs)
-        return false;
-    for (size_t n = 0; n < list->count; n++) {
-        const struct edge *f = &list->items[n];
-        g->pred_first[f->to + 2]++;
-        g->succ_first[f->from + 2]++;
-    }
-    for (uint32_t v = 0; v < values; v++) {
-        g->pred_first[v + 1] += g->pred_first[v];
-        g->succ_first[v + 1] += g->succ_first[v];
-    }
-    for (size_t n = 0; n < list->count; n++) {
-        const struct edge *f = &list->items[n];
-        g->preds[g->pred_first[f->to + 1]++] = f->from;
-        g->succs[g->succ_first[f->from + 1]++] = f->to;
-    }
-    return true;
+        return err_no_memory(e, MEMORY_FOR);
+    beside_begin(&beside, g->m->count >= HALVES_LEAST, sort_by_beginning, &s);
+    sort_by_end(&s);
+    beside_end(&beside);
+    return 0;
+}
+
+/* Of a large module the later half is collected by a second thread. */
+static int set_edges(struct hlo_graph *g, struct err *e)
+{
+    const struct hlo_module *m = g->m;
+    bool is_large = m->count >= HALVES_LEAST;
+    hlo_id middle = is_large ? m->count / 2 : m->count;
+    struct part parts[2] = {{.m = m, .g = g, .end = middle},
+                            {.m = m, .g = g, .begin = middle, .end = m->count}};
+    struct beside beside;
+
+    beside_begin(&beside, is_large, collect_edges, &parts[1]);
+    collect_edges(&parts[0]);
+    beside_end(&beside);
+    const struct part *wrong = parts[0].code ? &parts[0] : &parts[1];
+    int code = wrong->code;
+    if (code)
+        *e = wrong->e;
+    else
+        code = sort_edges(parts, g, e);
+    free(parts[0].list.items);
+    free(parts[1].list.items);
+    return code;
 }
 
 /* Computations whose instructions are executed as part of `id`, in order of execution. */
@@ -175,7 +256,6 @@ static int set_order(struct hlo_graph *g, struct err *e)
 
 int hlo_graph_new(const struct hlo_module *m, struct hlo_graph *out, struct err *e)
 {
-    struct edges list = {0};
     int code;
 
     *out = (struct hlo_graph){.m = m};
@@ -189,12 +269,7 @@ int hlo_graph_new(const struct hlo_module *m, struct hlo_graph *out, struct err 
     if (!code)
         code = set_order(out, e);
     if (!code)
-        code = collect_edges(m, out, &list, e);
-    if (!code && list.count > UINT32_MAX / 2)
-        code = err_set(e, ERR_LIMIT, "more than %u uses of values", (unsigned)(UINT32_MAX / 2));
-    if (!code && !sort_edges(&list, m->value_count, out))
-        code = err_no_memory(e, MEMORY_FOR);
-    free(list.items);
+        code = set_edges(out, e);
     if (code)
         hlo_graph_release(out);
     return code;
