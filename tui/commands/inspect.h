@@ -10,7 +10,6 @@
 #include "hlo/meaning/program.h"
 #include "hlo/meaning/roles.h"
 #include "hlo/module/hlo.h"
-#include "hlo/module/ops.h"
 #include "hlo/support/mem.h"
 
 struct inspection {
