@@ -4,6 +4,7 @@
 #include "engine/live/search_state.h"
 #include "engine/search/budget.h"
 #include "engine/search/optimum.h"
+#include "engine/search/policy.h"
 #include "engine/search/search.h"
 #include "example.h"
 #include "shipped.h"
@@ -864,19 +865,23 @@ static void test_greedy_plan(void **state)
 }
 
 /* At the end of stage 2 the network's own best actions lead to the best plan: it was shown the way
- * there from all open, which no episode of stage 2 takes. AUTOMAP_OWN_PLAN=MODEL takes that model
- * and ten seeds. */
+ * there from all open, which no episode of stage 2 takes. From nothing and led. AUTOMAP_OWN_PLAN=
+ * MODEL takes that model and ten seeds. */
 static void test_own_plan(void **state)
 {
     (void)state;
     struct problem *p = mem_alloc(sizeof *p);
     const char *model = getenv("AUTOMAP_OWN_PLAN");
+    struct policy net;
     struct err e;
 
     load_shipped(model ? model : "t5-tiny", "h100-1x8", p);
+    assert_int_equal(policy_load(&net, AUTOMAP_SOURCE_DIR "/examples/networks/operators.net"), 0);
     uint32_t seeds = model ? 10 : 3, near = 0;
-    for (uint64_t seed = 1; seed <= seeds; seed++) {
-        struct search_options o = {.seed = seed, .algorithm = SEARCH_DQN};
+    for (uint64_t run = 0; run < 2 * (uint64_t)seeds; run++) {
+        bool led = run % 2;
+        struct search_options o = {
+            .seed = 1 + run / 2, .algorithm = SEARCH_DQN, .policy = &net.scorer, .continuous = led};
         struct search_event event;
         struct search *s;
         o.game.kind = GAME_ALL;
@@ -885,12 +890,13 @@ static void test_own_plan(void **state)
         while (!search_rounds(s))
             assert_true(search_step(s, &event) && search_episodes(s) < 4000);
         double own = search_greedy_plan(s, NULL), best = search_best(s)->score;
-        print_message("seed %d: %.3f %% above the best plan\n", (int)seed,
+        print_message("seed %d%s: %.3f %% above the best plan\n", (int)o.seed, led ? ", led" : "",
                       100 * (exp(best - own) - 1));
         near += exp(best - own) < 1.01;
         search_free(s);
     }
-    assert_int_equal(near, seeds);
+    assert_int_equal(near, 2 * seeds);
+    policy_free(&net);
     problem_release(p);
     free(p);
 }
