@@ -85,13 +85,13 @@ static void read_log(struct panel *p)
 
 #define EXACT "exact: "
 
-/* "optimum 206.4 ms" of "exact: optimum of variables 206.4 ms, 1 case". */
+/* "optimum 206.4 ms" of "exact: optimum of variables and inputs 206.4 ms, 1 case". */
 static void say_optimum_briefly(const char *text, char *out, size_t room)
 {
-    const char *of = strstr(text, " of ");
+    const char *of = strstr(text, " of "), *figure = of ? strpbrk(of, "0123456789") : NULL;
 
-    snprintf(out, room, "%.*s%s", of ? (int)(of - text) : 0, text,
-             of ? of + 4 + strcspn(of + 4, " ") : text);
+    snprintf(out, room, "%.*s%s%s", figure ? (int)(of - text) : 0, text, figure ? " " : "",
+             figure ? figure : text);
 }
 
 static void draw_line(const struct watch *w, const struct pane *p, int y,
