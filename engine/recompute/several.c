@@ -90,12 +90,16 @@ static int start(struct several *s, const struct recompute_looks *l, struct err 
     int rc = recompute_peak_at(s->r, s->best, &at) < 0 ? err_no_memory(e, FOR) : 0;
 
     rc = rc ? rc : several_add_spot(s, at, e);
-    for (uint32_t k = 0; k < l->count && !rc; k++)
-        rc = several_add_spot(s, l->seen[k].sight.position, e);
     rc = rc ? rc : add_bracket(s, s->r->front, e);
-    for (uint32_t k = 0; k < l->count && !rc; k++)
-        rc = add_bracket(s, &l->seen[k].front, e);
-    return rc;
+    if (rc)
+        return rc;
+    for (uint32_t k = 0; k < l->count; k++) {
+        rc = several_add_spot(s, l->seen[k].sight.position, e);
+        rc = rc ? rc : add_bracket(s, &l->seen[k].front, e);
+        if (rc)
+            return rc;
+    }
+    return 0;
 }
 
 /* ---- the least of all choices at prices ---- */
@@ -110,7 +114,7 @@ static int price_spots(struct several *s, struct err *e)
         spots[k] = &s->spots[k];
     priced_release(&s->priced);
     int rc = priced_new(s->r, spots, s->spot_count, &s->priced, e);
-    s->is_priced = !rc;
+    s->is_priced = rc == 0;
     return rc;
 }
 
@@ -211,7 +215,7 @@ int several_climb(struct several *s, struct keep_region *g, uint32_t cuts, doubl
     uint8_t *state = mem_try((size_t)s->r->graph->count + 1, 1);
     int rc = state ? 0 : err_no_memory(e, FOR);
 
-    for (uint32_t k = 0; k < cuts && !rc; k++) {
+    for (uint32_t k = 0; k < cuts; k++) {
         double price[SPOTS_MOST], top, least;
         rc = price_spots(s, e);
         rc = rc ? rc : find_top(s, g, price, &top, e);
@@ -225,6 +229,8 @@ int several_climb(struct several *s, struct keep_region *g, uint32_t cuts, doubl
             memcpy(g->price, price, sizeof price);
         }
         rc = offer(s, &p, e);
+        if (rc)
+            break;
     }
     free(state);
     return rc;
@@ -398,13 +404,16 @@ int recompute_look_at_several(const struct recompute_looks *l, double limit, dou
     int rc = s->late ? start(s, l, e) : err_no_memory(e, FOR);
     rc = rc ? rc : add_region(s, NULL, e);
     rc = rc ? rc : several_climb(s, &s->regions[0], CUTS_MOST, s->enough_ms / 4, e);
-    if (!rc)
-        raise_bound(s);
-    rc = rc ? rc : split_regions(s, e);
+    if (rc)
+        goto out;
+    raise_bound(s);
+    rc = split_regions(s, e);
     rc = rc ? rc : several_mix_loops(s, e);
     rc = rc ? rc : several_mix_layers(s, e);
-    if (!rc)
-        raise_bound(s);
+    if (rc)
+        goto out;
+    raise_bound(s);
+out:
     several_free(s);
     return rc;
 }

@@ -93,11 +93,13 @@ static int fill_way(struct mix *m, uint32_t way, struct err *e)
         at[spot] = s->spots[spot].position;
     int rc = recompute_bytes_at(s->r, &(struct recompute_choice){.rest = state, .first = state}, at,
                                 s->spot_count, m->of_node, e);
-    for (uint32_t spot = 0; spot < s->spot_count && !rc; spot++)
+    if (rc)
+        return rc;
+    for (uint32_t spot = 0; spot < s->spot_count; spot++)
         for (uint32_t k = 0; k < nodes; k++)
             part_of(m, layer_of(s->r, k), way)->over[spot] +=
                 m->of_node[(size_t)spot * nodes + k] / s->limit;
-    return rc;
+    return 0;
 }
 
 /* Whether a way takes what an earlier one does. */
@@ -292,15 +294,16 @@ static int offer_changes(struct mix *m, uint32_t spot, double more, struct err *
     struct change list[CHANGES_MOST];
     uint32_t count = list_changes(m, spot, more, list), at;
     double peak = INFINITY;
-    int rc = 0;
 
-    for (uint32_t k = 0; k < count && peak > m->s->limit && !rc; k++) {
+    for (uint32_t k = 0; k < count && peak > m->s->limit; k++) {
         uint32_t way = m->way[list[k].layer];
         m->way[list[k].layer] = list[k].way;
-        rc = offer_mix(m, &peak, &at, e);
+        int rc = offer_mix(m, &peak, &at, e);
         m->way[list[k].layer] = way;
+        if (rc)
+            return rc;
     }
-    return rc;
+    return 0;
 }
 
 /* Offers the mixture, or changes of it. Where it is above the limit the spots see less than there
@@ -316,7 +319,9 @@ static int offer_near(struct mix *m, bool *again, struct err *e)
     if (rc || !*again)
         return rc;
     rc = several_add_spot(s, at, e);
-    for (uint32_t k = 0; k < spots && !rc; k++) {
+    for (uint32_t k = 0; k < spots; k++) {
+        if (rc)
+            return rc;
         if (s->spots[k].position != at)
             continue;
         double more = peak / s->limit - 1 - m->all.over[k];
@@ -342,13 +347,14 @@ static void set_margin(struct mix *m)
 /* Mixes the choices there are, from the one nearest to the bound on. */
 static int mix(struct mix *m, bool *again, struct err *e)
 {
-    int rc = 0;
-
     choose_ways(m);
-    for (uint32_t k = 0; k < m->ways && !rc; k++)
-        rc = fill_way(m, k, e);
-    if (rc || !m->ways)
-        return rc;
+    for (uint32_t k = 0; k < m->ways; k++) {
+        int rc = fill_way(m, k, e);
+        if (rc)
+            return rc;
+    }
+    if (!m->ways)
+        return 0;
     begin(m);
     improve(m);
     sort_alike(m);
@@ -393,18 +399,19 @@ static int turn(struct mix *m, const uint8_t *of, const uint64_t *alike, uint32_
 static int turn_each(struct mix *m, const uint8_t *of, const uint64_t *alike, struct err *e)
 {
     uint32_t nodes = m->s->r->graph->count, turned = 0;
-    int rc = 0;
 
-    for (uint32_t k = 0; k < nodes && !rc && turned < TURNED_MOST; k++) {
+    for (uint32_t k = 0; k < nodes && turned < TURNED_MOST; k++) {
         bool done = !alike[k] || of[k] == VALUE_UNUSED;
         for (uint32_t o = 0; o < k && !done; o++)
             done = alike[o] == alike[k] && of[o] != VALUE_UNUSED;
         if (done)
             continue;
         turned++;
-        rc = turn(m, of, alike, k, e);
+        int rc = turn(m, of, alike, k, e);
+        if (rc)
+            return rc;
     }
-    return rc;
+    return 0;
 }
 
 /* Of the two choices nearest to the bound: layers differ by many values, of which some are as good
@@ -417,12 +424,17 @@ static int turn_values(struct mix *m, struct err *e)
     uint32_t count = m->ways < 2 ? m->ways : 2;
     int rc = alike && of ? 0 : err_no_memory(e, FOR);
 
-    if (!rc)
-        find_alike(m->s->r, alike);
-    for (uint32_t n = 0; n < count && !rc; n++)
+    if (rc)
+        goto out;
+    find_alike(m->s->r, alike);
+    for (uint32_t n = 0; n < count; n++)
         memcpy(of + n * nodes, m->s->tangents[m->near[n]].state, nodes - 1);
-    for (uint32_t n = 0; n < count && !rc; n++)
+    for (uint32_t n = 0; n < count; n++) {
         rc = turn_each(m, of + n * nodes, alike, e);
+        if (rc)
+            goto out;
+    }
+out:
     free(alike);
     free(of);
     return rc;

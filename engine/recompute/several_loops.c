@@ -106,7 +106,9 @@ static int add_kinds(struct kinds *k, const uint8_t *state, struct err *e)
 
     keep_as(k, state);
     int rc = add_kind(k, e);
-    for (uint32_t n = 0; n < r->graph->count && !rc; n++) {
+    for (uint32_t n = 0; n < r->graph->count; n++) {
+        if (rc)
+            return rc;
         if (!is_loops(k->s, n) || !r->graph->nodes[n].is_stored || state[n] == VALUE_UNUSED)
             continue;
         keep_as(k, state);
@@ -121,11 +123,13 @@ static int list_kinds(struct kinds *k, struct err *e)
 {
     const struct keep_region *low = &k->s->regions[several_lowest(k->s)];
     uint32_t near[NEAR_MOST], count = several_near(k->s, low, NEAR_MOST, near);
-    int rc = 0;
 
-    for (uint32_t n = 0; n < count && !rc; n++)
-        rc = add_kinds(k, k->s->tangents[near[n]].state, e);
-    return rc;
+    for (uint32_t n = 0; n < count; n++) {
+        int rc = add_kinds(k, k->s->tangents[near[n]].state, e);
+        if (rc)
+            return rc;
+    }
+    return 0;
 }
 
 /* The fewest first layers of a kind with which no spot is above the limit; all: too few. */
@@ -188,18 +192,20 @@ static void list_pairs(struct kinds *k)
 static int offer_pairs(struct kinds *k, struct err *e)
 {
     struct several *s = k->s;
-    int rc = 0;
 
-    for (uint32_t n = 0; n < k->pair_count && !rc; n++) {
+    for (uint32_t n = 0; n < k->pair_count; n++) {
         struct recompute_point rest = {.state = k->list[k->pairs[n].rest].state};
         struct recompute_point first = {.state = k->list[k->pairs[n].first].state};
         struct between_points p = {&rest, &first, k->pairs[n].layers};
         uint32_t at;
         double peak = recompute_peak_between(s->r, p, &at);
-        rc =
-            peak < 0 ? err_no_memory(e, FOR) : recompute_offer(s->r, p, peak, s->limit, s->best, e);
+        if (peak < 0)
+            return err_no_memory(e, FOR);
+        int rc = recompute_offer(s->r, p, peak, s->limit, s->best, e);
+        if (rc)
+            return rc;
     }
-    return rc;
+    return 0;
 }
 
 int several_mix_loops(struct several *s, struct err *e)
@@ -211,14 +217,15 @@ int several_mix_loops(struct several *s, struct err *e)
     uint8_t *keeps = mem_try((size_t)s->r->graph->count + 1, 1);
     double *of_node = mem_try((size_t)s->r->graph->count + 1, sizeof *of_node);
     int rc = k && keeps && of_node ? 0 : err_no_memory(e, FOR);
-    if (!rc) {
-        *k = (struct kinds){.s = s, .keeps = keeps, .of_node = of_node};
-        rc = list_kinds(k, e);
-    }
-    if (!rc) {
-        list_pairs(k);
-        rc = offer_pairs(k, e);
-    }
+    if (rc)
+        goto out;
+    *k = (struct kinds){.s = s, .keeps = keeps, .of_node = of_node};
+    rc = list_kinds(k, e);
+    if (rc)
+        goto out;
+    list_pairs(k);
+    rc = offer_pairs(k, e);
+out:
     for (uint32_t n = 0; k && n < k->count; n++)
         free(k->list[n].state);
     free(keeps);

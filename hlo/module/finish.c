@@ -69,13 +69,14 @@ static int count_leaves(struct fill *f, hlo_id id, struct err *e)
 static int fill_computations(struct fill *f, struct err *e)
 {
     struct hlo_builder *b = f->b;
-    int rc = 0;
 
-    for (hlo_id n = 0; n < b->instruction_count && !rc; n++) {
-        rc = note_in_computation(f, n, e);
+    for (hlo_id n = 0; n < b->instruction_count; n++) {
+        int rc = note_in_computation(f, n, e);
         rc = rc ? rc : count_leaves(f, n, e);
+        if (rc)
+            return rc;
     }
-    for (size_t c = 0; c < b->computation_count && !rc; c++) {
+    for (size_t c = 0; c < b->computation_count; c++) {
         struct hlo_computation *comp = &b->computations[c];
         if (!comp->count)
             return err_set(e, ERR_INPUT,
@@ -85,7 +86,7 @@ static int fill_computations(struct fill *f, struct err *e)
             comp->root = comp->first + comp->count - 1;
         b->instructions[comp->root].is_root = true;
     }
-    return rc;
+    return 0;
 }
 
 static int fill_params(struct hlo_builder *b, const struct hlo_some *found, struct err *e)
