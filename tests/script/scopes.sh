@@ -13,7 +13,7 @@ export AUTOMAP_DATA_DIR=$source_dir LC_ALL=C.UTF-8
 bare() {
     grep -nE '\b(proven|certified|optimal)\b' "$1" |
         grep -vE 'proven(, (strict|contiguous|any sets|pieces)| over | of | by exact| optimum| bound|:| to )' |
-        grep -vE 'optimum of [a-z]+ +[0-9.,]+ proven|no split of .*proven|space.*proven|none of .*proven' |
+        grep -vE 'optimum of [a-z]+ +[0-9.,]+( ms)? proven|no split of .*proven|space.*proven|none of .*proven' |
         grep -vE '(contiguous|any sets|pieces) .*proven *$' | grep -vE 'proven best plan of its space'
 }
 

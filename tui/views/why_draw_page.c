@@ -47,10 +47,10 @@ int why_page_rows(const struct why *v)
     return rows;
 }
 
-/* "proven" of "proven over variables": what a cell says at the least. */
+/* Nothing of "proven over variables": a proof says of what, or is left out. */
 static const char *brief_cell(const char *cell)
 {
-    return strncmp(cell, "proven over ", 12) ? cell : "proven";
+    return strncmp(cell, "proven over ", 12) ? cell : "";
 }
 
 /* Columns that cell `k` takes in the table whose titles are row `first`. */
@@ -69,8 +69,8 @@ static int widest_cell(const struct answer *a, size_t first, uint32_t k, bool is
     return widest;
 }
 
-/* Widths of the table whose titles are row `first`. Where it is too wide, proofs are said in one
- * word, then the widest words give way. */
+/* Widths of the table whose titles are row `first`. Where it is too wide, proofs are left
+ * out, then the widest words give way. */
 static struct table table_at(const struct answer *a, size_t first, int width)
 {
     struct table t = {.cells = a->rows[first].cells};
