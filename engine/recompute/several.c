@@ -24,7 +24,7 @@
 static const char FOR[] = "for prices of what the backward pass keeps";
 static const double HIGH = 1e3, NEAR = 1e-8;
 
-enum { CUTS_MOST = 24, SPLIT_CUTS = 6 };
+enum { CUTS_MOST = 24, SPLIT_CUTS = 6, RAISES = 16 };
 
 /* ---- spots and tangents ---- */
 
@@ -196,17 +196,17 @@ static int find_top(const struct several *s, const struct keep_region *g, double
     return c.count ? cutting_plane_top(&c, price, top, e) : 0;
 }
 
-/* Offers the choice that the prices find, and looks from where its peak is too. */
-static int offer(struct several *s, const struct recompute_point *p, struct err *e)
+/* Offers the choice that the prices find, and looks from where its peak is too. *peak: of it. */
+static int offer(struct several *s, const struct recompute_point *p, double *peak, uint32_t *at,
+                 struct err *e)
 {
     struct between_points b = {p, p, 0};
-    uint32_t at;
-    double peak = recompute_peak_between(s->r, b, &at);
+    *peak = recompute_peak_between(s->r, b, at);
     int rc =
-        peak < 0 ? err_no_memory(e, FOR) : recompute_offer(s->r, b, peak, s->limit, s->best, e);
+        *peak < 0 ? err_no_memory(e, FOR) : recompute_offer(s->r, b, *peak, s->limit, s->best, e);
 
     rc = rc ? rc : several_add_tangent(s, p, e);
-    return rc ? rc : several_add_spot(s, at, e);
+    return rc ? rc : several_add_spot(s, *at, e);
 }
 
 int several_climb(struct several *s, struct keep_region *g, uint32_t cuts, double close_ms,
@@ -216,7 +216,8 @@ int several_climb(struct several *s, struct keep_region *g, uint32_t cuts, doubl
     int rc = state ? 0 : err_no_memory(e, FOR);
 
     for (uint32_t k = 0; k < cuts; k++) {
-        double price[SPOTS_MOST], top, least;
+        double price[SPOTS_MOST], top, least, peak;
+        uint32_t at;
         rc = price_spots(s, e);
         rc = rc ? rc : find_top(s, g, price, &top, e);
         double close = fmax(close_ms, NEAR * s->sum_ms);
@@ -228,9 +229,59 @@ int several_climb(struct several *s, struct keep_region *g, uint32_t cuts, doubl
             g->bound = least + alike;
             memcpy(g->price, price, sizeof price);
         }
-        rc = offer(s, &p, e);
+        rc = offer(s, &p, &peak, &at, e);
         if (rc)
             break;
+    }
+    free(state);
+    return rc;
+}
+
+static uint32_t spot_at(const struct several *s, uint32_t position)
+{
+    uint32_t k = 0;
+
+    while (k < s->spot_count && s->spots[k].position != position)
+        k++;
+    return k;
+}
+
+/* A choice above the limit raises the price of the spot where it is, one that fits lowers all
+ * towards those of the bound. */
+static void step_prices(struct several *s, const struct keep_region *g, double *price, bool fits,
+                        uint32_t at)
+{
+    double most = 0;
+
+    for (uint32_t k = 0; k < s->spot_count; k++) {
+        most = fmax(most, price[k]);
+        price[k] = fits ? (price[k] + g->price[k]) / 2 : price[k];
+    }
+    uint32_t spot = spot_at(s, at);
+    if (!fits && spot < s->spot_count)
+        price[spot] = fmax(2 * price[spot], most / 2);
+}
+
+/* At the bound's prices choices above the limit are as good as choices below it, and a cut may find
+ * the former alone. Others near them find more that fit. */
+static int raise_prices(struct several *s, struct err *e)
+{
+    const struct keep_region g = s->regions[several_lowest(s)];
+    uint8_t *state = mem_try((size_t)s->r->graph->count + 1, 1);
+    int rc = state ? 0 : err_no_memory(e, FOR);
+    double price[SPOTS_MOST] = {0};
+
+    memcpy(price, g.price, s->spot_count * sizeof *price);
+    for (uint32_t k = 0; k < RAISES && !recompute_is_enough(s->r, s->best, s->enough_ms); k++) {
+        double least, peak;
+        uint32_t at = 0;
+        rc = rc ? rc : price_spots(s, e);
+        if (rc)
+            break;
+        (void)set_prices(s, &g, price);
+        struct recompute_point p = priced_solve(&s->priced, state, &least);
+        rc = offer(s, &p, &peak, &at, e);
+        step_prices(s, &g, price, peak <= s->limit, at);
     }
     free(state);
     return rc;
@@ -408,6 +459,7 @@ int recompute_look_at_several(const struct recompute_looks *l, double limit, dou
         goto out;
     raise_bound(s);
     rc = split_regions(s, e);
+    rc = rc ? rc : raise_prices(s, e);
     rc = rc ? rc : several_mix_loops(s, e);
     rc = rc ? rc : several_mix_layers(s, e);
     if (rc)

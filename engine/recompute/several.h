@@ -60,8 +60,8 @@ int several_add_tangent(struct several *s, const struct recompute_point *p,
 int several_add_spot(struct several *s, uint32_t position, struct err *e) MUST_CHECK;
 
 /* Offer mixtures of choices near the bound: in loops, two kinds of layers, what is near either
- * among them; of written-out layers, each its own. Nothing where there are no such layers, or the
- * bound is near enough. */
+ * among them; of written-out layers, each its own. Nothing where there are no such layers, more
+ * than a thousand, or the bound is near enough. */
 int several_mix_loops(struct several *s, struct err *e) MUST_CHECK;
 int several_mix_layers(struct several *s, struct err *e) MUST_CHECK;
 

@@ -24,7 +24,9 @@ enum {
     ROUNDS_MOST = 6,
     CUTS_MOST = 6,
     CHANGES_MOST = 24,
-    TURNED_MOST = 32
+    TURNED_MOST = 32,
+    LAYERS_MOST = 1024, /* of a mixture: it takes time in squares of both */
+    NODES_MOST = 1 << 14
 };
 
 /* What a layer takes in one of the ways. */
@@ -473,8 +475,8 @@ int several_mix_layers(struct several *s, struct err *e)
     const struct primal_graph *g = s->r->graph;
     size_t nodes = (size_t)g->count + 1, layers = (size_t)g->layers + 1;
 
-    if (g->loop_trips > 1 || g->layers < 2 || !s->best->fits ||
-        recompute_is_enough(s->r, s->best, s->enough_ms))
+    if (g->loop_trips > 1 || g->layers < 2 || layers > LAYERS_MOST || nodes > NODES_MOST ||
+        !s->best->fits || recompute_is_enough(s->r, s->best, s->enough_ms))
         return 0;
     struct mix m = {.s = s,
                     .layers = (uint32_t)layers,

@@ -319,7 +319,7 @@ static void test_layers(void **state)
 
     (void)state;
     check_rounds(400, draw_layers, &t);
-    assert_true(t.limits > 3000 && t.best * 100 >= t.limits * 98 && t.gaps < 1.3 * t.limits);
+    assert_true(t.limits > 3000 && t.best * 1000 >= t.limits * 992 && t.gaps < 1.3 * t.limits);
 }
 
 static void test_loop(void **state)
