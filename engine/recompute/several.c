@@ -35,13 +35,19 @@ static void measure(struct several *s, struct tangent *t, uint32_t spot)
     t->over[spot] = (s->spots[spot].base + bytes) / s->limit - 1;
 }
 
+/* spot_count: none of them. */
+static uint32_t spot_at(const struct several *s, uint32_t position)
+{
+    uint32_t k = 0;
+
+    while (k < s->spot_count && s->spots[k].position != position)
+        k++;
+    return k;
+}
+
 int several_add_spot(struct several *s, uint32_t position, struct err *e)
 {
-    for (uint32_t k = 0; k < s->spot_count; k++) {
-        if (s->spots[k].position == position)
-            return 0;
-    }
-    if (s->spot_count == SPOTS_MOST)
+    if (spot_at(s, position) < s->spot_count || s->spot_count == SPOTS_MOST)
         return 0;
     uint32_t spot = s->spot_count++;
     s->is_priced = false;
@@ -196,7 +202,8 @@ static int find_top(const struct several *s, const struct keep_region *g, double
     return c.count ? cutting_plane_top(&c, price, top, e) : 0;
 }
 
-/* Offers the choice that the prices find, and looks from where its peak is too. *peak: of it. */
+/* Offers the choice that the prices find, and looks from where its peak is too: *peak bytes, *at.
+ */
 static int offer(struct several *s, const struct recompute_point *p, double *peak, uint32_t *at,
                  struct err *e)
 {
@@ -235,15 +242,6 @@ int several_climb(struct several *s, struct keep_region *g, uint32_t cuts, doubl
     }
     free(state);
     return rc;
-}
-
-static uint32_t spot_at(const struct several *s, uint32_t position)
-{
-    uint32_t k = 0;
-
-    while (k < s->spot_count && s->spots[k].position != position)
-        k++;
-    return k;
 }
 
 /* A choice above the limit raises the price of the spot where it is, one that fits lowers all
