@@ -5,6 +5,7 @@
 #include "hlo/proto/write.h"
 #include "hlo/support/mem.h"
 #include "hlo/text/write_text.h"
+#include "read_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,18 +28,6 @@ static struct hlo_module *load(const char *name)
 
     snprintf(path, sizeof path, "%s/%s", FOLDER, name);
     if (hlo_load(path, NULL, &m, &e)) {
-        err_print(&e, stderr);
-        fail();
-    }
-    return m;
-}
-
-static struct hlo_module *read_text(const char *text)
-{
-    struct hlo_module *m = NULL;
-    struct err e = {0};
-
-    if (hlo_load_memory("test", text, strlen(text), NULL, &m, &e)) {
         err_print(&e, stderr);
         fail();
     }

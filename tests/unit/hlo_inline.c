@@ -4,6 +4,7 @@
 #include "hlo/meaning/cost.h"
 #include "hlo/module/inline.h"
 #include "hlo/text/write_text.h"
+#include "read_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,18 +14,6 @@
 #include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
-
-static struct hlo_module *read_text(const char *text)
-{
-    struct hlo_module *m = NULL;
-    struct err e = {0};
-
-    if (hlo_load_memory("test", text, strlen(text), NULL, &m, &e)) {
-        err_print(&e, stderr);
-        fail();
-    }
-    return m;
-}
 
 static struct hlo_module *inlined(const struct hlo_module *m)
 {

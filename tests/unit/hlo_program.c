@@ -1,6 +1,7 @@
 /* Which modules are whole programs, and what is said of those that are not. */
 #include "hlo/load.h"
 #include "hlo/meaning/program.h"
+#include "read_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,18 +25,6 @@
 #define STARTED                                                                               \
     SUM "ENTRY e { x = f32[8] parameter(0)\n  y = f32[8] all-reduce-start(x), to_apply=sum\n" \
         "  ROOT r = f32[8] all-reduce-done(y) }\n"
-
-static struct hlo_module *read_text(const char *text)
-{
-    struct hlo_module *m = NULL;
-    struct err e = {0};
-
-    if (hlo_load_memory("test", text, strlen(text), NULL, &m, &e)) {
-        err_print(&e, stderr);
-        fail();
-    }
-    return m;
-}
 
 static void test_kinds(void **state)
 {

@@ -2,6 +2,7 @@
 #include "hlo/load.h"
 #include "hlo/module/hlo.h"
 #include "hlo/text/write_text.h"
+#include "read_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,21 +16,9 @@
 #include <unistd.h>
 #include <zlib.h>
 
-static struct hlo_module *load(const char *text)
-{
-    struct hlo_module *m = NULL;
-    struct err e = {0};
-
-    if (hlo_load_memory("test", text, strlen(text), NULL, &m, &e)) {
-        err_print(&e, stderr);
-        fail();
-    }
-    return m;
-}
-
 static void check_written(const char *text, const struct hlo_write_options *o, const char *expected)
 {
-    struct hlo_module *m = load(text);
+    struct hlo_module *m = read_text(text);
     struct str out = {0};
     struct err e;
 
@@ -163,7 +152,7 @@ static void save_and_load(const struct hlo_module *m, const char *path)
 static void test_save_by_ending(void **state)
 {
     (void)state;
-    struct hlo_module *m = load("ENTRY e { ROOT x = f32[] parameter(0) }");
+    struct hlo_module *m = read_text("ENTRY e { ROOT x = f32[] parameter(0) }");
     char folder[] = "/tmp/automap_save_XXXXXX", path[128];
     struct err e;
 

@@ -5,6 +5,7 @@
 #include "hlo/load.h"
 #include "hlo/meaning/roles.h"
 #include "hlo/support/err.h"
+#include "read_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,18 +17,6 @@
 #include <string.h>
 
 #define SUM "sum { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b) }\n"
-
-static inline struct hlo_module *read_text(const char *text)
-{
-    struct hlo_module *m = NULL;
-    struct err e = {0};
-
-    if (hlo_load_memory("test", text, strlen(text), NULL, &m, &e)) {
-        err_print(&e, stderr);
-        fail();
-    }
-    return m;
-}
 
 static inline struct hlo_roles roles_of(const struct hlo_module *m)
 {
