@@ -513,8 +513,12 @@ static void draw_ties(struct panel *p, const struct pane *pane)
     while (told < v->count &&
            (v->items[told].role == HLO_ROLE_VARIABLE || v->items[told].role == HLO_ROLE_INPUT))
         told++;
-    pane_format(pane, 0, 0, ROLE_DIM, "%u dim%s of variables, tied through", info->var_dims,
-                info->var_dims == 1 ? "" : "s");
+    if (told)
+        pane_format(pane, 0, 0, ROLE_DIM, "%u dim%s of variables, tied through", info->var_dims,
+                    info->var_dims == 1 ? "" : "s");
+    else
+        pane_format(pane, 0, 0, ROLE_DIM, "%s dims of values, of no variable or input",
+                    units_count(count, (int64_t)info->dim_count));
     for (size_t n = 0; n < told && y <= rows; n++, y++) {
         int width = pane->width / 3;
         if ((size_t)rows < told && y == rows) {
