@@ -164,7 +164,7 @@ int live_option_set(struct search_options *o, const char *name, const char *valu
 
 static const struct live_option own[] = {
     {"algorithm", "who searches", "dqn random greedy enumerate anneal exact"},
-    {"kind", "what is decided: opp variables, adp inputs, all both", "opp adp all"},
+    {"kind", "what is decided: opp variables, adp inputs, all both and the rest", "opp adp all"},
     {"reward", "cost: step time; paper: 0.4 per split dim of a variable", "cost paper"},
     {"folding", "repeated layers are decided alike", "on off"},
     {"propagation", "full: what follows is settled at once; weak: a clash ends the episode",

@@ -283,9 +283,9 @@ static const char *const algorithms[] = {"dqn",     "random", "greedy", "enumera
 static const struct option own[] = {
     {"kind", "opp|adp|pp|hybrid|all",
      "opp: decide variables (default); adp: inputs; pp: a pipeline; hybrid: a pipeline whose "
-     "stages are themselves split over devices; all: variables and inputs together, then compare "
-     "with the best plan of every other kind (not with --reward paper, weak, relaxed, pins or a "
-     "script)",
+     "stages are themselves split over devices; all: variables and inputs together, and all "
+     "else that can be split, then compare with the best plan of every other kind (not with "
+     "--reward paper, weak, relaxed, pins or a script)",
      .is_kept = true, .take = take_kind, NAMES(kinds)},
     {"algo", "NAME",
      "dqn (default), random, greedy, enumerate or exact; also anneal or trws, or for pipelines "
@@ -370,10 +370,9 @@ static const struct option own[] = {
      .is_kept = true, .sort = SORT_SEARCH, .take = take_same_name, NAMES(candidates)},
     {"state", "one-hot|continuous|paper",
      "what a dqn sees. continuous (default): decisions by what they do, for which a network of all "
-     "models leads the first 50 episodes; one-hot: this model's moves alone, learned from nothing; "
-     "paper: -1, 0 or 1 a move, and the position as an integer. Under the paper's reward no "
-     "network "
-     "leads",
+     "models leads the first 50 episodes and half of fine-tuning; one-hot: this model's moves "
+     "alone, learned from nothing; paper: -1, 0 or 1 a move, and the position as an integer. Under "
+     "the paper's reward no network leads",
      .is_kept = true, .sort = SORT_LEARNER, .take = take_state, NAMES(states)},
     {"no-folding", NULL, "decide every copy of a repeated layer separately", .is_kept = true,
      .sort = SORT_SEARCH, .take = take_no_folding},
