@@ -414,6 +414,8 @@ static void work_release(struct hlo_roles_work *w)
 {
     beside_end(&w->beside);
     beside_end(&w->depth_beside);
+    beside_end(&w->made_beside);
+    hlo_reach_release(&w->made);
     free(w->depth);
     hlo_graph_release(&w->g);
     free(w->paths);

@@ -1,5 +1,5 @@
-/* Scopes and FLOP need nothing but the module, depth nothing but the graph: in a large one a
- * second thread works them out while the first follows the data. */
+/* Scopes and FLOP need nothing but the module; what is made from products, and depth, nothing but
+ * the graph: in a large one a second thread works them out while the first follows the data. */
 #include "hlo/meaning/cost.h"
 #include "hlo/meaning/roles_internal.h"
 #include "hlo/meaning/scope.h"
@@ -30,6 +30,32 @@ int hlo_roles_beside_end(struct hlo_roles_work *w, struct err *e)
     if (w->beside_code)
         *e = w->beside_err;
     return w->beside_code;
+}
+
+static void *close_made(void *context)
+{
+    struct hlo_roles_work *w = context;
+
+    for (hlo_id id = 0; id < w->m->count; id++) {
+        hlo_value v = w->m->leaf_base[id];
+        if (v < w->m->leaf_base[id + 1] && hlo_work_is_heavy(w->g.opcode[v]))
+            hlo_reach_add(&w->made, v);
+    }
+    hlo_reach_ahead(&w->made, &w->g, NULL, NULL);
+    return NULL;
+}
+
+int hlo_roles_made_begin(struct hlo_roles_work *w, struct err *e)
+{
+    if (!hlo_reach_init(&w->made, &w->g))
+        return err_no_memory(e, "for the roles of the parameters");
+    beside_begin(&w->made_beside, w->m->count >= HLO_ROLES_BESIDE_LEAST, close_made, w);
+    return 0;
+}
+
+void hlo_roles_made_end(struct hlo_roles_work *w)
+{
+    beside_end(&w->made_beside);
 }
 
 /* The longest path from a parameter, without the edges that lead back in loops. */

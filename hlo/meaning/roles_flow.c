@@ -273,7 +273,9 @@ static int find_updates(struct hlo_roles_work *w, struct err *e)
 
     for (uint32_t o = 0; o < w->output_count; o++)
         w->outputs[o] = hlo_graph_source(&w->g, hlo_value_of(w->m, root, o));
-    int code = find_single(w, e);
+    int code = hlo_roles_made_begin(w, e);
+    if (!code)
+        code = find_single(w, e);
     if (!code)
         code = hlo_roles_updates(w, e);
     return code ? code : hlo_roles_loss(w, e);

@@ -65,6 +65,9 @@ struct hlo_roles_work {
     struct hlo_reach forward;  /* what the loss is computed from; gone after the phases */
     struct hlo_reach backward; /* what gradients are computed from; the same */
     struct hlo_reach scratch;
+    struct hlo_reach made; /* computed from products, convolutions or tables, as gradients are:
+                              after hlo_roles_made_end; gone after the loss */
+    struct beside made_beside;
     struct hlo_scopes scopes; /* these two: after hlo_roles_beside_end */
     double *flops;            /* [m->count] of one run, as hlo_flops_new */
     struct beside beside;
@@ -132,6 +135,9 @@ enum {
 /* roles_beside.c: scopes and FLOP, perhaps in a thread of their own. */
 void hlo_roles_beside_begin(struct hlo_roles_work *w);
 int hlo_roles_beside_end(struct hlo_roles_work *w, struct err *e) MUST_CHECK;
+/* The same for w->made, while new values are looked for. ERR_MEMORY. */
+int hlo_roles_made_begin(struct hlo_roles_work *w, struct err *e) MUST_CHECK;
+void hlo_roles_made_end(struct hlo_roles_work *w);
 /* The same for how deep each instruction lies, once edges are cut no more. The second returns
  * w->depth; NULL: out of memory. */
 void hlo_roles_depth_begin(struct hlo_roles_work *w);

@@ -174,6 +174,37 @@ static void inherit(struct hlo_roles_work *w)
     }
 }
 
+/* The phases of some instructions; each depends on the sets alone. */
+struct marking {
+    const struct phases *s;
+    const uint8_t *by_meta; /* NULL: no marks */
+    hlo_id begin, end;
+};
+
+static void *mark_some(void *context)
+{
+    const struct marking *k = context;
+    const struct hlo_roles_work *w = k->s->w;
+
+    for (hlo_id id = k->begin; id < k->end; id++) {
+        uint8_t mark = k->by_meta ? k->by_meta[hlo_at(w->m, id)->meta] : (uint8_t)HLO_PHASE_OTHER;
+        w->phase[id] = mark != HLO_PHASE_OTHER ? mark : (uint8_t)phase_by_flow(k->s, id);
+    }
+    return NULL;
+}
+
+/* Of a large module the later half in a thread of its own. */
+static void mark_all(const struct phases *s, const uint8_t *by_meta)
+{
+    hlo_id count = s->w->m->count;
+    struct marking first = {s, by_meta, 0, count / 2}, second = {s, by_meta, count / 2, count};
+    struct beside beside;
+
+    beside_begin(&beside, count >= HLO_ROLES_BESIDE_LEAST, mark_some, &second);
+    mark_some(&first);
+    beside_end(&beside);
+}
+
 int hlo_roles_phases(struct hlo_roles_work *w, struct err *e)
 {
     const struct hlo_module *m = w->m;
@@ -187,10 +218,7 @@ int hlo_roles_phases(struct hlo_roles_work *w, struct err *e)
         bool has_marks = read_marks(w, by_meta);
         close_sets(&s);
         find_forward_loops(&s);
-        for (hlo_id id = 0; id < m->count; id++) {
-            uint8_t mark = has_marks ? by_meta[hlo_at(m, id)->meta] : (uint8_t)HLO_PHASE_OTHER;
-            w->phase[id] = mark != HLO_PHASE_OTHER ? mark : (uint8_t)phase_by_flow(&s, id);
-        }
+        mark_all(&s, has_marks ? by_meta : NULL);
         inherit(w);
         w->phase_source = has_marks ? "marks of differentiation in op_name, else data flow"
                           : w->loss != HLO_NONE

@@ -8,6 +8,7 @@
 #include "hlo/module/shape.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/thread.h"
 
 #include <string.h>
 
@@ -244,11 +245,11 @@ enum {
 
 struct loss_search {
     struct hlo_roles_work *w;
-    bool *is_carried;      /* [param_count] some result may be its new value */
-    uint32_t *seen;        /* [claim_count] candidate + 1 that met this update */
-    struct hlo_reach made; /* computed from products, convolutions or tables, as gradients are */
-    uint16_t *needed_by;   /* [value_count] how many rivals, which need products, need it */
-    uint32_t updates;      /* that change an array of floats */
+    bool *is_carried;         /* [param_count] some result may be its new value */
+    uint32_t *seen;           /* [claim_count] candidate + 1 that met this update */
+    struct hlo_reach derived; /* what a derivative of the candidate at hand reaches */
+    uint16_t *needed_by;      /* [value_count] how many rivals, which need products, need it */
+    uint32_t updates;         /* that change an array of floats */
     struct candidate *list;
     uint32_t count;
     bool are_vectors; /* no result is a scalar: a loss each of several members, or examples */
@@ -298,20 +299,26 @@ static bool is_new_number(struct hlo_roles_work *w, hlo_value v)
     return false;
 }
 
+static void *derive(void *context)
+{
+    struct loss_search *s = context;
+
+    hlo_reach_back(&s->derived, &s->w->g, carries_derivative, s);
+    return NULL;
+}
+
+/* What a derivative reaches is found beside what the candidate is computed from. */
 static void measure_loss(struct loss_search *s, uint32_t n)
 {
     struct hlo_roles_work *w = s->w;
     struct candidate *c = &s->list[n];
+    struct beside beside;
 
+    hlo_reach_clear(&s->derived);
+    hlo_reach_add(&s->derived, c->value);
+    beside_begin(&beside, w->m->count >= HLO_ROLES_BESIDE_LEAST, derive, s);
     c->met = 0;
     c->worth = is_new_number(w, c->value) ? 0 : WORTH_RESULT;
-    hlo_reach_clear(&w->scratch);
-    hlo_reach_add(&w->scratch, c->value);
-    hlo_reach_back(&w->scratch, &w->g, carries_derivative, s);
-    c->params = 0;
-    for (uint32_t k = 0; k < w->scratch.count; k++)
-        c->params += w->param_of[w->scratch.queue[k]] != HLO_NONE &&
-                     !hlo_work_is_scalar(w, w->scratch.queue[k]);
     hlo_reach_clear(&w->scratch);
     hlo_reach_add(&w->scratch, c->value);
     hlo_reach_back(&w->scratch, &w->g, NULL, NULL);
@@ -323,8 +330,8 @@ static void measure_loss(struct loss_search *s, uint32_t n)
             c->worth |= WORTH_DATA;
         if (hlo_work_is_heavy(w->g.opcode[v]))
             c->worth |= WORTH_HEAVY;
-        uint32_t u =
-            w->claim_of[v] && s->made.has[v] ? update_of(w->claims, w->claim_of[v] - 1) : HLO_NONE;
+        uint32_t u = w->claim_of[v] && s->w->made.has[v] ? update_of(w->claims, w->claim_of[v] - 1)
+                                                         : HLO_NONE;
         if (u != HLO_NONE && s->seen[u] != n + 1) {
             s->seen[u] = n + 1;
             c->met++;
@@ -334,6 +341,11 @@ static void measure_loss(struct loss_search *s, uint32_t n)
      * Functions of weights and noise alone (a prior, a penalty) are in a loss and in the update. */
     if (!s->updates || c->met * 10 < s->updates * 9)
         c->worth |= WORTH_BEFORE;
+    beside_end(&beside);
+    c->params = 0;
+    for (uint32_t k = 0; k < s->derived.count; k++)
+        c->params += w->param_of[s->derived.queue[k]] != HLO_NONE &&
+                     !hlo_work_is_scalar(w, s->derived.queue[k]);
 }
 
 static bool is_candidate(const struct hlo_roles_work *w, hlo_value v)
@@ -411,7 +423,7 @@ static bool count_needs(struct loss_search *s)
         }
         total += count;
     }
-    bool ok = rivals && hlo_roles_needs(&w->g, rivals, total, s->made.has, s->needed_by);
+    bool ok = rivals && hlo_roles_needs(&w->g, rivals, total, s->w->made.has, s->needed_by);
     free(rivals);
     return ok;
 }
@@ -420,12 +432,7 @@ static bool collect_candidates(struct loss_search *s)
 {
     struct hlo_roles_work *w = s->w;
 
-    for (hlo_id id = 0; id < w->m->count; id++) {
-        hlo_value v = w->m->leaf_base[id];
-        if (v < w->m->leaf_base[id + 1] && hlo_work_is_heavy(w->g.opcode[v]))
-            hlo_reach_add(&s->made, v);
-    }
-    hlo_reach_ahead(&s->made, &w->g, NULL, NULL);
+    hlo_roles_made_end(w);
     for (uint32_t o = 0; o < w->output_count && s->count < LOSS_CANDIDATES_MAX; o++) {
         if (is_candidate(w, w->outputs[o]) && hlo_work_is_scalar(w, w->outputs[o]))
             s->list[s->count++].value = w->outputs[o];
@@ -620,7 +627,7 @@ int hlo_roles_loss(struct hlo_roles_work *w, struct err *e)
                             .needed_by = mem_try(w->m->value_count, sizeof *s.needed_by),
                             .seen = mem_try(w->claim_count, sizeof *s.seen),
                             .list = mem_try(LOSS_CANDIDATES_MAX, sizeof *s.list)};
-    bool ok = s.is_carried && s.needed_by && s.seen && s.list && hlo_reach_init(&s.made, &w->g);
+    bool ok = s.is_carried && s.needed_by && s.seen && s.list && hlo_reach_init(&s.derived, &w->g);
 
     ok = ok && collect_candidates(&s) && count_used(&s);
     if (ok && w->loss == HLO_NONE)
@@ -629,6 +636,7 @@ int hlo_roles_loss(struct hlo_roles_work *w, struct err *e)
     free(s.needed_by);
     free(s.seen);
     free(s.list);
-    hlo_reach_release(&s.made);
+    hlo_reach_release(&s.derived);
+    hlo_reach_release(&w->made);
     return ok ? 0 : err_no_memory(e, MEMORY_FOR);
 }

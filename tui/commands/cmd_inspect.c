@@ -50,15 +50,15 @@ static const struct option rows[] = {
 #undef ARG
 static const struct option_set options[] = {{.rows = rows}, {0}};
 
-/* What each layer holds: instructions, FLOP of a step. */
-static void sum_layers(struct inspection *in)
+/* What each layer holds: instructions, FLOP of a step. `flops`: of each instruction, 0 or less
+ * where they are those of others. */
+static void sum_layers(struct inspection *in, const double *flops)
 {
     for (hlo_id id = 0; id < in->m->count; id++) {
-        double flops = in->costs.instruction[id].flops * in->costs.times[id];
         in->phases[in->roles.phase[id]]++;
         in->layers[in->roles.layer[id]]++;
-        if (flops > 0 && !hlo_cost_is_of_callees(hlo_at(in->m, id)->opcode))
-            in->layer_flops[in->roles.layer[id]] += flops;
+        if (flops[id] > 0)
+            in->layer_flops[in->roles.layer[id]] += flops[id];
     }
 }
 
@@ -94,6 +94,7 @@ static void find_sent(struct inspection *in)
 struct costing {
     struct beside beside;
     struct inspection *in;
+    double *flops; /* [in->m->count] of a step; 0 where they are those of what is called */
     int code;
     struct err e;
 };
@@ -106,9 +107,16 @@ static void *find_costs(void *context)
     struct inspection *in = c->in;
 
     in->program = hlo_program_of(in->m);
-    c->code = hlo_costs_new(in->m, &in->costs, &c->e);
-    if (!c->code)
-        kernel_targets(in->m, &in->costs, &in->kernels);
+    c->flops = mem_try(in->m->count, sizeof *c->flops);
+    c->code = c->flops ? hlo_costs_new(in->m, &in->costs, &c->e)
+                       : err_no_memory(&c->e, "for the costs of the module");
+    if (c->code)
+        return NULL;
+    kernel_targets(in->m, &in->costs, &in->kernels);
+    for (hlo_id id = 0; id < in->m->count; id++) {
+        if (!hlo_cost_is_of_callees(hlo_at(in->m, id)->opcode))
+            c->flops[id] = in->costs.instruction[id].flops * in->costs.times[id];
+    }
     return NULL;
 }
 
@@ -135,8 +143,9 @@ static int find_all(struct inspection *in, const struct request *r, struct err *
     }
     if (!rc) {
         find_sent(in);
-        sum_layers(in);
+        sum_layers(in, costing.flops);
     }
+    free(costing.flops);
     if (!rc && in->show_groups)
         rc = find_groups(in, &vars, e);
     hlo_vars_release(&vars);

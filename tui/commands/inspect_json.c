@@ -16,10 +16,14 @@
 static void add_string(struct str *out, const char *text)
 {
     str_add_char(out, '"');
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\')
+    while (*text) { /* control characters were cleaned away at load */
+        size_t plain = strcspn(text, "\"\\");
+        str_add_bytes(out, text, plain);
+        text += plain;
+        if (*text) {
             str_add_char(out, '\\');
-        str_add_char(out, *text); /* control characters were cleaned away at load */
+            str_add_char(out, *text++);
+        }
     }
     str_add_char(out, '"');
 }
@@ -80,9 +84,13 @@ static void add_params(const struct inspection *in, enum hlo_role role, const ch
         add_string(out, r->name);
         str_add(out, ", \"shape\": \"");
         hlo_write_shape(in->m, in->m->value_shape[r->value], false, out);
-        str_format(out, "\", \"source\": \"%s\", \"confidence\": \"%s\", \"evidence\": \"%s\"}",
-                   hlo_role_source_names[r->source], hlo_confidence_names[r->confidence],
-                   r->evidence);
+        str_add(out, "\", \"source\": \"");
+        str_add(out, hlo_role_source_names[r->source]);
+        str_add(out, "\", \"confidence\": \"");
+        str_add(out, hlo_confidence_names[r->confidence]);
+        str_add(out, "\", \"evidence\": \"");
+        str_add(out, r->evidence);
+        str_add(out, "\"}");
         comma = ",";
     }
     str_add(out, *comma ? "\n  ],\n" : "],\n");
