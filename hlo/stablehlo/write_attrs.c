@@ -448,7 +448,9 @@ int hlo_mlir_write_literal(struct mlir_writer *w, hlo_id id)
     uint8_t type = s->type == HLO_C64 ? HLO_F32 : s->type == HLO_C128 ? HLO_F64 : s->type;
 
     if (t->size >= 5 && !memcmp(t->text, "{...}", 5))
-        return hlo_mlir_write_fail(w, id, "the file has not its values ({...})");
+        return hlo_mlir_write_fail(w, id,
+                                   "the file has not its values ({...}), which "
+                                   "--xla_dump_large_constants=true would print");
     str_add(w->out, "dense<");
     for (p = lex_skip(p); p < end && s->elements; p = lex_skip(p)) { /* and XLA's comments */
         char c = *p;

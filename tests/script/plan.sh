@@ -38,6 +38,19 @@ for n in a b; do
     "$automap" export "$lines/$n.mlir" --devices 4 --plan "$lines/$n.json" --format jax | grep -A2 '^LINES' > "$lines/$n"
 done
 [ -s "$lines/a" ] && cmp "$lines/a" "$lines/b" || { echo "locations change what an operation is"; exit 1; }
+# constants left out of the text: no step for XLA to run, but layouts of arguments and results
+cat > "$lines/c.hlo.txt" << 'M'
+HloModule m
+ENTRY main {
+  x = f32[64,128]{1,0} parameter(0)
+  table = f32[64,128]{1,0} constant({...})
+  ROOT sum = f32[64,128]{1,0} add(x, table)
+}
+M
+"$automap" plan "$lines/c.hlo.txt" --devices 4 -o "$lines/c.json" > /dev/null
+expect 2 'table .constant.: the file has not its values .*--xla_dump_large_constants' export "$lines/c.hlo.txt" --devices 4 --plan "$lines/c.json" --format stablehlo
+expect 0 'warning: the file splits arguments and results alone, not the step inside: table' export "$lines/c.hlo.txt" --devices 4 --plan "$lines/c.json" --format jax
+expect 0 'def distribute' export "$lines/c.hlo.txt" --devices 4 --plan "$lines/c.json" --format jax
 rm -r "$lines"
 # a bound of plans that treat equal layers alike does not become one of all when the file is read
 tied=$(mktemp)

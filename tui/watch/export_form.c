@@ -57,20 +57,24 @@ static int write_hlo_v1(const struct plan *p, const struct report_about *about, 
     return write_hlo(p, SHARDING_V1, text, warnings, e);
 }
 
-/* A relaxed plan is not in PartitionSpecs of arguments and results: of it the loader alone. */
+/* A relaxed plan is not in PartitionSpecs of arguments and results: of it the loader alone. A
+ * strict plan has both; where StableHLO cannot express the step, PartitionSpecs alone. */
 static int write_jax(const struct plan *p, const struct report_about *about, struct str *text,
                      struct str *warnings, struct err *e)
 {
-    int rc = 0;
-
     (void)about;
-    if (!p->relaxed) {
-        rc = export_jax(p, text, warnings, e);
-        if (rc)
-            return rc;
-        rc = export_jax_check(p, text->text, text->size, e);
-    }
-    return rc ? rc : export_jax_step(p, text, warnings, e);
+    if (p->relaxed)
+        return export_jax_step(p, text, warnings, e);
+    int rc = export_jax(p, text, warnings, e);
+    rc = rc ? rc : export_jax_check(p, text->text, text->size, e);
+    if (rc)
+        return rc;
+    rc = export_jax_step(p, text, warnings, e);
+    if (rc != ERR_INPUT)
+        return rc;
+    str_format(warnings, "the file splits arguments and results alone, not the step inside: %s\n",
+               e->what);
+    return 0;
 }
 
 static int write_stablehlo(const struct plan *p, const struct report_about *about, struct str *text,
