@@ -4,6 +4,7 @@
 #include "engine/relaxed/relaxed.h"
 #include "engine/text/units.h"
 #include "explorer.h"
+#include "tui/watch/other_plans.h"
 #include "tui/watch/plan_diff.h"
 #include "tui/watch/plan_load.h"
 #include "tui/watch/watch.h"
@@ -21,6 +22,8 @@
 #include <unistd.h>
 
 #define MODEL AUTOMAP_SOURCE_DIR "/examples/models/t5-tiny.hlo.txt.gz"
+#define SLOW AUTOMAP_SOURCE_DIR "/examples/models/t5-base6.hlo.txt.gz"
+#define FOUR AUTOMAP_SOURCE_DIR "/examples/clusters/v100-1x4.yaml"
 #define OTHER AUTOMAP_SOURCE_DIR "/examples/models/mlp.hlo.txt.gz"
 
 static struct app *open_model(const char *path)
@@ -148,6 +151,87 @@ static void test_a_relaxed_plan(void **state)
     unlink(path);
 }
 
+/* Plans of stages are rows of V p as soon as their views have made them: explained, compared by
+ * what both kinds have, written and read back. */
+static void test_plans_of_stages(void **state)
+{
+    (void)state;
+    char pipeline[64] = "/tmp/automap-plan-XXXXXX", hybrid[64] = "/tmp/automap-plan-XXXXXX";
+    char line[96];
+    struct app *app = open_model(MODEL);
+    struct other_plan of[OTHER_PLANS_MOST];
+    struct str out = {0};
+
+    close(mkstemp(pipeline));
+    close(mkstemp(hybrid));
+    assert_int_equal(other_plans(app_watch(app), of), 0);
+    screen(app, "Vi", &out);
+    assert_int_equal(other_plans(app_watch(app), of), 1);
+    assert_int_equal(of[0].kind, OTHER_PIPELINE);
+    screen(app, "\033Vh", &out);
+    assert_int_equal(other_plans(app_watch(app), of), 2);
+    assert_int_equal(of[1].kind, OTHER_HYBRID);
+    assert_true(of[1].memory_bytes > 0 && of[1].step_ms > 0);
+    screen(app, "\033Vp", &out);
+    assert_non_null(strstr(out.text, "pipeline, "));
+    assert_non_null(strstr(out.text, "hybrid, "));
+    assert_null(strstr(out.text, "nan"));
+    screen(app, "c", &out);
+    assert_null(strstr(out.text, "nan"));
+    snprintf(line, sizeof line, "pipeline-plan! %s", pipeline);
+    assert_true(app_command(app, line));
+    snprintf(line, sizeof line, "hybrid-plan! %s", hybrid);
+    assert_true(app_command(app, line));
+    app_free(app);
+
+    app = open_model(MODEL);
+    struct other_plan again[OTHER_PLANS_MOST];
+    snprintf(line, sizeof line, "plan %s", pipeline);
+    assert_true(app_command(app, line));
+    snprintf(line, sizeof line, "plan %s", hybrid);
+    assert_true(app_command(app, line));
+    app_settle(app, 5);
+    assert_int_equal(other_plans(app_watch(app), again), 2);
+    for (int n = 0; n < 2; n++) {
+        assert_int_equal(again[n].kind, of[n].kind);
+        assert_true(fabs(again[n].step_ms / of[n].step_ms - 1) < 1e-9);
+        assert_int_equal(again[n].parts, of[n].parts);
+    }
+    str_release(&out);
+    app_free(app);
+    unlink(pipeline);
+    unlink(hybrid);
+}
+
+/* Elsewhere are plans faster than the one in the headline, the fastest first. */
+static void test_elsewhere(void **state)
+{
+    (void)state;
+    struct app *app = explorer_open(SLOW, FOUR, 140, 44);
+    struct elsewhere list[ELSEWHERE_MOST];
+    struct str out = {0};
+    struct err e;
+
+    assert_int_equal(app_tell(app, "episode 3", &e), 0);
+    screen(app, "Vi", &out);
+    screen(app, "\033Vs", &out);
+    screen(app, "\033", &out);
+    const struct watch *w = app_watch(app);
+    int count = elsewhere(w, list), faster = 0;
+    for (int n = 0; n < count; n++) {
+        assert_true(list[n].step_ms < w->best->cost.step_ms);
+        assert_true(!n || list[n - 1].step_ms <= list[n].step_ms);
+    }
+    struct other_plan of[OTHER_PLANS_MOST];
+    int others = other_plans(w, of);
+    assert_int_equal(others, 2);
+    for (int n = 0; n < others; n++)
+        faster += of[n].step_ms < w->best->cost.step_ms;
+    assert_true(faster > 0 && count >= faster);
+    str_release(&out);
+    app_free(app);
+}
+
 /* An edit of the problem makes the plan another's: that is said, and the row goes. */
 static void test_an_edit(void **state)
 {
@@ -171,8 +255,8 @@ static void test_an_edit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_strict_plan),
-        cmocka_unit_test(test_a_relaxed_plan),
+        cmocka_unit_test(test_a_strict_plan),   cmocka_unit_test(test_a_relaxed_plan),
+        cmocka_unit_test(test_plans_of_stages), cmocka_unit_test(test_elsewhere),
         cmocka_unit_test(test_an_edit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

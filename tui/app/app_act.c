@@ -277,7 +277,11 @@ static void export_or_page(struct app *a)
         app_ask(a, line);
         return;
     }
-    open_over(a, &(struct handler){.view = &view_export, .about = ABOUT_PANEL});
+    const char *asked = p && p->ops->export_line ? p->ops->export_line(p) : NULL;
+    if (asked)
+        app_ask(a, asked);
+    else
+        open_over(a, &(struct handler){.view = &view_export, .about = ABOUT_PANEL});
 }
 
 static const struct handler handlers[ACT_COUNT] = {

@@ -1,6 +1,8 @@
 #include "tui/app/colon.h"
 
 #include "engine/live/options.h"
+#include "engine/pipeline/export.h"
+#include "engine/pipeline/pipeline.h"
 #include "engine/plan/export_html.h"
 #include "engine/plan/file_wishes.h"
 #include "hlo/support/err.h"
@@ -28,6 +30,7 @@
 #include "tui/watch/hybrid_job.h"
 #include "tui/watch/plan_load.h"
 #include "tui/watch/watch.h"
+#include "tui/watch/why_of.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -300,15 +303,32 @@ static void run_save_screen_over(struct app *a, const char *args)
     save_screen(a, args, true);
 }
 
-static void save_hybrid(struct app *a, const char *path, bool overwrite)
+/* A plan of stages as `automap search --plan` writes it, appended. ERR_INPUT: there is none. */
+typedef int (*write_staged)(const struct watch *w, struct str *out, struct err *e);
+
+static int write_hybrid(const struct watch *w, struct str *out, struct err *e)
+{
+    return w->hybrid ? hybrid_job_text(w->hybrid, out, e)
+                     : err_set(e, ERR_INPUT, "V h makes one first");
+}
+
+static int write_pipeline(const struct watch *w, struct str *out, struct err *e)
+{
+    struct pipeline_plan plan;
+    const struct pipeline *pipeline = why_of_pipeline(w, &plan);
+
+    return pipeline ? pipeline_form_by_name("json")->write(pipeline, &plan, out, e)
+                    : err_set(e, ERR_INPUT, "V i makes one first");
+}
+
+static void save_staged(struct app *a, write_staged write, const char *path, bool overwrite)
 {
     struct str out = {0};
     struct err e = {0};
 
-    if (!*path || !a->watch || !a->watch->hybrid)
-        app_say(a, *path ? "V h makes one first" : "a name for the file is missing");
-    else if (hybrid_job_text(a->watch->hybrid, &out, &e) ||
-             file_write(path, out.text, out.size, overwrite, &e))
+    if (!*path || !a->watch)
+        app_say(a, *path ? "no search is open" : "a name for the file is missing");
+    else if (write(a->watch, &out, &e) || file_write(path, out.text, out.size, overwrite, &e))
         app_say_err(a, &e);
     else
         app_say(a, "wrote %s; automap explain and export read it", path);
@@ -317,12 +337,22 @@ static void save_hybrid(struct app *a, const char *path, bool overwrite)
 
 static void run_hybrid_plan(struct app *a, const char *args)
 {
-    save_hybrid(a, args, false);
+    save_staged(a, write_hybrid, args, false);
 }
 
 static void run_hybrid_plan_over(struct app *a, const char *args)
 {
-    save_hybrid(a, args, true);
+    save_staged(a, write_hybrid, args, true);
+}
+
+static void run_pipeline_plan(struct app *a, const char *args)
+{
+    save_staged(a, write_pipeline, args, false);
+}
+
+static void run_pipeline_plan_over(struct app *a, const char *args)
+{
+    save_staged(a, write_pipeline, args, true);
 }
 
 /* What the view on top has to say, in a file: Markdown, or HTML by its name. */
@@ -463,6 +493,9 @@ static const struct colon_command colon_commands[] = {
      false},
     {"hybrid-plan", "FILE", "the plan of V h, to a file", run_hybrid_plan, NULL, true},
     {"hybrid-plan!", "FILE", "the same, over a file that is there", run_hybrid_plan_over, NULL,
+     true},
+    {"pipeline-plan", "FILE", "the plan of V i, to a file", run_pipeline_plan, NULL, true},
+    {"pipeline-plan!", "FILE", "the same, over a file that is there", run_pipeline_plan_over, NULL,
      true},
     {"game", "NAME", "the learner at a game, in the classroom (C)", run_game, game_values, false},
     {"start", "", "back to the start screen", run_start, NULL, false},

@@ -15,6 +15,7 @@
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
 #include "tui/watch/fewer_job.h"
+#include "tui/watch/other_plans.h"
 #include "tui/watch/plan_load.h"
 #include "tui/watch/watch.h"
 
@@ -285,22 +286,20 @@ static void add_gap(struct row *r, const struct watch *w)
         add_words(r, 7, 2, ROLE_DIM, text);
 }
 
+enum { ELSEWHERE_SHOWN = 2 }; /* the fastest; V p has all */
+
 static void add_elsewhere(struct row *r, const struct watch *w)
 {
-    char text[96];
-    bool first = true;
+    struct elsewhere list[ELSEWHERE_MOST];
+    char text[96], ms[UNITS_ROOM];
+    int count = elsewhere(w, list);
 
-    for (uint32_t n = 0; n < w->shot->plan_count; n++) {
-        const struct live_plan *plan = w->shot->plans[n];
-        if (plan == w->shot->best || plan == w->shot->exact)
-            continue;
-        if (first)
-            add_words(r, 6, 3, ROLE_DIM, "elsewhere");
-        char ms[UNITS_ROOM];
-        snprintf(text, sizeof text, "%s%s %s", first ? "" : "· ",
-                 beside_step(ms, w, plan->cost.step_ms), plan->found_by);
-        add_words(r, 6, 1, ROLE_TEXT, text);
-        first = false;
+    if (count)
+        add_words(r, 6, 3, ROLE_DIM, "elsewhere");
+    for (int n = 0; n < count && n < ELSEWHERE_SHOWN; n++) {
+        snprintf(text, sizeof text, "%s%s %s", n ? "· " : "", beside_step(ms, w, list[n].step_ms),
+                 list[n].name);
+        add_words(r, n ? 7 : 6, 1, ROLE_TEXT, text);
     }
 }
 

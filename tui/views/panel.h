@@ -134,6 +134,8 @@ struct panel_ops {
         const struct panel *p); /* the same, before that; NULL: plan_here */
     bool (*page)(const struct panel *p, struct str *out); /* what e writes instead of a plan, as
                                Markdown; false: nothing now; NULL: asked only whether */
+    const char *(*export_line)(
+        const struct panel *p); /* the command that e asks a file for instead; NULL: none now */
     void (*go_to)(struct panel *p, hlo_id id);            /* shows that instruction */
     void (*go_to_node)(struct panel *p, int node);        /* that node of the tree */
     void (*go_to_move)(struct panel *p, int move);        /* that decision */

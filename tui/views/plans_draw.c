@@ -28,8 +28,8 @@ void plans_found_by(const struct plan_row *r, char *out, size_t room)
 {
     char count[UNITS_ROOM];
 
-    if (r->relaxed)
-        snprintf(out, room, "relaxed, %s reshards", units_count(count, r->reshards));
+    if (r->other.kind != OTHER_NONE)
+        other_plan_name(&r->other, out, room);
     else if (!r->plan)
         snprintf(out, room, "everything whole");
     else if (r->plan->nodes)
@@ -102,17 +102,18 @@ static void draw_plan(const struct panel *p, const struct pane *pane, int y, int
         pane_right_format(
             pane, c->over, y, ROLE_TEXT, "%s %%",
             units_change(text, (f->cost.step_ms / v->rows[0].figures.cost.step_ms - 1) * 100, 1));
-    if (c->compute) {
+    bool known = !isnan(f->cost.compute_ms);
+    if (c->compute && known) {
         pane_right_ms(pane, c->compute, y, ROLE_TEXT, f->cost.compute_ms);
         pane_right_ms(pane, c->network, y, ROLE_TEXT, f->cost.communication_ms);
     }
-    if (c->reduces)
+    if (c->reduces && known)
         pane_right(pane, c->reduces, y, ROLE_TEXT, units_count(text, f->reduces));
     pane_right_number(pane, c->memory, y, over ? ROLE_ERR : ROLE_TEXT,
                       f->memory / (c->small ? 1e6 : 1e9), c->small ? 0 : 1);
     if (over)
         pane_format(pane, c->proof, y, ROLE_ERR, "over %.4g", plans_memory_limit(p) / 1e9);
-    else if (r->relaxed && r->bound_ms > 0)
+    else if (r->other.bound_ms > 0)
         pane_text(pane, c->proof, y, ROLE_TEXT, "bound");
     else
         pane_text(pane, c->proof, y, r->plan && r->plan->proven ? ROLE_OK : ROLE_DIM,
@@ -215,7 +216,7 @@ static void draw_matrix_row(const struct panel *p, const struct pane *pane, int 
 
     for (int n = 0; n < v->count; n++) {
         const label *on = plans_labels(v, n);
-        if (v->rows[n].relaxed)
+        if (v->rows[n].other.kind != OTHER_NONE)
             continue;
         split[n] = move == MOVE_NONE ? on[k] != 0 : plan_splits(w, on, move);
         first = first == UINT32_MAX ? split[n] : first;
@@ -237,7 +238,7 @@ static bool is_split_outside(const struct panel *p, class_id k)
     if (watch_move_of(p->scene->watch, k) != MOVE_NONE)
         return false;
     for (int n = 0; n < v->count; n++) {
-        if (!v->rows[n].relaxed && plans_labels(v, n)[k])
+        if (v->rows[n].other.kind == OTHER_NONE && plans_labels(v, n)[k])
             return true;
     }
     return false;
@@ -256,7 +257,7 @@ static void draw_matrix(const struct panel *p, const struct pane *pane)
     pane_text(pane, 0, 1, ROLE_DIM, "group");
     pane_right(pane, names + 6, 1, ROLE_DIM, "dims");
     for (int n = 0; n < v->count; n++) {
-        if (!v->rows[n].relaxed)
+        if (v->rows[n].other.kind == OTHER_NONE)
             pane_format(pane, names + MATRIX_DIMS + n * MATRIX_CELL, 1, ROLE_DIM, "%d", n + 1);
     }
     for (int n = 0; n < w->move_count; n++) {
@@ -343,41 +344,49 @@ static void draw_bar(const struct pane *p, int y, double change, double most)
                  U'█');
 }
 
-int plans_parts(const struct plans *v, int decimals, struct plans_part out[static PLANS_PARTS])
+/* What computes and what is sent, by phase where that is known. */
+static int add_work(const struct plans *v, int decimals, struct plans_part *out, int count)
 {
-    const struct plan_figures *a = &v->rows[v->a].figures, *b = &v->rows[v->b].figures;
+    const struct plan_row *a = &v->rows[v->a], *b = &v->rows[v->b];
+    const struct plan_figures *x = &a->figures, *y = &b->figures;
     static const char *const compute[] = {"compute forward", "compute backward", "compute update",
                                           "compute other"};
     static const char *const network[] = {"all-reduce forward", "all-reduce backward",
                                           "all-reduce update", "all-reduce other"};
+    const double least = 0.5 * pow(10, -decimals);
+    bool by_phase = plans_compared(v) == OTHER_NONE;
+
+    if (!by_phase) {
+        out[count++] =
+            (struct plans_part){"compute", x->cost.compute_ms, y->cost.compute_ms, decimals};
+        out[count++] = (struct plans_part){"network", x->cost.communication_ms,
+                                           y->cost.communication_ms, decimals};
+    }
+    for (int i = 0; i < HLO_PHASE_COUNT && by_phase; i++) {
+        if (x->compute_ms[i] >= least || y->compute_ms[i] >= least)
+            out[count++] =
+                (struct plans_part){compute[i], x->compute_ms[i], y->compute_ms[i], decimals};
+    }
+    for (int i = 0; i < HLO_PHASE_COUNT && by_phase; i++) {
+        if (x->network_ms[i] >= least || y->network_ms[i] >= least)
+            out[count++] =
+                (struct plans_part){network[i], x->network_ms[i], y->network_ms[i], decimals};
+    }
+    out[count++] = (struct plans_part){"all-reduces", x->reduces, y->reduces, 0};
+    out[count++] = (struct plans_part){"reshards", a->other.parts, b->other.parts, 0};
+    out[count++] =
+        (struct plans_part){"collective MB", x->reduced_bytes / 1e6, y->reduced_bytes / 1e6, 0};
+    return count;
+}
+
+int plans_parts(const struct plans *v, int decimals, struct plans_part out[static PLANS_PARTS])
+{
+    const struct plan_figures *a = &v->rows[v->a].figures, *b = &v->rows[v->b].figures;
     int count = 0;
 
-    const double least = 0.5 * pow(10, -decimals);
-    bool relaxed =
-        v->rows[v->a].relaxed || v->rows[v->b].relaxed; /* whose time is not known by phase */
-
     out[count++] = (struct plans_part){"step, ms", a->cost.step_ms, b->cost.step_ms, decimals};
-    if (relaxed) {
-        out[count++] =
-            (struct plans_part){"compute", a->cost.compute_ms, b->cost.compute_ms, decimals};
-        out[count++] = (struct plans_part){"network", a->cost.communication_ms,
-                                           b->cost.communication_ms, decimals};
-    }
-    for (int i = 0; i < HLO_PHASE_COUNT && !relaxed; i++) {
-        if (a->compute_ms[i] >= least || b->compute_ms[i] >= least)
-            out[count++] =
-                (struct plans_part){compute[i], a->compute_ms[i], b->compute_ms[i], decimals};
-    }
-    for (int i = 0; i < HLO_PHASE_COUNT && !relaxed; i++) {
-        if (a->network_ms[i] >= least || b->network_ms[i] >= least)
-            out[count++] =
-                (struct plans_part){network[i], a->network_ms[i], b->network_ms[i], decimals};
-    }
-    out[count++] = (struct plans_part){"all-reduces", a->reduces, b->reduces, 0};
-    out[count++] =
-        (struct plans_part){"reshards", v->rows[v->a].reshards, v->rows[v->b].reshards, 0};
-    out[count++] =
-        (struct plans_part){"collective MB", a->reduced_bytes / 1e6, b->reduced_bytes / 1e6, 0};
+    if (plans_compared(v) <= OTHER_RELAXED)
+        count = add_work(v, decimals, out, count);
     bool small = a->memory < 1e9 && b->memory < 1e9; /* "0.0" and "0.1" say nothing */
     double unit = small ? 1e6 : 1e9;
     out[count++] = (struct plans_part){small ? "memory, MB" : "memory, GB", a->memory / unit,
@@ -482,10 +491,9 @@ static void draw_differences(struct panel *p, const struct pane *pane)
     char note[64];
     int decisions = 0, size;
 
-    if (plans_compare_relaxed(v)) {
+    if (plans_compared(v) != OTHER_NONE) {
         pane_head(pane, 0, &(struct head){0, "Decisions that differ", "", false});
-        pane_text(pane, 0, 1, ROLE_DIM,
-                  "a relaxed plan decides value by value, with reshards between: V s lists them");
+        pane_cut(pane, 0, 1, pane->width, ROLE_DIM, plans_undecided[plans_compared(v)]);
         return;
     }
     while ((size_t)decisions < v->difference_count && v->differences[decisions].move != MOVE_NONE)

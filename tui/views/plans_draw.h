@@ -5,6 +5,7 @@
 
 #include "engine/decide/labels.h"
 #include "engine/live/snapshot.h"
+#include "engine/pipeline/pipeline.h"
 #include "engine/relaxed/relaxed.h"
 #include "hlo/meaning/roles.h"
 #include "hlo/support/mem.h"
@@ -12,22 +13,23 @@
 #include "tui/screen/list.h"
 #include "tui/views/panel.h"
 #include "tui/watch/layer_diff.h"
+#include "tui/watch/other_plans.h"
 #include "tui/watch/plan_diff.h"
 #include "tui/watch/plan_load.h"
 #include "tui/watch/relaxed_job.h"
 #include "tui/watch/watch.h"
 
-enum { PLAN_ROWS_MOST = WATCH_PLANS_MOST + 2 };
+enum { PLAN_ROWS_MOST = WATCH_PLANS_MOST + 1 + OTHER_PLANS_MOST };
 
 struct plan_row {
-    struct live_plan *plan; /* kept; NULL: everything whole, or the relaxed plan */
-    struct plan_figures figures;
-    bool marked, relaxed;
-    double bound_ms; /* of the relaxed plan; 0: none */
-    uint32_t reshards;
+    struct live_plan *plan;      /* kept; NULL: everything whole, or of another kind */
+    struct plan_figures figures; /* of stages the step and the memory alone, else NAN */
+    bool marked;
+    struct other_plan other; /* OTHER_NONE: it is none */
 };
 
 struct plans {
+    struct pipeline_plan staged; /* of the pipeline's row when `w` asks about it */
     struct plan_row rows[PLAN_ROWS_MOST];
     int count;
     label *whole;
@@ -49,9 +51,12 @@ struct plans_part {
 };
 enum { PLANS_PARTS = 10 + 2 * HLO_PHASE_COUNT };
 
-label *plans_labels(const struct plans *v, int row); /* not of the relaxed plan */
+label *plans_labels(const struct plans *v, int row); /* of a strict plan */
 double plans_memory_limit(const struct panel *p);    /* bytes */
-bool plans_compare_relaxed(const struct plans *v); /* one of the two compared is the relaxed plan */
+/* The kind of the two compared that is furthest from strict: what can be compared hangs on it. */
+enum other_kind plans_compared(const struct plans *v);
+/* Why plans of that kind are not compared decision by decision. */
+extern const char *const plans_undecided[OTHER_KINDS];
 /* NULL: not solved. */
 const struct relaxed_plan *plans_relaxed(const struct watch *w, struct relaxed_look *look);
 

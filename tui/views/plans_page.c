@@ -5,6 +5,7 @@
 #include "tui/views/panel.h"
 #include "tui/views/plans_draw.h"
 #include "tui/watch/layer_diff.h"
+#include "tui/watch/other_plans.h"
 #include "tui/watch/plan_diff.h"
 #include "tui/watch/watch.h"
 
@@ -96,8 +97,9 @@ void plans_page(const struct panel *p, struct str *out)
                plans_verdict(v, verdict, sizeof verdict), a, b,
                (unsigned long long)w->shot->options.seed);
     add_parts(v, out);
-    if (plans_compare_relaxed(v)) {
-        str_add(out, "\nA relaxed plan decides value by value, with reshards between.\n");
+    if (plans_compared(v) != OTHER_NONE) {
+        str_format(out, "\nNot compared decision by decision: %s.\n",
+                   plans_undecided[plans_compared(v)]);
         return;
     }
     add_layers(v, out);

@@ -18,7 +18,7 @@
 #include "tui/screen/utf8.h"
 #include "tui/views/host.h"
 #include "tui/watch/flips.h"
-#include "tui/watch/relaxed_job.h"
+#include "tui/watch/other_plans.h"
 #include "tui/watch/watch.h"
 
 #include <math.h>
@@ -207,26 +207,17 @@ static void draw_open(const struct watch *w, const struct pane *p, int y)
     draw_fact(p, y, "so far", text);
 }
 
-/* Better or well-known plans this search does not hold. */
+/* Better plans this search does not hold. */
 static void draw_elsewhere(const struct watch *w, const struct pane *p, int y)
 {
-    char text[160] = "", ms[UNITS_ROOM], bound[UNITS_ROOM];
+    struct elsewhere list[ELSEWHERE_MOST];
+    char text[160] = "", ms[UNITS_ROOM];
     size_t size = 0;
+    int count = elsewhere(w, list);
 
-    for (uint32_t n = 0; n < w->shot->plan_count && size < 100; n++) {
-        const struct live_plan *plan = w->shot->plans[n];
-        if (plan == w->shot->best || plan == w->shot->exact)
-            continue;
+    for (int n = 0; n < count && size < 100; n++)
         size += (size_t)snprintf(text + size, sizeof text - size, "%s%s %s", size ? " · " : "",
-                                 units_plain_ms(ms, plan->cost.step_ms), plan->found_by);
-    }
-    struct relaxed_look relaxed = {0};
-    if (w->relaxed)
-        relaxed_job_look(w->relaxed, &relaxed);
-    if (relaxed.plan && size < 100)
-        size += (size_t)snprintf(text + size, sizeof text - size, "%s%s relaxed (bound %s)",
-                                 size ? " · " : "", units_plain_ms(ms, relaxed.plan->cost.step_ms),
-                                 units_plain_ms(bound, relaxed.plan->bound_ms));
+                                 units_plain_ms(ms, list[n].step_ms), list[n].name);
     if (size)
         draw_fact(p, y, "elsewhere", text);
 }

@@ -665,6 +665,13 @@ static void question_here(const struct panel *p, struct question *q)
                                .stage = v->shown.stage};
 }
 
+static const char *export_line(const struct panel *p)
+{
+    const struct pipeline_view *v = p->state;
+
+    return v->version ? "pipeline-plan " : NULL;
+}
+
 /* "cut after layer 14: 17 MB here, up to 285 MB inside stage 0". */
 static void message_pipeline(const struct panel *p, char *out, size_t room)
 {
@@ -718,6 +725,7 @@ const struct panel_ops view_pipeline = {
     .act = act_pipeline,
     .move = move_pipeline,
     .question_here = question_here,
+    .export_line = export_line,
     .message = message_pipeline,
     .is_live = is_live,
 };

@@ -1,7 +1,9 @@
 /* Plans: ranked by step time, those that do not fit in memory last. Compare: parts first, decisions
  * second. */
+#include "engine/cost/step_tables.h"
 #include "engine/decide/labels.h"
 #include "engine/live/snapshot.h"
+#include "engine/pipeline/pipeline.h"
 #include "engine/relaxed/relaxed.h"
 #include "engine/relaxed/status.h"
 #include "engine/search/game.h"
@@ -16,10 +18,13 @@
 #include "tui/views/plans_draw.h"
 #include "tui/views/views.h"
 #include "tui/watch/layer_diff.h"
+#include "tui/watch/other_plans.h"
 #include "tui/watch/plan_diff.h"
 #include "tui/watch/plan_load.h"
+#include "tui/watch/question.h"
 #include "tui/watch/relaxed_job.h"
 #include "tui/watch/watch.h"
+#include "tui/watch/why_of.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -58,9 +63,17 @@ double plans_memory_limit(const struct panel *p)
     return watch_memory_limit(p->scene->watch);
 }
 
-bool plans_compare_relaxed(const struct plans *v)
+const char *const plans_undecided[OTHER_KINDS] = {
+    [OTHER_RELAXED] =
+        "a relaxed plan decides value by value, with reshards between: V s lists them",
+    [OTHER_PIPELINE] = "a pipeline decides where stages begin: V i shows them, w on its row why",
+    [OTHER_HYBRID] = "a hybrid plan decides anew in each stage: V h shows it, w there says why"};
+
+enum other_kind plans_compared(const struct plans *v)
 {
-    return v->rows[v->a].relaxed || v->rows[v->b].relaxed;
+    enum other_kind a = v->rows[v->a].other.kind, b = v->rows[v->b].other.kind;
+
+    return a > b ? a : b;
 }
 
 /* ---- rows ---- */
@@ -103,7 +116,7 @@ static void add_row(struct panel *p, struct live_plan *plan, bool marked)
     insert_row(p, &row);
 }
 
-/* The relaxed plan is of another kind: its figures alone stand in the list. */
+/* Of plans of other kinds figures alone stand in the list. */
 
 const struct relaxed_plan *plans_relaxed(const struct watch *w, struct relaxed_look *look)
 {
@@ -113,32 +126,51 @@ const struct relaxed_plan *plans_relaxed(const struct watch *w, struct relaxed_l
     return look->plan;
 }
 
-static void add_relaxed(struct panel *p, bool marked)
+/* Of the relaxed plan all the list has columns for. */
+static void read_relaxed(const struct watch *w, struct plan_figures *f)
+{
+    struct relaxed_look look;
+    const struct relaxed_plan *plan = plans_relaxed(w, &look);
+
+    f->cost = plan->cost;
+    f->reduces = (uint32_t)(look.sums[RESHARD_ALL_REDUCE].count + 0.5);
+    for (int k = 0; k < RESHARD_KIND_COUNT; k++)
+        f->reduced_bytes += k == RESHARD_SLICE ? 0 : look.sums[k].bytes;
+}
+
+static void add_other(struct panel *p, const struct other_plan *o, bool marked)
 {
     struct plans *v = p->state;
-    struct plan_row row = {.relaxed = true, .marked = marked};
-    struct relaxed_look look;
-    const struct relaxed_plan *plan = plans_relaxed(p->scene->watch, &look);
+    struct plan_row row = {.marked = marked, .other = *o};
 
-    if (!plan || v->count == PLAN_ROWS_MOST)
+    if (v->count == PLAN_ROWS_MOST)
         return;
-    row.figures.cost = plan->cost;
-    row.figures.memory = look.memory.peak;
-    row.figures.reduces = (uint32_t)(look.sums[RESHARD_ALL_REDUCE].count + 0.5);
-    row.bound_ms = plan->bound_ms;
-    row.reshards = plan->reshard_count;
-    for (int k = 0; k < RESHARD_KIND_COUNT; k++)
-        row.figures.reduced_bytes += k == RESHARD_SLICE ? 0 : look.sums[k].bytes;
+    row.figures.cost =
+        (struct step_cost){.step_ms = o->step_ms, .compute_ms = NAN, .communication_ms = NAN};
+    if (o->kind == OTHER_RELAXED)
+        read_relaxed(p->scene->watch, &row.figures);
+    row.figures.memory = o->memory_bytes;
     insert_row(p, &row);
 }
 
-static bool holds_relaxed(const struct plans *v)
+/* The row of that plan, as it was when the rows were read; NULL: none. */
+static const struct plan_row *row_of_kind(const struct plans *v, enum other_kind kind)
 {
     for (int n = 0; n < v->count; n++) {
-        if (v->rows[n].relaxed)
-            return true;
+        if (v->rows[n].other.kind == kind)
+            return &v->rows[n];
     }
-    return false;
+    return NULL;
+}
+
+static bool holds_others(const struct plans *v, const struct other_plan *others, int count)
+{
+    for (int n = 0; n < count; n++) {
+        const struct plan_row *row = row_of_kind(v, others[n].kind);
+        if (!row || row->other.step_ms != others[n].step_ms || row->other.parts != others[n].parts)
+            return false;
+    }
+    return true;
 }
 
 static bool holds_plan(const struct plans *v, const struct live_plan *plan)
@@ -150,41 +182,63 @@ static bool holds_plan(const struct plans *v, const struct live_plan *plan)
     return false;
 }
 
+/* What is marked stays so when the rows are read anew. */
+struct marked {
+    const struct live_plan *plans[PLAN_ROWS_MOST]; /* only compared */
+    int count;
+    bool whole, kinds[OTHER_KINDS];
+};
+
+static struct marked marked_rows(const struct plans *v)
+{
+    struct marked m = {.count = 0};
+
+    for (int n = 0; n < v->count; n++) {
+        const struct plan_row *r = &v->rows[n];
+        if (r->marked && r->plan)
+            m.plans[m.count++] = r->plan;
+        else if (r->marked && r->other.kind != OTHER_NONE)
+            m.kinds[r->other.kind] = true;
+        else if (r->marked)
+            m.whole = true;
+    }
+    return m;
+}
+
+static bool is_marked(const struct marked *m, const struct live_plan *plan)
+{
+    for (int n = 0; n < m->count; n++) {
+        if (m->plans[n] == plan)
+            return true;
+    }
+    return false;
+}
+
 static void read_plans(struct panel *p)
 {
     struct plans *v = p->state;
-    const struct snapshot *s = p->scene->watch ? p->scene->watch->shot : NULL;
-    const struct live_plan *marked[PLAN_ROWS_MOST];
-    int marks = 0;
-    struct relaxed_look look;
-    bool relaxed = s && plans_relaxed(p->scene->watch, &look);
+    const struct watch *w = p->scene->watch;
+    const struct snapshot *s = w ? w->shot : NULL;
     struct live_plan *plans[WATCH_PLANS_MOST];
-    uint32_t count = s ? plan_load_all(p->scene->watch, plans) : 0;
-    bool same = s && v->count == (int)count + 1 + relaxed && relaxed == holds_relaxed(v);
+    struct other_plan others[OTHER_PLANS_MOST];
+    int count = s ? (int)plan_load_all(w, plans) : 0, other_count = s ? other_plans(w, others) : 0;
+    bool same = s && v->count == count + 1 + other_count && holds_others(v, others, other_count);
 
-    for (uint32_t n = 0; same && n < count; n++)
+    for (int n = 0; same && n < count; n++)
         same = holds_plan(v, plans[n]);
     if (s && v->comparing && v->moves != s->moves)
         v->comparing = false;
     if (!s || same || v->comparing)
         return;
-    bool whole = false, other = false;
-    for (int n = 0; n < v->count; n++) {
-        whole |= v->rows[n].marked && !v->rows[n].plan && !v->rows[n].relaxed;
-        other |= v->rows[n].marked && v->rows[n].relaxed;
-        if (v->rows[n].marked && v->rows[n].plan)
-            marked[marks++] = v->rows[n].plan; /* only compared */
-    }
+    struct marked marked = marked_rows(v);
     drop_rows(v);
-    for (uint32_t n = 0; n < count; n++) {
-        bool mark = false;
-        for (int i = 0; i < marks; i++)
-            mark |= marked[i] == plans[n];
+    for (int n = 0; n < count; n++) {
         if (!holds_plan(v, plans[n]))
-            add_row(p, plans[n], mark);
+            add_row(p, plans[n], is_marked(&marked, plans[n]));
     }
-    add_row(p, NULL, whole);
-    add_relaxed(p, other);
+    add_row(p, NULL, marked.whole);
+    for (int n = 0; n < other_count; n++)
+        add_other(p, &others[n], marked.kinds[others[n].kind]);
     list_fit(&v->list, v->count, v->count);
 }
 
@@ -281,7 +335,7 @@ static bool find_differences(struct panel *p)
     v->difference_count = v->layer_count = 0;
     v->moves = p->scene->watch->moves;
     v->below = (struct list){0};
-    if (plans_compare_relaxed(v))
+    if (plans_compared(v) != OTHER_NONE)
         return true;
     if (plan_differences(p->scene->watch, plans_labels(v, v->a), plans_labels(v, v->b), &items,
                          &v->difference_count, &e)) {
@@ -354,8 +408,8 @@ static void take_all(struct panel *p)
     const int row = v->comparing ? v->b : (int)v->list.cursor;
     int pinned = 0, parts = 0;
 
-    if (row >= v->count || v->rows[row].relaxed) {
-        host_say(p->scene, "a relaxed plan has no decisions that could be pinned");
+    if (row >= v->count || v->rows[row].other.kind != OTHER_NONE) {
+        host_say(p->scene, "a plan of another kind has no decisions that could be pinned here");
         return;
     }
     const label *on = plans_labels(v, row);
@@ -461,24 +515,54 @@ static const struct live_plan *plan_here(const struct panel *p)
     return v->list.cursor < v->count ? v->rows[v->list.cursor].plan : NULL;
 }
 
-static const struct relaxed_plan *relaxed_here(const struct panel *p)
+/* What the row under the cursor, or B of two compared, is of. */
+static enum other_kind kind_here(const struct panel *p)
 {
     const struct plans *v = p->state;
     const int row = v->comparing ? v->b : (int)v->list.cursor;
+
+    return row < v->count ? v->rows[row].other.kind : OTHER_NONE;
+}
+
+static const struct relaxed_plan *relaxed_here(const struct panel *p)
+{
     struct relaxed_look look;
 
-    return row < v->count && v->rows[row].relaxed ? plans_relaxed(p->scene->watch, &look) : NULL;
+    return kind_here(p) == OTHER_RELAXED ? plans_relaxed(p->scene->watch, &look) : NULL;
+}
+
+static const char *export_line(const struct panel *p)
+{
+    static const char *const lines[OTHER_KINDS] = {
+        [OTHER_PIPELINE] = "pipeline-plan ", [OTHER_HYBRID] = "hybrid-plan "};
+
+    return lines[kind_here(p)];
+}
+
+/* A pipeline is asked about by its first stage. */
+static void question_here(const struct panel *p, struct question *q)
+{
+    struct plans *v = p->state;
+    const struct pipeline *pipeline =
+        kind_here(p) == OTHER_PIPELINE ? why_of_pipeline(p->scene->watch, &v->staged) : NULL;
+
+    if (pipeline)
+        *q = (struct question){
+            .kind = QUESTION_STAGE, .pipeline = pipeline, .staged = &v->staged, .stage = 0};
 }
 
 static void message_plans(const struct panel *p, char *out, size_t room)
 {
+    static const char *const about[OTHER_KINDS] = {
+        [OTHER_RELAXED] = "another space: every use may have its own split; V s opens it, and e "
+                          "there writes it",
+        [OTHER_PIPELINE] = "another space: stages, one behind the other; V i opens it",
+        [OTHER_HYBRID] = "another space: stages that are split themselves; V h opens it"};
     const struct plans *v = p->state;
     const struct plan_difference *d = difference_here(v);
 
-    if (!v->comparing && v->list.cursor < v->count && v->rows[v->list.cursor].relaxed)
-        snprintf(
-            out, room,
-            "another space: every use may have its own split; V s opens it, and e there writes it");
+    if (!v->comparing && kind_here(p) != OTHER_NONE)
+        snprintf(out, room, "%s", about[kind_here(p)]);
     else if (d)
         plan_difference_sentence(p->scene->watch, d, out, room);
     else if (!v->comparing)
@@ -514,6 +598,8 @@ const struct panel_ops view_plans = {
     .move_here = move_here,
     .plan_here = plan_here,
     .relaxed_here = relaxed_here,
+    .question_here = question_here,
+    .export_line = export_line,
     .page = page_plans,
     .message = message_plans,
 };

@@ -36,11 +36,15 @@ char *versus_sentence(const struct versus_side *a, const struct versus_side *b, 
         snprintf(out, room, "%s takes as long as %s.", b->name, a->name);
     } else {
         bool slower = step > 0, sends = slower ? network > compute : network < compute;
-        int size = snprintf(out, room, "%s is %s %s than %s: ", b->name, units_ms(by, fabs(step)),
-                            slower ? "slower" : "faster", a->name);
+        bool explained = !isnan(compute) && !isnan(network);
+        int size = snprintf(out, room, "%s is %s %s than %s%s", b->name, units_ms(by, fabs(step)),
+                            slower ? "slower" : "faster", a->name, explained ? ": " : "");
         size = size < (int)room ? size : (int)room - 1;
         bool by_bytes = fabs(b->bytes - a->bytes) > 0.005 * fmax(a->bytes, b->bytes);
-        if (sends && by_bytes && b->bytes > 0 && a->bytes > 0 && (b->bytes > a->bytes) == slower)
+        if (!explained)
+            out[size] = '\0';
+        else if (sends && by_bytes && b->bytes > 0 && a->bytes > 0 &&
+                 (b->bytes > a->bytes) == slower)
             write_bytes(b->bytes, a->bytes, out + size, room - (size_t)size);
         else
             snprintf(out + size, room - (size_t)size, "%s of %s instead of %s",

@@ -15,7 +15,7 @@ struct versus_side {
 
 /* "B is 30.5 ms slower than A: 3,095 MB of collectives instead of 773." Computing or communication,
  * whichever differs more the way the step does; bytes where both send some and they differ that way
- * too. Returns out. */
+ * too; neither where a side's are not known (NAN). Returns out. */
 char *versus_sentence(const struct versus_side *a, const struct versus_side *b, char *out,
                       size_t room);
 
