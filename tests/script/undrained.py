@@ -30,11 +30,19 @@ def read_for(fd, seconds):
     return got
 
 
-def end_of(pid, fd, number, is_read):
+def start():
+    pid, fd = pty.fork()
+    if not pid:
+        os.environ.update(TERM="xterm-256color", LC_ALL="C.UTF-8", XDG_STATE_HOME=os.environ.get("TMPDIR", "/tmp"))
+        os.execv(AUTOMAP, [AUTOMAP, f"{SOURCE}/examples/models/t5-tiny.hlo.txt.gz", f"{SOURCE}/examples/clusters/a-2x8-v100.yaml"])
+    return pid, fd
+
+
+def end_of(pid, fd, number, is_read, limit_s=LIMIT_S):
     """Seconds from the signal to the end, and the signal it ended by; None: it had to be killed."""
     os.kill(pid, number)
     start = time.time()
-    while time.time() < start + LIMIT_S:
+    while time.time() < start + limit_s:
         if is_read:
             read_for(fd, 0.05)
         done, status = os.waitpid(pid, os.WNOHANG)
@@ -46,11 +54,26 @@ def end_of(pid, fd, number, is_read):
     return None
 
 
+def fill(number, keys):
+    """Not read after the first screen, with frames of so many keys in the terminal's buffer: at some number it holds
+    the last frame whole and has no room for what ends the session."""
+    pid, fd = start()
+    resize(fd, 30, 100)
+    read_for(fd, 1)
+    for _ in range(keys):
+        os.write(fd, b"\t")
+        time.sleep(0.02)
+    time.sleep(0.1)
+    got = end_of(pid, fd, number, False, 5)
+    os.close(fd)
+    if not got or got[1] != number:
+        print(f"SIG{signal.Signals(number).name[3:]} after {keys} keys that were not drawn: "
+              f"{'still there after 5 s' if not got else 'ended by %s' % got[1]}, expected an end by the signal")
+    return not got or got[1] != number
+
+
 def run(number, size, is_read, typed=b""):
-    pid, fd = pty.fork()
-    if not pid:
-        os.environ.update(TERM="xterm-256color", LC_ALL="C.UTF-8", XDG_STATE_HOME=os.environ.get("TMPDIR", "/tmp"))
-        os.execv(AUTOMAP, [AUTOMAP, f"{SOURCE}/examples/models/t5-tiny.hlo.txt.gz", f"{SOURCE}/examples/clusters/a-2x8-v100.yaml"])
+    pid, fd = start()
     resize(fd, *size)
     first = read_for(fd, 2)
     for n in range(20):  # frames as wholes, until the terminal holds no more
@@ -74,4 +97,5 @@ def run(number, size, is_read, typed=b""):
 
 
 sys.exit(sum([run(signal.SIGTERM, (60, 200), False), run(signal.SIGHUP, (60, 200), False), run(signal.SIGTERM, (60, 200), True),
-              run(signal.SIGTERM, (5000, 5000), True), run(signal.SIGTERM, (60, 200), True, b"\x1b[<0;1")]) > 0)
+              run(signal.SIGTERM, (5000, 5000), True), run(signal.SIGTERM, (60, 200), True, b"\x1b[<0;1")] +
+             [fill(signal.SIGHUP if n % 4 else signal.SIGTERM, n) for n in range(18, 40, 2)]) > 0)

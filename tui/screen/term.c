@@ -75,14 +75,23 @@ static void write_all(int fd, const char *bytes, size_t size)
     }
 }
 
-/* Only async-signal-safe calls: it runs in handlers. */
-static void put_right(void)
+/* The shell's screen and modes again, without waiting long for a terminal that takes nothing, as
+ * endwin() does. Only async-signal-safe calls: it runs in handlers. */
+static void give_back(void)
 {
     if (!restore.open)
         return;
     restore.open = 0;
     write_all(restore.fd, restore.reset, restore.reset_size);
     tcsetattr(restore.fd, TCSANOW, &restore.shell);
+}
+
+/* The same, and what was said on standard error meanwhile, for a process that is no more. */
+static void put_right(void)
+{
+    if (!restore.open)
+        return;
+    give_back();
     if (restore.saved_stderr < 0)
         return;
     char bytes[512];
@@ -197,7 +206,8 @@ static void build_reset(void)
     restore.reset_size = 0;
     add_reset("\033[?2004l\033[?1006l\033[?1003l\033[?1002l\033[?1000l\033[0m\033[?25h");
     add_reset(tigetstr("rmkx"));
-    add_reset(tigetstr("rmcup"));
+    const char *shell = tigetstr("rmcup"); /* NULL: the terminal has one screen alone */
+    add_reset(shell ? shell : "\033[999;1H\r\n");
 }
 
 static void read_size(struct term *t)
@@ -385,11 +395,7 @@ void term_close(struct term *t)
 {
     if (!t)
         return;
-    if (t->gone && !term_is_ready(t))
-        put_right(); /* endwin would wait for it */
-    else
-        leave(t);
-    tcsetattr(restore.fd, TCSANOW, &restore.shell);
+    give_back();
     give_signals_back(t);
     close_output();
     delwin(t->input);
