@@ -5,14 +5,20 @@
 #ifndef AUTOMAP_RL_BLAS_H
 #define AUTOMAP_RL_BLAS_H
 
+#include "rl/error.h"
+
 #include <cblas.h>
 #undef I
 
-static inline void rl_blas_start(void)
+static inline void rl_blas_one_thread(void)
 {
     if (openblas_get_num_threads() != 1)
         openblas_set_num_threads(1);
 }
+
+/* One thread, and room for the buffer of its products. RL_E_MEMORY: there is none, and a product
+ * would ask for it without end (OpenBLAS, driver/others/memory.c). */
+int rl_blas_start(void) RL_MUST_CHECK;
 
 /* The products add to c, which the caller initialises: clearing it or filling it with the bias is
  * far quicker than letting OpenBLAS scale it by 0 (9 % of an update, measured). c[m x n] += a[m x

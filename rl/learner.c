@@ -55,8 +55,9 @@ int rl_learner_init(struct rl_learner *l, uint32_t observation_size, uint32_t ac
                     const struct rl_settings *s, struct rl_rng *init)
 {
     *l = (struct rl_learner){.dueling = s->dueling};
-    rl_blas_start();
-    int code = rl_net_init(&l->net, observation_size, s->hidden, actions);
+    int code = rl_blas_start();
+    if (!code)
+        code = rl_net_init(&l->net, observation_size, s->hidden, actions);
     if (!code)
         code = take_networks(l);
     if (!code)

@@ -27,8 +27,10 @@ int rl_limit_init(struct rl_limit *l, const struct rl_net *net, uint32_t batch)
     }
     for (size_t i = 0; i < most; i++)
         l->a[i] = l->b[i] = 1e-3f * (float)(i % 7);
-    rl_blas_start();
-    return RL_OK;
+    int code = rl_blas_start();
+    if (code)
+        rl_limit_release(l);
+    return code;
 }
 
 void rl_limit_release(struct rl_limit *l)

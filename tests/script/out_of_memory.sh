@@ -10,7 +10,7 @@ if grep -q __asan_init "$2" || grep -q __tsan_init "$2"; then
     exit 77
 fi
 exec python3 - "$1" "$2" "$library" << 'P'
-import os, re, subprocess, sys, tempfile
+import os, re, resource, subprocess, sys, tempfile
 
 source, automap, library = sys.argv[1:]
 asked, only = os.environ.get("AUTOMAP_FAULTS", "6"), os.environ.get("AUTOMAP_COMMAND", "")
@@ -108,6 +108,20 @@ with tempfile.TemporaryDirectory() as d:
                 if not fine:
                     print(f"{words}, allocation {at} of {count}, {once}: exit code {r.returncode}, said {said[:200]}")
                     failed = 1
+    # An address space without room for the buffer of OpenBLAS's products, which it asks for without end, and with it.
+    for words in (["search", mlp, cluster, "--no-journal", "--episodes", "5"], ["place", mlp, cluster, "--algo", "dqn"],
+                  ["search", mlp, cluster, "--no-journal", "--kind", "hybrid", "--algo", "dqn", "--episodes", "5"]):
+        for room, expected in ((100 << 20, 2), (1 << 30, 0)):
+            limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (room, room))
+            try:
+                r = subprocess.run([automap, *words], env=env, capture_output=True, timeout=60, preexec_fn=limit)
+            except subprocess.TimeoutExpired:
+                print(f"{words} in {room >> 20} MB: no end after 60 s")
+                failed = 1
+                continue
+            if r.returncode != expected or (expected and b"out of memory" not in r.stderr):
+                print(f"{words} in {room >> 20} MB: exit code {r.returncode}, expected {expected}: {r.stderr[-200:]}")
+                failed = 1
     left = [f for f in os.listdir(d) if ".part" in f or f.startswith(".")]
     if left:
         print(f"left behind: {left}")
