@@ -9,6 +9,7 @@
 #include "tui/screen/words.h"
 #include "tui/views/actions.h"
 #include "tui/watch/find.h"
+#include "tui/watch/plan_load.h"
 #include "tui/watch/series_names.h"
 #include "tui/watch/short_names.h"
 #include "tui/watch/watch.h"
@@ -218,6 +219,45 @@ static void ask_every_row(struct app *app, const struct find_index *const *all, 
     }
 }
 
+/* As rows are drawn beyond their names: folded groups with their count, plans as V p writes them,
+ * lines where the file has no sources. */
+static void ask_as_drawn(const struct watch *w, const struct find_index *const *all, size_t *asked,
+                         size_t *missed)
+{
+    const struct hlo_module *m = w->problem->m;
+    struct live_plan *plans[WATCH_PLANS_MOST];
+    uint32_t plan_count = plan_load_all(w, plans);
+    char drawn[NAME_ROOM + 16];
+    struct find_result r;
+    struct err e;
+
+    for (int n = 0; n < w->move_count;) {
+        int end = watch_series_end(w, n);
+        const char *name = watch_series_name(w, n, end);
+        snprintf(drawn, sizeof drawn, "%s ×%d", name, end - n);
+        assert_int_equal(find_run(all, 2, drawn, FIND_ANY, &r, &e), 0);
+        bool is_found = r.count && is_form(r.hits[0].entry, name);
+        if (!is_found)
+            printf("\"%s\" finds %s first\n", drawn, r.count ? r.hits[0].entry->name : "nothing");
+        free(r.hits);
+        ++*asked;
+        *missed += !is_found;
+        n = end;
+    }
+    for (uint32_t n = 0; n < plan_count; n++) {
+        ++*asked;
+        *missed += !finds_itself(all, 2, plan_found_by(plans[n], drawn, sizeof drawn));
+    }
+    for (hlo_id id = 0; id < m->count; id += m->count / 20 + 1) {
+        bool is_argument = hlo_at(m, id)->opcode == HLO_OP_PARAMETER;
+        if (hlo_meta(m, id)->source_file[0] || !hlo_at(m, id)->line || is_argument)
+            continue;
+        snprintf(drawn, sizeof drawn, "line %u", (unsigned)hlo_at(m, id)->line);
+        ++*asked;
+        *missed += !finds_itself(all, 2, drawn);
+    }
+}
+
 static void test_every_name_finds_itself(void **state)
 {
     (void)state;
@@ -245,6 +285,7 @@ static void test_every_name_finds_itself(void **state)
         ask_every_width(app_watch(app), all, &asked, &missed);
         ask_labels(app_watch(app), all, 9, shorten, &asked, &missed);
         ask_labels(app_watch(app), all, SERIES_INITIALS, series_initials, &asked, &missed);
+        ask_as_drawn(app_watch(app), all, &asked, &missed);
         ask_every_row(app, all, &asked, &missed);
         tables += ask_embeddings(app_watch(app), all);
         find_index_release(&module);
@@ -282,6 +323,10 @@ static void test_what_is_meant(void **state)
                  {"kernel q cross 0", "decoder/layer_000/cross/q/kernel", FIND_VARIABLE},
                  {"dec cross 0 q", "decoder/layer_000/cross/q/kernel", FIND_VARIABLE},
                  {"#embed", "embedding", FIND_ANY},
+                 {"decoder/layer_001's self q kernel", "decoder/layer_001/self/q/kernel", FIND_ANY},
+                 {"layers 1 self q kernel", "decoder/layer_001/self/q/kernel", FIND_VARIABLE},
+                 {"decoder cross ×2", "decoder cross 0", FIND_GROUP},
+                 {"layers 0–1 ×2", "layers 0–1", FIND_MODULE},
                  {"embed", "embedding", FIND_ANY},
                  {"@embed", "vocab 96", FIND_ANY},
                  {"encoder self", "encoder self", FIND_ANY},

@@ -26,21 +26,12 @@ enum { BARS_WIDTH = 96 };
 
 void plans_found_by(const struct plan_row *r, char *out, size_t room)
 {
-    char count[UNITS_ROOM];
-
     if (r->other.kind != OTHER_NONE)
         other_plan_name(&r->other, out, room);
-    else if (!r->plan)
-        snprintf(out, room, "everything whole");
-    else if (r->plan->nodes)
-        snprintf(out, room, "%s, %s %s", r->plan->found_by,
-                 units_count(count, (int64_t)r->plan->nodes),
-                 r->plan->nodes == 1 ? "case" : "cases");
-    else if (r->plan->episode && strcmp(r->plan->found_by, "batch split") != 0)
-        snprintf(out, room, "%s, episode %s", r->plan->found_by,
-                 units_count(count, (int64_t)r->plan->episode));
+    else if (r->plan)
+        plan_found_by(r->plan, out, room);
     else
-        snprintf(out, room, "%s", r->plan->found_by);
+        snprintf(out, room, "everything whole");
 }
 
 /* Ends of the columns; 0: left out. */

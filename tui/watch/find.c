@@ -169,8 +169,12 @@ static void add_instructions(struct find_index *x, const struct watch *w, const 
     for (hlo_id id = 0; id < m->count; id++) {
         if (is_argument(m, id))
             continue;
+        char line[32];
         begin_index(x);
         uint16_t forms = add_form(x, hlo_name(m, id));
+        snprintf(line, sizeof line, "line %u", (unsigned)hlo_at(m, id)->line);
+        if (hlo_at(m, id)->line && !hlo_meta(m, id)->source_file[0]) /* shown in a source's place */
+            forms = (uint16_t)(forms + add_spelling(x, line));
         end(x, FIND_INSTRUCTION, id, forms, around[w->tree->node_of[id]]);
     }
 }
@@ -378,13 +382,12 @@ void find_index_search(struct find_index *x, const struct watch *w)
     uint32_t plan_count = plan_load_all(w, plans);
     for (uint32_t n = 0; n < plan_count; n++) {
         const struct live_plan *plan = plans[n];
-        snprintf(name, sizeof name, "%s, episode %llu", plan->found_by,
-                 (unsigned long long)plan->episode);
         find_add(x, FIND_PLAN, n,
                  plan == w->best ? watch_plan_word(w)
                  : plan->proven  ? "optimum"
                                  : NULL,
-                 plan->found_by, name, plan == w->best ? watch_plan_word(w) : NULL, NULL);
+                 plan->found_by, plan_found_by(plan, name, sizeof name),
+                 plan == w->best ? watch_plan_word(w) : NULL, NULL);
     }
 }
 
@@ -418,6 +421,25 @@ struct query {
     bool letters; /* in order */
 };
 
+/* Takes away the count behind a folded name, "decoder cross ×3", and the "'s" of "layer 7's". */
+static void plain_name(char *text)
+{
+    static const char times[] = "×";
+    char *count = strstr(text, times), *to = text;
+
+    if (count && count > text && count[-1] == ' ' && isdigit((unsigned char)count[2]) &&
+        !count[2 + strspn(count + 2, "0123456789")])
+        count[-1] = 0;
+    for (const char *at = text; *at;) {
+        bool is_owner = at > text && isalnum((unsigned char)at[-1]) && !strncmp(at, "'s", 2) &&
+                        !isalnum((unsigned char)at[2]);
+        at += is_owner ? 2 : 0;
+        if (*at)
+            *to++ = *at++;
+    }
+    *to = 0;
+}
+
 static void read_query(struct query *q, const char *typed, int kind, char text[static EDIT_ROOM])
 {
     static const struct {
@@ -444,6 +466,7 @@ static void read_query(struct query *q, const char *typed, int kind, char text[s
     snprintf(text, EDIT_ROOM, "%s", typed + strspn(typed, " "));
     for (size_t size = strlen(text); size && text[size - 1] == ' ';)
         text[--size] = 0;
+    plain_name(text);
     q->typed = text;
     words_write(q->phrase, sizeof q->phrase, text);
     while (q->words < QUERY_WORDS && words_next(q->phrase, &at, q->word[q->words]))
@@ -472,14 +495,27 @@ static bool is_form(const struct find_entry *e, const char *typed)
     return false;
 }
 
+/* A plural is its singular, too: "layers 7" is layer 7. */
+static enum words_hit hit_of(const char *words, const char *word)
+{
+    enum words_hit hit = words_hit(words, word);
+    char one[WORD_ROOM];
+    size_t size = strlen(word);
+
+    if (hit != WORDS_NONE || size < 5 || word[size - 1] != 's')
+        return hit;
+    snprintf(one, sizeof one, "%.*s", (int)size - 1, word);
+    return words_hit(words, one) == WORDS_WHOLE ? WORDS_START : WORDS_NONE;
+}
+
 /* Of one form: the words of the query in it, or around it. */
 static enum tier tier_of_form(const char *words, const char *around, const struct query *q)
 {
     enum words_hit least = WORDS_WHOLE;
 
     for (int n = 0; n < q->words; n++) {
-        enum words_hit hit = words_hit(words, q->word[n]);
-        if (hit == WORDS_NONE && words_hit(around, q->word[n]) == WORDS_NONE)
+        enum words_hit hit = hit_of(words, q->word[n]);
+        if (hit == WORDS_NONE && hit_of(around, q->word[n]) == WORDS_NONE)
             return TIER_NONE;
         least = hit < least ? hit : least;
     }

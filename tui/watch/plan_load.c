@@ -8,6 +8,7 @@
 #include "engine/plan/plan.h"
 #include "engine/plan/plan_file.h"
 #include "engine/relaxed/relaxed.h"
+#include "engine/text/units.h"
 #include "hlo/support/file.h"
 #include "hlo/support/mem.h"
 #include "tui/watch/hybrid_job.h"
@@ -85,6 +86,21 @@ struct live_plan *plan_load_best(const struct watch *w)
             best = plans[n];
     }
     return best;
+}
+
+char *plan_found_by(const struct live_plan *plan, char *out, size_t room)
+{
+    char count[UNITS_ROOM];
+
+    if (plan->nodes)
+        snprintf(out, room, "%s, %s %s", plan->found_by, units_count(count, (int64_t)plan->nodes),
+                 plan->nodes == 1 ? "case" : "cases");
+    else if (plan->episode && strcmp(plan->found_by, "batch split") != 0)
+        snprintf(out, room, "%s, episode %s", plan->found_by,
+                 units_count(count, (int64_t)plan->episode));
+    else
+        snprintf(out, room, "%s", plan->found_by);
+    return out;
 }
 
 const struct live_plan *plan_load_of(const struct watch *w, const char *path)

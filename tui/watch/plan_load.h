@@ -12,6 +12,7 @@
 #include "hlo/support/err.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct watch;
@@ -62,6 +63,8 @@ const struct live_plan *plan_load_of_moment(const struct watch *w, int which); /
 /* All strict plans there are: the search's in their order, then those from files. Borrowed until
  * the next read of the watch. Returns how many. */
 uint32_t plan_load_all(const struct watch *w, struct live_plan *out[static WATCH_PLANS_MOST]);
+/* "exact, 45 cases", "dqn, episode 1,353", "batch split", the name of a file. Returns out. */
+char *plan_found_by(const struct live_plan *plan, char *out, size_t room);
 /* The fastest of them that its search lets fit, of whatever space. Borrowed as above. NULL: none.
  */
 struct live_plan *plan_load_best(const struct watch *w);
