@@ -3,11 +3,14 @@
 #include "engine/cost/memory.h"
 #include "engine/cost/step_tables.h"
 #include "engine/decide/labels.h"
+#include "engine/live/command.h"
 #include "engine/live/snapshot.h"
 #include "engine/plan/plan.h"
 #include "engine/problem/problem.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+
+#include <math.h>
 
 struct ledger *ledger_share(struct ledger *l)
 {
@@ -55,6 +58,28 @@ const struct ledger_row *ledger_before(const struct ledger *l, const struct ledg
             return r;
     }
     return NULL;
+}
+
+static bool is_pinning(const struct ledger_row *r)
+{
+    return r->verb == COMMAND_PIN || r->verb == COMMAND_UNPIN || r->verb == COMMAND_FORBID ||
+           r->verb == COMMAND_BACKTRACK;
+}
+
+static bool is_settled(const struct ledger_row *r)
+{
+    return ledger_has_plan(r) && r->optimum->proven;
+}
+
+double ledger_pins_cost(const struct ledger *l)
+{
+    const struct ledger_row *now = &l->rows[l->now], *r = now;
+
+    while (r && r->pins)
+        r = is_pinning(r) ? ledger_find(l, r->from) : NULL;
+    if (!r || !now->pins || !is_settled(now) || !is_settled(r))
+        return NAN;
+    return now->figures.cost.step_ms - r->figures.cost.step_ms;
 }
 
 int ledger_figures_of(const struct problem *p, label *on, struct ledger_figures *out, struct err *e)

@@ -55,6 +55,11 @@ const struct ledger_row *ledger_before(const struct ledger *l, const struct ledg
 /* It has a plan, and one that fits. */
 bool ledger_has_plan(const struct ledger_row *r);
 
+/* What the pins in force cost, ms: the optimum under them against that of the row before them,
+ * which differs in nothing but pins. NAN: there are none, or that row is not known or has no proven
+ * plan that fits. */
+double ledger_pins_cost(const struct ledger *l);
+
 /* O(instructions). */
 int ledger_figures_of(const struct problem *p, label *on, struct ledger_figures *out,
                       struct err *e) MUST_CHECK;

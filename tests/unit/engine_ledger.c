@@ -237,6 +237,38 @@ static void test_checkpoint_keeps_it(void **s)
     free(again);
 }
 
+/* Pins cost what the optimum under them is above the one before them; after another edit of the
+ * problem, or without pins, nobody knows. */
+static void test_what_pins_cost(void **s)
+{
+    (void)s;
+    assert_true(isnan(ledger_pins_cost(state.ledger)));
+    double free_ms = row(0)->figures.cost.step_ms, most = 0;
+    for (int n = 0; n < 4; n++) {
+        char pin[24];
+        for (int split = 0; split < 2; split++) {
+            snprintf(pin, sizeof pin, "pin @%d=%d", n, split);
+            if (tell(pin))
+                continue;
+            const struct ledger_row *now = &state.ledger->rows[state.ledger->now];
+            double cost = ledger_pins_cost(state.ledger);
+            assert_true(cost == now->figures.cost.step_ms - free_ms && cost > -1e-9 * free_ms);
+            most = fmax(most, cost);
+            assert_int_equal(tell("row 0"), 0);
+        }
+    }
+    assert_true(most > 0);
+    assert_int_equal(tell("pin @0=1"), 0);
+    assert_int_equal(tell("pin @1=0"), 0);
+    assert_true(!isnan(ledger_pins_cost(state.ledger)));
+    assert_int_equal(tell("batch x2"), 0); /* whose optimum without pins was never looked for */
+    assert_true(isnan(ledger_pins_cost(state.ledger)));
+    assert_int_equal(tell("unpin @0"), 0);
+    assert_int_equal(tell("unpin @1"), 0);
+    assert_int_equal(tell("pin @0=1"), 0);
+    assert_true(!isnan(ledger_pins_cost(state.ledger)));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -245,6 +277,7 @@ int main(void)
         TEST(test_batch_in_every_spelling),
         TEST(test_nothing_is_lost),
         TEST(test_before_a_row),
+        TEST(test_what_pins_cost),
         TEST(test_oldest_rows_are_forgotten),
         TEST(test_checkpoint_keeps_it),
     };

@@ -3,6 +3,7 @@
 #include "engine/cluster/cluster.h"
 #include "engine/cluster/mesh.h"
 #include "engine/compare/fewer.h"
+#include "engine/live/ledger.h"
 #include "engine/live/snapshot.h"
 #include "engine/problem/problem.h"
 #include "engine/search/game.h"
@@ -303,6 +304,19 @@ static void add_elsewhere(struct row *r, const struct watch *w)
     }
 }
 
+/* "your pins cost 10.1" */
+static void add_pins_cost(struct row *r, const struct watch *w)
+{
+    double cost = w->shot->ledger ? ledger_pins_cost(w->shot->ledger) : NAN;
+    char ms[UNITS_ROOM], text[64];
+
+    if (isnan(cost) || cost <= 1e-9 * w->exact->cost.step_ms)
+        return;
+    snprintf(text, sizeof text, "your %s %s", w->shot->pin_count == 1 ? "pin costs" : "pins cost",
+             beside_step(ms, w, cost));
+    add_words(r, 2, 3, ROLE_WARN, text);
+}
+
 /* "on 8 devices 28.3": leaving devices out is faster. */
 static void add_fewer(struct row *r, const struct watch *w)
 {
@@ -399,6 +413,7 @@ void header_headline(const struct scene *s, const struct pane *p)
         return;
     add_best(&left, s->watch);
     add_gap(&left, s->watch);
+    add_pins_cost(&left, s->watch);
     add_fewer(&left, s->watch);
     add_elsewhere(&left, s->watch);
     int memory = 3 + memory_width(s->watch), level = 9;
