@@ -177,7 +177,8 @@ static void draw_answer(const struct pipeline_look *k, bool timed, const struct 
 
     pipe_plan_format(&devices, cuts, sizeof cuts);
     cuts[strcspn(cuts, "|")] = '\0';
-    x = pane_format(p, x, y, ROLE_TEXT, "%u stages, %sL %.1f", n->plan.stages, cuts, n->length_ms);
+    x = pane_format(p, x, y, ROLE_TEXT, "%u stage%s, %sL %.1f", n->plan.stages,
+                    n->plan.stages == 1 ? "" : "s", cuts, n->length_ms);
     if (k->has_exact && k->exact.found)
         x = pane_format(p, x, y, ROLE_TEXT, "  %.2f %% over the least",
                         fmax(0, 100 * (n->length_ms / k->exact.length_ms - 1)));
@@ -200,9 +201,10 @@ static void draw_proof(const struct pipeline_look *k, bool timed, const struct p
         x = pane_format(p, x, y, ROLE_OK, " proven of %u/%u cuts", k->pipeline->few.points - 1,
                         k->pipeline->all.points - 1);
     x = pane_format(p, x, y, ROLE_TEXT, " in %s", timed ? units_ms(ms, k->proof_s * 1e3) : "-");
-    pane_cut(p, x, y, p->width - x, ROLE_DIM,
-             ", the shorter of that and the closed form known: L has an exact answer, a schedule "
-             "has none");
+    static const char *const clauses[] = {", the shorter of that and the closed form known",
+                                          ": L has an exact answer, a schedule has none"};
+    for (size_t n = 0; n < 2 && x + utf8_text_columns(clauses[n]) <= p->width; n++)
+        x = pane_text(p, x, y, ROLE_DIM, clauses[n]);
 }
 
 void pipeline_draw_network(const struct pipeline_shown *s, const struct pipeline_look *k,

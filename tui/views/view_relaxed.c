@@ -220,6 +220,15 @@ static void write_dims(const struct problem *p, hlo_value v, status s, struct st
     str_release(&text);
 }
 
+static void write_walk(const struct problem *p, const struct relaxed_reshard *r, const char *to,
+                       struct str *out)
+{
+    str_clear(out);
+    write_dims(p, r->value, r->from, out);
+    str_add(out, to);
+    write_dims(p, r->value, r->to, out);
+}
+
 static void draw_reshard(const struct panel *p, const struct pane *pane, int y,
                          const struct relaxed_reshard *r, const struct columns *c)
 {
@@ -235,9 +244,9 @@ static void draw_reshard(const struct panel *p, const struct pane *pane, int y,
     pane_cut(pane, c->value, y, (c->walk ? c->walk : pane->width) - c->value - 2, ROLE_TITLE,
              tree_instruction_name(w->tree, m->value_instruction[r->value]));
     if (c->walk) {
-        write_dims(w->problem, r->value, r->from, &text);
-        str_add(&text, " to ");
-        write_dims(w->problem, r->value, r->to, &text);
+        write_walk(w->problem, r, " to ", &text);
+        if (text.text && utf8_text_columns(text.text) > end - c->walk)
+            write_walk(w->problem, r, "→", &text);
         pane_cut(pane, c->walk, y, end - c->walk, ROLE_TEXT, text.text);
     }
     if (c->user)

@@ -231,16 +231,18 @@ static void draw_recent(const struct start *s, const struct pane *pane, int y, i
     if (r->best_ms > 0)
         pane_right(pane, end - 9, y, ROLE_TEXT, units_ms(ms, r->best_ms));
     pane_format(pane, 0, y, ROLE_KEY, "%d", i + 1);
-    pane_cut(pane, 3, y, pane->width >= 70 ? 24 : pane->width - 14,
+    /* From 88 columns on there is room for day and word, and more for the names. */
+    int more = pane->width > 88 ? pane->width - 88 : 0, cluster = 29 + more * 2 / 3;
+    pane_cut(pane, 3, y, pane->width >= 70 ? cluster - 5 : pane->width - 14,
              s->recent == i ? ROLE_TITLE | BOLD : ROLE_TEXT, name);
     if (pane->width >= 70) {
         file_stem(name, sizeof name, r->cluster);
-        pane_cut(pane, 29, y, 11, ROLE_DIM, name);
-        bool wide = pane->width >= 88; /* room for day and word */
+        pane_cut(pane, cluster, y, 11 + more / 3, ROLE_DIM, name);
+        bool wide = pane->width >= 88;
         recent_day(day, r->time, today);
-        pane_text(pane, 41, y, ROLE_DIM, s->resumes[i] && !wide ? "paused" : day);
+        pane_text(pane, 41 + more, y, ROLE_DIM, s->resumes[i] && !wide ? "paused" : day);
         if (s->resumes[i] && wide)
-            pane_text(pane, 54, y, ROLE_DIM, "paused");
+            pane_text(pane, 54 + more, y, ROLE_DIM, "paused");
     }
     if (s->recent == i)
         select_row(pane, y);
