@@ -624,15 +624,16 @@ int obey_row(struct search_state *c, const struct live_command *command, struct 
     return err_set(e, ERR_INPUT, "no row %.0f in the ledger", command->number);
 }
 
-static int set_option(struct search_state *c, const struct live_command *command, const char *verb,
-                      struct err *e)
+/* The act reads "set n_step 10" and what is said `behind` it. */
+static int set_option(struct search_state *c, const struct live_command *command,
+                      const char *behind, struct err *e)
 {
     char name[64], value[128];
     struct act next;
 
     if (sscanf(command->text, "%63s %127[^\n]", name, value) != 2)
-        return err_set(e, ERR_INPUT, "%s %.60s, expected an option and its value", verb,
-                       command->text);
+        return err_set(e, ERR_INPUT, "%s %.60s, expected an option and its value",
+                       live_command_names[command->verb], command->text);
     if (!act_copy(&c->acts[c->act], &next))
         return err_no_memory(e, MEMORY_FOR);
     next.options = c->options;
@@ -641,14 +642,14 @@ static int set_option(struct search_state *c, const struct live_command *command
         act_release(&next);
         return rc;
     }
-    snprintf(next.text, sizeof next.text, "%s %s %.24s", verb, name, value);
+    snprintf(next.text, sizeof next.text, "set %.48s %.24s%s", name, value, behind);
     next.verb = command->verb;
     return act_push(c, &next, e);
 }
 
 int obey_set(struct search_state *c, const struct live_command *command, struct err *e)
 {
-    return set_option(c, command, "set", e);
+    return set_option(c, command, "", e);
 }
 
 /* The same seed from its start, with the option changed; what it came to without stays beside it.
@@ -656,7 +657,7 @@ int obey_set(struct search_state *c, const struct live_command *command, struct 
 int obey_again(struct search_state *c, const struct live_command *command, struct err *e)
 {
     c->anew = true;
-    int rc = set_option(c, command, "again", e);
+    int rc = set_option(c, command, ", from the start", e);
     c->anew = false;
     if (!rc)
         snprintf(c->run_before.what, sizeof c->run_before.what, "%.47s", command->text);

@@ -106,10 +106,10 @@ static void test_game_again(void **state)
     game_job_step(j, 10600);
     rest(j, &first);
     s.double_q = true;
-    assert_int_equal(game_job_again(j, &s, &e), 0);
-    game_job_step(j, 10600);
+    assert_int_equal(game_job_again(j, &s, &e), 0); /* as many decisions */
     rest(j, &k);
     reference(&s, 10600, -1, &counts, seen, &last);
+    assert_int_equal(k.decisions, 10600);
     assert_memory_equal(k.seen, seen, sizeof seen);
     assert_int_equal(k.before.count, first.now.count);
     assert_memory_equal(k.before.mean, first.now.mean, first.now.count * sizeof *k.before.mean);
@@ -232,6 +232,45 @@ static void test_parts(void **state)
     app_free(app);
 }
 
+/* Q of the answer on the screen, and the cells of its bar. */
+static double bar_of(const char *text, const char *answer, double *q)
+{
+    static const char eighths[][4] = {"▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"};
+    const char *at = strstr(text, answer);
+    double cells = 0;
+
+    assert_non_null(at);
+    at += strlen(answer);
+    *q = strtod(at + strspn(at, " ▸"), NULL);
+    for (; *at != '\n'; at++) {
+        for (int n = 0; n < 8; n++)
+            cells += strncmp(at, eighths[n], 3) ? 0 : (n + 1) / 8.0;
+    }
+    return cells;
+}
+
+/* Bars are in proportion to Q, from a zero line where one is below it. */
+static void test_bars_of_q(void **state)
+{
+    (void)state;
+    struct app *app = explorer_open("t5-tiny", NULL, 80, 24);
+    struct str out = {0};
+    struct err e;
+    double q[2];
+
+    assert_int_equal(app_tell(app, "episode 30", &e), 0);
+    screen(app, "C", &out);
+    for (int n = 0; n < 30; n++) {
+        const char *text = screen(app, ".", &out);
+        double a = bar_of(text, "\n 1 split", &q[0]), b = bar_of(text, "\n 0 whole", &q[1]);
+        double unit = (a + b) / (fabs(q[0]) + fabs(q[1])), off = 1 + 0.001 * unit;
+        assert_true(fabs(a - fabs(q[0]) * unit) < off && fabs(b - fabs(q[1]) * unit) < off);
+        assert_true((fmin(q[0], q[1]) < 0) == (strstr(text, "│") != NULL));
+    }
+    str_release(&out);
+    app_free(app);
+}
+
 /* A key runs the same seed again without double, as far as before; o shows it alone. */
 static void test_ablation(void **state)
 {
@@ -249,8 +288,14 @@ static void test_ablation(void **state)
     assert_non_null(strstr(text, "before"));
     assert_null(strstr(screen(app, "o", &out), "─ before"));
     assert_non_null(strstr(screen(app, "o", &out), "─ before"));
-    screen(app, "u", &out);
+    assert_non_null(strstr(text, "double off, beside the run before"));
+    text = screen(app, "u", &out);
     assert_true(app_watch(app)->shot->options.rl.double_q);
+    assert_non_null(strstr(text, "you undo set double_q off, from the start; 0 to undo"));
+    assert_non_null(strstr(text, "set back on the way, beside the run before"));
+    assert_non_null(strstr(text, "1 double      on     same"));
+    text = screen(app, "\022", &out); /* C-r */
+    assert_non_null(strstr(text, "double off, beside the run before"));
     str_release(&out);
     app_free(app);
 }
@@ -278,14 +323,47 @@ static void test_games_in_the_view(void **state)
     app_free(app);
 }
 
+/* In a game u goes back along its switches; the search behind it is left as it is. */
+static void test_undo_in_a_game(void **state)
+{
+    (void)state;
+    struct app *app = explorer_open("t5-tiny", NULL, 120, 40);
+    struct str out = {0};
+    struct err e;
+
+    assert_int_equal(app_tell(app, "set double_q off", &e), 0);
+    assert_non_null(strstr(screen(app, "Cgu", &out), "no switch of the game to undo"));
+    screen(app, "..12", &out);
+    assert_non_null(strstr(out.text, "1 double      on "));
+    assert_non_null(strstr(out.text, "2 priority    on "));
+    screen(app, "u", &out);
+    assert_non_null(strstr(out.text, "priority off again: the same seed from its start; 1 to undo, "
+                                     "1 to redo"));
+    assert_non_null(strstr(out.text, "2 priority    off "));
+    screen(app, "u", &out);
+    assert_non_null(strstr(out.text, "1 double      off "));
+    assert_non_null(strstr(screen(app, "u", &out), "no switch of the game to undo"));
+    screen(app, "\022", &out); /* C-r */
+    assert_non_null(strstr(out.text, "double on again: "));
+    assert_non_null(strstr(screen(app, "5", &out), "u goes back"));
+    assert_non_null(strstr(screen(app, "\022", &out), "no switch of the game to redo"));
+    assert_int_equal(app_watch(app)->shot->undoable, 1);
+    assert_false(app_watch(app)->shot->options.rl.double_q);
+    assert_non_null(strstr(screen(app, "Gu", &out), "you undo set double_q off; 0 to undo"));
+    str_release(&out);
+    app_free(app);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_game_is_the_game),
         cmocka_unit_test(test_game_again),
         cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_bars_of_q),
         cmocka_unit_test(test_ablation),
         cmocka_unit_test(test_games_in_the_view),
+        cmocka_unit_test(test_undo_in_a_game),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

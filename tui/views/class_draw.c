@@ -13,9 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const part_names[CLASS_PARTS] = {"look",   "choose", "act",  "store",
-                                                    "sample", "target", "step", "copy"};
-
 static bool is_shown(const struct class_shown *s, enum class_part part)
 {
     return s->lesson && s->part >= part;
@@ -50,29 +47,6 @@ static const char *action_name(const struct class_shown *s, uint32_t action, cha
     return out;
 }
 
-/* ---- the strip ---- */
-
-void class_draw_parts(const struct class_shown *s, const struct pane *p, int y)
-{
-    char kept[UNITS_ROOM], room[UNITS_ROOM], update[UNITS_ROOM];
-    const struct rl_lesson *l = s->lesson;
-    int wide = p->width >= 72 ? 2 : 1, x = 0;
-
-    for (int k = 0; k < CLASS_PARTS; k++) {
-        unsigned style = !l                  ? ROLE_DIM
-                         : k == (int)s->part ? ROLE_TITLE | BOLD | REVERSE
-                                             : ROLE_TEXT;
-        style = l && k > (int)s->part ? ROLE_DIM : style;
-        style = l && k >= CLASS_SAMPLE && !l->updates ? ROLE_DIM : style;
-        x = pane_format(p, x, y, style, "%d %s", k + 1, part_names[k]) + wide;
-    }
-    if (l && x + 34 < p->width)
-        pane_right_format(p, p->width, y, ROLE_DIM, "%s of %s kept · update %s",
-                          units_count(kept, l->kept),
-                          units_count(room, s->settings->replay_capacity),
-                          l->updates ? units_count(update, (int64_t)l->update) : "none");
-}
-
 /* ---- look, choose, act, store ---- */
 
 static void draw_network(const struct class_shown *s, const struct pane *p, int y)
@@ -88,6 +62,21 @@ static void draw_network(const struct class_shown *s, const struct pane *p, int 
 struct answers {
     int q, visits, step, bar;
 };
+
+/* Bars grow from zero, which has a column where some are below it. low <= 0 <= high. */
+static void draw_q(const struct pane *p, int y, double q, double low, double high, unsigned role)
+{
+    int line = low < 0, room = p->width - line;
+    double unit = high > low ? room / (high - low) : 0;
+    int zero = (int)(-low * unit + 0.5), below = (int)(-q * unit + 0.5);
+
+    if (line)
+        pane_put(p, zero, y, ROLE_BORDER, U'│');
+    if (q < 0)
+        pane_repeat(p, zero - below, y, below, (struct cell){U'█', role});
+    else
+        pane_bar(p, zero + line, y, room - zero, high > 0 ? q / high : 0, role);
+}
 
 static void draw_answer(const struct class_shown *s, const struct pane *p, int y, uint32_t action,
                         const struct answers *c, double low, double high)
@@ -113,9 +102,9 @@ static void draw_answer(const struct class_shown *s, const struct pane *p, int y
                 p, c->step, y, ROLE_TEXT,
                 units_change(text, s->live->price[action] - s->live->step_ms, pane_ms_decimals(p)));
     }
-    if (legal && p->width - c->bar >= 4)
-        pane_bar(p, c->bar, y, p->width - c->bar,
-                 high > low ? 0.1 + 0.9 * ((double)l->q[action] - low) / (high - low) : 1, role);
+    struct pane bar = pane_part(p, c->bar, 0, p->width - c->bar, p->height);
+    if (legal && bar.width >= 4)
+        draw_q(&bar, y, (double)l->q[action], low, high, role);
 }
 
 /* The action is among the `most` to be seen: the one taken and, of the others, those of largest
@@ -137,7 +126,7 @@ static int draw_answers(const struct class_shown *s, const struct pane *p, int y
 {
     const struct rl_lesson *l = s->lesson;
     struct answers c = {.q = 24, .visits = 33, .step = 43, .bar = s->live ? 45 : 26};
-    double low = INFINITY, high = -INFINITY;
+    double low = 0, high = 0;
 
     pane_right(p, c.q, y, ROLE_DIM, "Q");
     if (s->live) {

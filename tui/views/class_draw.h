@@ -76,13 +76,16 @@ extern const struct class_switch class_switches[CLASS_SWITCHES];
 /* The value that a switch has after the key: "on" or "off", "1" or "10". */
 void class_switch_other(const struct rl_settings *s, int n, char out[static 16]);
 
+/* "double off, n-step 10": what `now` has that `before` has not; "": nothing. Returns out. */
+char *class_write_changes(const struct rl_settings *now, const struct rl_settings *before,
+                          char *out, size_t room);
+
 /* What two runs came to, for the table of switches. */
 struct class_came_to {
     const struct rl_settings *now, *before; /* before NULL: there is none */
     char best[48], best_before[48];
 };
 
-void class_draw_parts(const struct class_shown *s, const struct pane *p, int y);
 void class_draw_choice(const struct class_shown *s, const struct pane *p);
 void class_draw_update(const struct class_shown *s, const struct pane *p);
 void class_draw_sample(const struct class_shown *s, const struct pane *p, int64_t top);

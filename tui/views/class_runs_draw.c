@@ -46,7 +46,8 @@ void class_draw_runs(const struct class_runs *r, const struct pane *p)
                                                    .count = runs[n]->count,
                                                    .kind = PLOT_STEPS,
                                                    .role = n ? ROLE_PLOT_2 : ROLE_DIM,
-                                                   .sign = n ? '+' : '.'};
+                                                   .sign = n ? '+' : '.',
+                                                   .name = n ? "best" : NULL};
     }
     struct plot plot = {.series = series,
                         .series_count = count,
@@ -60,6 +61,50 @@ void class_draw_runs(const struct class_runs *r, const struct pane *p)
                         .limit_name = r->limit_name,
                         .ascii = r->ascii};
     plot_draw(&body, &plot);
+}
+
+/* ---- settings ---- */
+
+const struct class_switch class_switches[CLASS_SWITCHES] = {
+    {"double", "double_q"}, {"priority", "prioritized"},      {"dueling", "dueling"},
+    {"n-step", "n_step"},   {"target net", "target_network"}, {"Huber", "huber"},
+};
+
+/* NULL: the learner has no such setting. */
+static const struct rl_setting *setting_of(const char *option)
+{
+    for (const struct rl_setting *row = rl_setting_table; row->name; row++) {
+        if (!strcmp(row->name, option))
+            return row;
+    }
+    return NULL;
+}
+
+/* As the table of switches calls it, if it is there. */
+static const char *setting_name(const struct rl_setting *row)
+{
+    for (int n = 0; n < CLASS_SWITCHES; n++) {
+        if (!strcmp(row->name, class_switches[n].option))
+            return class_switches[n].name;
+    }
+    return row->name;
+}
+
+char *class_write_changes(const struct rl_settings *now, const struct rl_settings *before,
+                          char *out, size_t room)
+{
+    char a[32], b[32];
+    size_t size = 0;
+
+    out[0] = 0;
+    for (const struct rl_setting *row = rl_setting_table; row->name && size + 1 < room; row++) {
+        rl_settings_print(now, row, a, sizeof a);
+        rl_settings_print(before, row, b, sizeof b);
+        if (strcmp(a, b) != 0)
+            size += (size_t)snprintf(out + size, room - size, "%s%s %s", size ? ", " : "",
+                                     setting_name(row), a);
+    }
+    return out;
 }
 
 /* ---- the search ---- */
@@ -102,6 +147,21 @@ void class_curves_free(struct class_curves *c)
         free(arrays[n]);
 }
 
+/* What tells this run from the one before. Settings may have been changed, or set back, since it
+ * began. */
+static void write_apart(const struct snapshot *s, char *out, size_t room)
+{
+    const struct live_run *old = &s->run_before;
+    char option[48] = "", changes[64];
+
+    (void)sscanf(old->what, "%47s", option);
+    class_write_changes(&s->options.rl, &old->rl, changes, sizeof changes);
+    snprintf(out, room, "%s, beside the run before",
+             changes[0]           ? changes
+             : setting_of(option) ? "set back on the way"
+                                  : old->what);
+}
+
 void class_draw_search_runs(const struct watch *w, struct class_curves *c, bool alone, bool ascii,
                             const struct pane *pane)
 {
@@ -128,24 +188,16 @@ void class_draw_search_runs(const struct watch *w, struct class_curves *c, bool 
         plot_smooth(c->old_mean, c->y, count, 0.9);
         r.before = (struct class_run){c->old_x, c->old_mean, c->old_best, count, "before"};
         r.last_x = fmax(r.last_x, (double)(old->ended - old->began));
-        snprintf(note, sizeof note, "%s, beside the run before", old->what);
+        write_apart(s, note, sizeof note);
     }
     class_draw_runs(&r, pane);
 }
 
 /* ---- switches ---- */
 
-const struct class_switch class_switches[CLASS_SWITCHES] = {
-    {"double", "double_q"}, {"priority", "prioritized"},      {"dueling", "dueling"},
-    {"n-step", "n_step"},   {"target net", "target_network"}, {"Huber", "huber"},
-};
-
 static void class_switch_value(const struct rl_settings *s, int n, char out[static 16])
 {
-    for (const struct rl_setting *row = rl_setting_table; row->name; row++) {
-        if (!strcmp(row->name, class_switches[n].option))
-            rl_settings_print(s, row, out, 16);
-    }
+    rl_settings_print(s, setting_of(class_switches[n].option), out, 16);
 }
 
 void class_switch_other(const struct rl_settings *s, int n, char out[static 16])

@@ -2,7 +2,6 @@
  * search with one of its parts switched, beside the one before; and games with a known answer. */
 #include "engine/live/snapshot.h"
 #include "engine/live/watched.h"
-#include "engine/text/units.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 #include "rl/games.h"
@@ -14,6 +13,7 @@
 #include "tui/screen/theme.h"
 #include "tui/views/actions.h"
 #include "tui/views/class_draw.h"
+#include "tui/views/class_view.h"
 #include "tui/views/host.h"
 #include "tui/views/panel.h"
 #include "tui/views/views.h"
@@ -34,6 +34,8 @@ enum {
     CLASS_PAGE,
     CLASS_SWITCH_1, /* to 6 */
     CLASS_OVERLAY = CLASS_SWITCH_1 + CLASS_SWITCHES,
+    CLASS_UNDO,
+    CLASS_REDO,
     CLASS_GAME,
     CLASS_SEARCH,
     CLASS_HAND_LEFT,
@@ -59,6 +61,8 @@ static const struct action class_actions_table[CLASS_ACTIONS] = {
     SWITCH(4, "5"),
     SWITCH(5, "6"),
     [CLASS_OVERLAY] = {"overlay", "in this view", "the run before, or not", "overlay", "o", NULL},
+    [CLASS_UNDO] = {"undo", "in this view", "undo, redo a switch", "undo", "u", NULL},
+    [CLASS_REDO] = {"redo", "in this view", NULL, NULL, "C-r", NULL},
     [CLASS_GAME] = {"game", "in this view", "a game, the next one", "game", "g", NULL},
     [CLASS_SEARCH] = {"search", "in this view", "back to the search", NULL, "G", NULL},
     [CLASS_HAND_LEFT] = {"hand-left", "in this view", "decide by hand: 0, the last action", NULL,
@@ -67,23 +71,6 @@ static const struct action class_actions_table[CLASS_ACTIONS] = {
     [CLASS_BACK] = {"back", "in this view", "back", "back", "Esc", NULL},
 };
 static const struct key_table class_keys = {"class", class_actions_table, CLASS_ACTIONS};
-
-enum { PAGES = 3 };
-
-struct classroom {
-    enum class_part part;
-    uint64_t decision; /* of the lesson shown: a new one begins at its first part, or whole */
-    bool by_part;      /* a person goes part by part */
-    struct list row;
-    struct live_lesson now, last;       /* the decision shown and the one before it */
-    struct live_lesson learned, before; /* the last two with an update, once they were seen */
-    uint64_t learned_at;                /* the decision of the newer; 0: none yet */
-    int page;                           /* of a small screen */
-    bool alone;                         /* without the run before */
-    struct game_job *game;              /* NULL: the search */
-    struct game_look look;
-    struct class_curves curves;
-};
 
 /* ---- what is shown ---- */
 
@@ -94,15 +81,15 @@ static void forget_lessons(struct classroom *v)
     v->learned.rl.updates = v->before.rl.updates = 0;
 }
 
-static const struct snapshot *shot_of(const struct panel *p)
+const struct snapshot *class_shot(const struct panel *p)
 {
     return p->scene->watch ? p->scene->watch->shot : NULL;
 }
 
-static const struct rl_lesson *lesson_of(const struct panel *p)
+const struct rl_lesson *class_lesson(const struct panel *p)
 {
     const struct classroom *v = p->state;
-    const struct snapshot *s = shot_of(p);
+    const struct snapshot *s = class_shot(p);
 
     if (v->game)
         return v->look.has_lesson ? &v->look.lesson : NULL;
@@ -121,7 +108,7 @@ static void keep_lesson(const struct panel *p, const struct rl_lesson *l)
 
     v->last = v->now;
     if (!v->game)
-        v->now = *shot_of(p)->lesson;
+        v->now = *class_shot(p)->lesson;
     v->now.rl = *l;
     if (!l->updates)
         return;
@@ -139,13 +126,13 @@ static const struct live_lesson *update_before(const struct classroom *v, const 
 }
 
 /* A decision not seen yet begins at its first part, or is shown whole. */
-static void follow_decision(struct panel *p)
+void class_follow(struct panel *p)
 {
     struct classroom *v = p->state;
 
     if (v->game)
         game_job_look(v->game, &v->look);
-    const struct rl_lesson *l = lesson_of(p);
+    const struct rl_lesson *l = class_lesson(p);
     if (!l || l->decision == v->decision)
         return;
     keep_lesson(p, l);
@@ -155,12 +142,12 @@ static void follow_decision(struct panel *p)
         list_fit(&v->row, l->rows, v->row.rows ? v->row.rows : 1);
 }
 
-static struct class_shown shown_class(const struct panel *p)
+struct class_shown class_shown_now(const struct panel *p)
 {
     static const char *const answers[] = {"whole", "split"};
     const struct classroom *v = p->state;
-    const struct snapshot *s = shot_of(p);
-    struct class_shown c = {.lesson = lesson_of(p), .part = v->part, .focus = true};
+    const struct snapshot *s = class_shot(p);
+    struct class_shown c = {.lesson = class_lesson(p), .part = v->part, .focus = true};
 
     c.row = (uint32_t)v->row.cursor;
     c.top = v->row.top;
@@ -200,7 +187,7 @@ static int begin_game(struct panel *p, const struct rl_game *game, struct err *e
     v->game = next;
     forget_lessons(v);
     v->part = CLASS_LOOK;
-    follow_decision(p);
+    class_follow(p);
     return 0;
 }
 
@@ -219,68 +206,22 @@ static int open_class(struct panel *p, const void *arg, struct err *e)
 
     class_curves_new(&v->curves);
     v->part = CLASS_COPY;
-    if (!game && !shot_of(p))
+    if (!game && !class_shot(p))
         game = &rl_game_table[0];
     if (game && begin_game(p, game, e)) {
         close_class(p);
         return e->code;
     }
-    follow_decision(p);
+    class_follow(p);
     return 0;
 }
 
 static void read_class(struct panel *p)
 {
-    follow_decision(p);
+    class_follow(p);
 }
 
-/* ---- drawing: the curves ---- */
-
-static void draw_runs(struct panel *p, const struct pane *pane)
-{
-    struct classroom *v = p->state;
-
-    if (v->game)
-        class_draw_game_runs(&v->look, v->alone, p->scene->ascii, pane);
-    else
-        class_draw_search_runs(p->scene->watch, &v->curves, v->alone, p->scene->ascii, pane);
-}
-
-static void write_mean(double best, char *out, size_t room)
-{
-    if (isfinite(best))
-        snprintf(out, room, "%.4g, mean of %d", best, GAME_LAST);
-    else
-        snprintf(out, room, "not yet %d episodes", GAME_LAST);
-}
-
-static void draw_switches(struct panel *p, const struct pane *pane)
-{
-    const struct classroom *v = p->state;
-    const struct snapshot *s = shot_of(p);
-    struct class_came_to c = {0};
-    char ms[UNITS_ROOM];
-
-    if (v->game) {
-        c.now = &v->look.now.settings;
-        c.before = v->look.before.count ? &v->look.before.settings : NULL;
-        write_mean(v->look.now.best, c.best, sizeof c.best);
-        write_mean(v->look.before.best, c.best_before, sizeof c.best_before);
-    } else {
-        const struct live_run *old = &s->run_before;
-        c.now = &s->options.rl;
-        c.before = old->ended > old->began ? &old->rl : NULL;
-        if (s->best && s->best->episode >= s->began)
-            snprintf(c.best, sizeof c.best, "%s at %llu", units_ms(ms, s->best->cost.step_ms),
-                     (unsigned long long)(s->best->episode - s->began));
-        if (old->best_ms > 0)
-            snprintf(c.best_before, sizeof c.best_before, "%s at %llu", units_ms(ms, old->best_ms),
-                     (unsigned long long)old->best_episode);
-    }
-    class_draw_switches(&c, pane);
-}
-
-/* ---- drawing: the whole ---- */
+/* ---- rows 1 and 2 ---- */
 
 static bool about_class(const struct panel *p, struct panel_about *out)
 {
@@ -296,122 +237,12 @@ static bool headline_class(const struct panel *p, const struct pane *row)
     return v->game && class_draw_earned(&v->look, row);
 }
 
-static void draw_note(const struct panel *p, char *note, size_t room)
-{
-    const struct classroom *v = p->state;
-    const struct rl_lesson *l = lesson_of(p);
-    char count[UNITS_ROOM];
-
-    if (v->game)
-        snprintf(note, room, "the same learner, a game with a known answer");
-    else
-        snprintf(note, room, l ? "decision %s of the search" : "the search, in slow motion",
-                 l ? units_count(count, (int64_t)l->decision) : "");
-}
-
-/* Rows of the sample: of the one drawn, else of the one before. */
-static int64_t rows_of(const struct class_shown *s)
-{
-    return s->lesson && s->lesson->updates ? s->lesson->rows : s->before ? s->before->rows : 0;
-}
-
-/* Wide: everything at once. The game stands where the search has its update. */
-static void draw_wide(struct panel *p, const struct pane *pane, const struct class_shown *s)
-{
-    struct classroom *v = p->state;
-    int half = pane->width / 2, y = 3, upper = !v->game && pane->height >= 36 ? 16 : 14,
-        lower = pane->height - y - upper;
-    int sampled = pane->height < 44 ? lower / 2 - 1 : lower * 5 / 11;
-    struct pane left = pane_part(pane, 0, y, half - 2, upper - 1),
-                right = pane_part(pane, half + 1, y, pane->width - half - 1, upper - 1);
-
-    class_draw_choice(s, &left);
-    class_draw_update(s, &right);
-    y += upper;
-    if (v->game) {
-        int high = lower - 10 > 10 ? lower - 10 : lower / 2;
-        left = pane_part(pane, 0, y, half - 2, high);
-        right = pane_part(pane, half + 1, y, pane->width - half - 1, high);
-        class_draw_game(&v->look, p->scene->ascii, &left);
-        class_draw_learned(&v->look, &right);
-        y += high + (lower - high > 9);
-    } else {
-        struct pane sample = pane_part(pane, 0, y, pane->width, sampled);
-        list_fit(&v->row, rows_of(s), sampled - 2);
-        class_draw_sample(s, &sample, v->row.top);
-        y += sampled + 1;
-    }
-    left = pane_part(pane, 0, y, half - 2, pane->height - y);
-    right = pane_part(pane, half + 1, y, pane->width - half - 1, pane->height - y);
-    draw_runs(p, &left);
-    draw_switches(p, &right);
-}
-
-/* Small: a page at a time. */
-static void draw_page(struct panel *p, const struct pane *pane, const struct class_shown *s)
-{
-    struct classroom *v = p->state;
-    int height = pane->height - 2, upper = height / 2;
-    struct pane whole = pane_part(pane, 0, 2, pane->width, height),
-                above = pane_part(&whole, 0, 0, whole.width, upper),
-                below = pane_part(&whole, 0, upper, whole.width, height - upper);
-
-    if (v->page == 0) {
-        class_draw_choice(s, &above);
-        if (v->game)
-            class_draw_game(&v->look, p->scene->ascii, &below);
-        else
-            class_draw_update(s, &below);
-    } else if (v->page == 1) {
-        int rows = v->game ? height / 3 : height - 11;
-        struct pane sample = pane_part(&whole, 0, 0, whole.width, rows > 3 ? rows : 3),
-                    update =
-                        pane_part(&whole, 0, sample.height, whole.width, height - sample.height);
-        list_fit(&v->row, rows_of(s), sample.height > 3 ? sample.height - 2 : 1);
-        class_draw_sample(s, &sample, v->row.top);
-        class_draw_update(s, &update);
-    } else {
-        int rows = CLASS_SWITCHES + 2;
-        struct pane runs = pane_part(&whole, 0, 0, whole.width, height - rows),
-                    switches = pane_part(&whole, 0, height - rows, whole.width, rows);
-        draw_runs(p, &runs);
-        draw_switches(p, &switches);
-    }
-}
-
-/* Too small for all parts at once. */
-static bool is_small(int width, int height)
-{
-    return width < 100 || height < 29;
-}
-
-static void draw_class(struct panel *p, const struct pane *pane)
-{
-    const struct classroom *v = p->state;
-    char note[128];
-
-    follow_decision(p);
-    draw_note(p, note, sizeof note);
-    bool wide = !is_small(pane->width, pane->height);
-    if (!wide) {
-        size_t size = strlen(note);
-        snprintf(note + size, sizeof note - size, " · page %d of %d", v->page + 1, PAGES);
-    }
-    pane_head(pane, 0, &(struct head){0, "Classroom", note, true});
-    struct class_shown s = shown_class(p);
-    class_draw_parts(&s, pane, 1);
-    if (wide)
-        draw_wide(p, pane, &s);
-    else
-        draw_page(p, pane, &s);
-}
-
 /* ---- keys ---- */
 
 /* Decisions to be made until an update is due. */
 static uint32_t until_update(const struct panel *p)
 {
-    const struct class_shown s = shown_class(p);
+    const struct class_shown s = class_shown_now(p);
     uint64_t made = s.lesson ? s.lesson->decision : 0, next = made + 1;
 
     next = next < s.settings->learn_start ? s.settings->learn_start : next;
@@ -427,13 +258,13 @@ static void make_decisions(struct panel *p, uint32_t count)
         game_job_step(v->game, count);
     else
         watch_send(p->scene->watch, "decide %u", count);
-    follow_decision(p);
+    class_follow(p);
 }
 
 static void next_part(struct panel *p)
 {
     struct classroom *v = p->state;
-    const struct rl_lesson *l = lesson_of(p);
+    const struct rl_lesson *l = class_lesson(p);
 
     if (l && v->by_part && v->part < last_part(l)) {
         v->part++;
@@ -446,7 +277,7 @@ static void next_part(struct panel *p)
 static void whole_update(struct panel *p)
 {
     struct classroom *v = p->state;
-    const struct rl_lesson *l = lesson_of(p);
+    const struct rl_lesson *l = class_lesson(p);
 
     v->by_part = false;
     if (l && l->updates && v->part < CLASS_COPY)
@@ -455,44 +286,75 @@ static void whole_update(struct panel *p)
         make_decisions(p, until_update(p));
 }
 
-/* Runs the same seed again with that part switched; what it came to stays beside it. */
-static void flip_switch(struct panel *p, int n)
+static void flip_of_search(struct panel *p, int n)
 {
     struct classroom *v = p->state;
-    const struct snapshot *s = shot_of(p);
+    const struct snapshot *s = class_shot(p);
+    uint64_t so_far = s->episodes - s->began;
+    bool ran = s->state == LIVE_RUNNING;
     char value[16];
-    struct err e = {0};
 
-    v->alone = false;
-    v->by_part = false;
-    if (!v->game) {
-        uint64_t so_far = s->episodes - s->began;
-        bool ran = s->state == LIVE_RUNNING;
-        forget_lessons(v);
-        class_switch_other(&s->options.rl, n, value);
-        watch_send(p->scene->watch, "again %s %s", class_switches[n].option, value);
-        if (!ran && so_far)
-            watch_send(p->scene->watch, "episode %llu", (unsigned long long)so_far);
-        host_say(p->scene, "%s %s: the same seed from its start%s; u goes back",
-                 class_switches[n].name, value, ran || !so_far ? "" : ", as many episodes");
-        return;
-    }
+    forget_lessons(v);
+    class_switch_other(&s->options.rl, n, value);
+    watch_send(p->scene->watch, "again %s %s", class_switches[n].option, value);
+    if (!ran && so_far)
+        watch_send(p->scene->watch, "episode %llu", (unsigned long long)so_far);
+    host_say(p->scene, "%s %s: the same seed from its start%s; u goes back", class_switches[n].name,
+             value, ran || !so_far ? "" : ", as many episodes");
+}
+
+static void flip_of_game(struct panel *p, int n)
+{
+    struct classroom *v = p->state;
     struct rl_settings next = v->look.now.settings;
+    struct err e = {0};
+    char value[16];
+
     class_switch_other(&next, n, value);
-    bool ran = v->look.running;
-    uint64_t so_far = v->look.decisions;
     if (rl_settings_set(&next, class_switches[n].option, value) ||
         game_job_again(v->game, &next, &e)) {
         host_say(p->scene, "%s %s: %s", class_switches[n].name, value, e.what);
         return;
     }
-    if (ran)
-        game_job_run(v->game, true);
-    else if (so_far)
-        game_job_step(v->game, (uint32_t)(so_far < 100000 ? so_far : 100000));
-    host_say(p->scene, "%s %s: the same seed from its start", class_switches[n].name, value);
+    host_say(p->scene, "%s %s: the same seed from its start; u goes back", class_switches[n].name,
+             value);
     forget_lessons(v);
-    follow_decision(p);
+    class_follow(p);
+}
+
+/* Runs the same seed again with that part switched; what it came to stays beside it. */
+static void flip_switch(struct panel *p, int n)
+{
+    struct classroom *v = p->state;
+
+    v->alone = v->by_part = false;
+    if (v->game)
+        flip_of_game(p, n);
+    else
+        flip_of_search(p, n);
+}
+
+/* In a game its own switches; the search behind it is left alone. */
+static void undo_switch(struct panel *p, int by)
+{
+    struct classroom *v = p->state;
+    struct rl_settings from, to;
+    char changes[64];
+
+    if (!v->game) {
+        host_act(p->scene, &common_keys, by < 0 ? ACT_UNDO : ACT_REDO);
+        return;
+    }
+    if (!game_job_undo(v->game, by, &from, &to)) {
+        host_say(p->scene, "no switch of the game to %s", by < 0 ? "undo" : "redo");
+        return;
+    }
+    v->alone = v->by_part = false;
+    forget_lessons(v);
+    class_follow(p);
+    host_say(p->scene, "%s again: the same seed from its start; %u to undo, %u to redo",
+             class_write_changes(&to, &from, changes, sizeof changes), v->look.undoable,
+             v->look.redoable);
 }
 
 static void change_pace(struct panel *p, double by)
@@ -536,7 +398,7 @@ static bool by_hand(struct panel *p, bool last)
     }
     game_job_force(v->game, last ? v->look.actions - 1 : 0);
     v->by_part = false;
-    follow_decision(p);
+    class_follow(p);
     return true;
 }
 
@@ -567,7 +429,7 @@ static bool act_class(struct panel *p, int action)
         if (v->game)
             game_job_run(v->game, !v->look.running);
         else
-            watch_send(p->scene->watch, shot_of(p)->state == LIVE_RUNNING ? "pause" : "run");
+            watch_send(p->scene->watch, class_shot(p)->state == LIVE_RUNNING ? "pause" : "run");
         return true;
     case CLASS_SLOWER:
     case CLASS_FASTER:
@@ -577,10 +439,14 @@ static bool act_class(struct panel *p, int action)
             host_act(p->scene, &common_keys, action == CLASS_FASTER ? ACT_FASTER : ACT_SLOWER);
         return true;
     case CLASS_PAGE:
-        v->page = (v->page + 1) % PAGES;
+        v->page = (v->page + 1) % CLASS_PAGES;
         return true;
     case CLASS_OVERLAY:
         v->alone = !v->alone;
+        return true;
+    case CLASS_UNDO:
+    case CLASS_REDO:
+        undo_switch(p, action == CLASS_REDO ? 1 : -1);
         return true;
     case CLASS_GAME:
         next_game(p);
@@ -591,7 +457,7 @@ static bool act_class(struct panel *p, int action)
         game_job_free(v->game);
         v->game = NULL;
         forget_lessons(v);
-        follow_decision(p);
+        class_follow(p);
         return true;
     case CLASS_HAND_LEFT:
     case CLASS_HAND_RIGHT:
@@ -605,13 +471,13 @@ static bool act_class(struct panel *p, int action)
 static bool works_class(const struct panel *p, int action)
 {
     const struct classroom *v = p->state;
-    const struct snapshot *s = shot_of(p);
+    const struct snapshot *s = class_shot(p);
     bool has_before = v->game ? v->look.before.count > 0 : s && s->run_before.ended > 0;
 
     if (action == CLASS_SEARCH)
         return v->game && p->scene->watch;
     if (action == CLASS_PAGE)
-        return is_small(p->width, p->height);
+        return class_is_small(p->width, p->height);
     return action != CLASS_OVERLAY || has_before;
 }
 
@@ -624,7 +490,7 @@ static bool move_class(struct panel *p, enum list_move move)
 static int move_here_class(const struct panel *p)
 {
     const struct classroom *v = p->state;
-    const struct snapshot *s = shot_of(p);
+    const struct snapshot *s = class_shot(p);
 
     return !v->game && s && s->lesson ? (int)s->lesson->move : MOVE_NONE;
 }
@@ -637,7 +503,7 @@ static bool is_live_class(const struct panel *p)
 
 static void message_class(const struct panel *p, char *out, size_t room)
 {
-    struct class_shown s = shown_class(p);
+    struct class_shown s = class_shown_now(p);
     class_sentence(&s, out, room);
 }
 
@@ -645,7 +511,7 @@ static void message_class(const struct panel *p, char *out, size_t room)
 static bool page_class(const struct panel *p, struct str *out)
 {
     const struct classroom *v = p->state;
-    const struct snapshot *s = shot_of(p);
+    const struct snapshot *s = class_shot(p);
     const struct rl_settings *now = v->game ? &v->look.now.settings : s ? &s->options.rl : NULL;
     const struct rl_settings *old = v->game
                                         ? (v->look.before.count ? &v->look.before.settings : NULL)
@@ -680,7 +546,7 @@ const struct panel_ops view_class = {
     .open = open_class,
     .close = close_class,
     .read = read_class,
-    .draw = draw_class,
+    .draw = class_draw,
     .about = about_class,
     .headline = headline_class,
     .act = act_class,

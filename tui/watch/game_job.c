@@ -15,7 +15,7 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { SEED = 1, PLAYED_AT_ONCE = 3000, LESSON_EVERY = 256 };
+enum { SEED = 1, PLAYED_AT_ONCE = 3000, LESSON_EVERY = 256, AGAIN_MOST = 100000 };
 
 struct game_job {
     uint64_t memory[RL_GAME_SIZE_MAX / sizeof(uint64_t)]; /* the game's state */
@@ -29,7 +29,9 @@ struct game_job {
     uint32_t steps, episodes;
     int forced; /* -1: none */
     bool stop, again;
-    struct rl_settings settings; /* with `again` */
+    struct rl_settings settings;          /* with `again` */
+    struct rl_settings tried[GAME_UNDOS]; /* [tried_count], in order; undo and redo go along it */
+    uint32_t tried_at, tried_count;
     pthread_mutex_t lock;
     pthread_cond_t changed;
     pthread_t thread;
@@ -273,7 +275,8 @@ int game_job_new(const struct rl_game *game, bool in_thread, struct game_job **o
     j->forced = -1;
     j->look.game = game;
     j->look.pace = 20;
-    rc = begin_game(j, rl_preset(game->preset));
+    j->tried[j->tried_count++] = *rl_preset(game->preset);
+    rc = begin_game(j, &j->tried[0]);
     if (rc) {
         rc = err_set(e, rc == RL_E_MEMORY ? ERR_MEMORY : ERR_INPUT, "%s", rl_error_text(rc));
         goto out;
@@ -310,6 +313,8 @@ void game_job_look(struct game_job *j, struct game_look *out)
     pthread_mutex_lock(&j->lock);
     *out = j->look;
     out->busy = has_work(j) || j->again;
+    out->undoable = j->tried_at;
+    out->redoable = j->tried_count - j->tried_at - 1;
     pthread_mutex_unlock(&j->lock);
 }
 
@@ -348,12 +353,49 @@ void game_job_force(struct game_job *j, uint32_t action)
     TELL(j, (rest(j), j->forced = (int)action));
 }
 
+/* Under the lock. */
+static void go_again(struct game_job *j, const struct rl_settings *s)
+{
+    uint64_t made = (j->again ? 0 : j->look.decisions) + j->steps;
+    bool ran = j->look.running;
+
+    rest(j);
+    j->look.running = ran;
+    j->steps = ran ? 0 : (uint32_t)(made < AGAIN_MOST ? made : AGAIN_MOST);
+    j->settings = *s;
+    j->again = true;
+}
+
+/* Under the lock. What was undone is gone, and of too many the oldest. */
+static void try_settings(struct game_job *j, const struct rl_settings *s)
+{
+    j->tried_count = j->tried_at + 1;
+    if (j->tried_count == GAME_UNDOS)
+        memmove(j->tried, j->tried + 1, --j->tried_count * sizeof *j->tried);
+    j->tried_at = j->tried_count;
+    j->tried[j->tried_count++] = *s;
+}
+
 int game_job_again(struct game_job *j, const struct rl_settings *s, struct err *e)
 {
     const char *which;
 
     if (rl_settings_check(s, &which))
         return err_set(e, ERR_INPUT, "%s is out of range", which);
-    TELL(j, (rest(j), j->settings = *s, j->again = true));
+    TELL(j, (try_settings(j, s), go_again(j, s)));
     return 0;
+}
+
+/* Only the thread that asks changes `tried`. */
+bool game_job_undo(struct game_job *j, int by, struct rl_settings *from, struct rl_settings *to)
+{
+    uint32_t at = j->tried_at + (uint32_t)by; /* below 0 it is large */
+
+    if (at >= j->tried_count)
+        return false;
+    *from = j->tried[j->tried_at];
+    *to = j->tried[at];
+    j->tried_at = at;
+    TELL(j, go_again(j, to));
+    return true;
 }

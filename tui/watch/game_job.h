@@ -12,7 +12,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { GAME_POINTS = 512, GAME_SEEN = 64, GAME_ANGLES = 36, GAME_SPINS = 8, GAME_LAST = 100 };
+enum {
+    GAME_POINTS = 512,
+    GAME_SEEN = 64,
+    GAME_ANGLES = 36,
+    GAME_SPINS = 8,
+    GAME_LAST = 100,
+    GAME_UNDOS = 32, /* settings kept to go back to */
+};
 
 /* Rewards of episodes: a point every so many decisions. */
 struct game_run {
@@ -37,6 +44,7 @@ struct game_look {
     bool has_lesson, running, failed;
     bool busy;   /* something is being done: look again */
     double pace; /* decisions a second; 0: full speed */
+    uint32_t undoable, redoable;
     struct rl_lesson lesson;
     /* CartPole's best action by angle (columns, -12 to 12 degrees) and angular speed (rows, -2 to
      * 2), in the middle, at rest */
@@ -56,7 +64,11 @@ void game_job_pace(struct game_job *j, double pace);
 void game_job_step(struct game_job *j, uint32_t decisions);
 void game_job_episode(struct game_job *j);                /* to the end of an episode */
 void game_job_force(struct game_job *j, uint32_t action); /* a decision by hand */
-/* From the first position again, with other settings; the run so far becomes the one before. */
+/* From the first position again, with other settings: it runs if it ran, else makes as many
+ * decisions as there were. The run so far becomes the one before. */
 int game_job_again(struct game_job *j, const struct rl_settings *s, struct err *e) MUST_CHECK;
+/* The same with the settings before the last ones (by -1), or those undone last (by 1). False:
+ * there are none. The settings left and taken go to `from` and `to`. */
+bool game_job_undo(struct game_job *j, int by, struct rl_settings *from, struct rl_settings *to);
 
 #endif
