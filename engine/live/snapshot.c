@@ -37,6 +37,11 @@ struct live_plan *live_plan_share(struct live_plan *p)
     return p;
 }
 
+bool live_plan_equal(const struct live_plan *a, const struct live_plan *b)
+{
+    return a->count == b->count && !memcmp(a->on, b->on, a->count * sizeof *a->on);
+}
+
 void live_plan_release(struct live_plan *p)
 {
     if (p && atomic_fetch_sub(&p->references, 1) == 1)

@@ -144,7 +144,8 @@ struct live_problem *live_problem_share(struct live_problem *p);
 void live_plan_release(struct live_plan *p);
 void live_plan_replace(struct live_plan **at, struct live_plan *with); /* takes over `with` */
 struct live_plan *live_plan_share(struct live_plan *p);
-struct live_moves *live_moves_new(const struct game *g); /* NULL out of memory */
+bool live_plan_equal(const struct live_plan *a, const struct live_plan *b); /* the same splits */
+struct live_moves *live_moves_new(const struct game *g);                    /* NULL out of memory */
 struct live_moves *live_moves_share(struct live_moves *m);
 void live_moves_release(struct live_moves *m);
 

@@ -1,5 +1,6 @@
 /* Plans read from files into the explorer: rows of V p with their own figures, explained, compared,
  * taken over as pins; what is made for another problem is refused with the difference. */
+#include "engine/live/snapshot.h"
 #include "engine/plan/plan_file.h"
 #include "engine/relaxed/relaxed.h"
 #include "engine/text/units.h"
@@ -252,12 +253,36 @@ static void test_an_edit(void **state)
     unlink(path);
 }
 
+/* The plan of a moment is the one there is, or, found in another episode, one of its own. */
+static void test_plans_of_moments(void **state)
+{
+    (void)state;
+    struct app *app = open_model(MODEL);
+    struct watch *w = app_watch(app);
+    size_t size = sizeof *w->best + w->best->count * sizeof *w->best->on;
+    struct live_plan *then = mem_alloc(size);
+    char name[WHY_OF_ROOM];
+
+    memcpy(then, w->best, size);
+    atomic_init(&then->references, 1);
+    plan_load_moment(w, 0, then);
+    assert_ptr_equal(plan_load_of_moment(w, 0), w->best);
+    then->episode += 40;
+    plan_load_moment(w, 0, then);
+    assert_ptr_equal(plan_load_of_moment(w, 0), then);
+    assert_non_null(strstr(why_of_name(w, why_of_plan(w, then), name), ", episode 4"));
+    plan_load_moment(w, 0, NULL);
+    live_plan_release(then);
+    app_free(app);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_strict_plan),   cmocka_unit_test(test_a_relaxed_plan),
         cmocka_unit_test(test_plans_of_stages), cmocka_unit_test(test_elsewhere),
         cmocka_unit_test(test_an_edit),
+        cmocka_unit_test(test_plans_of_moments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -407,20 +407,46 @@ static int rows_above(const struct app *a, const struct panel *p)
     return a->height >= 18 && (p->ops->of_search || p->ops->headline) ? 2 : 1;
 }
 
+/* The view of another time that `p`, a view of plans, was opened over; NULL: none. */
+static const struct panel *moment_below(const struct app *a, const struct panel *p)
+{
+    int n = a->depth;
+
+    while (n > 0 && a->stack[n - 1] != p)
+        n--;
+    while (p->ops->plan_here && n-- > 0) {
+        if (a->stack[n]->ops->is_of_then)
+            return a->stack[n];
+    }
+    return NULL;
+}
+
+static bool has_about(const struct panel *p, struct panel_about *about)
+{
+    return p && p->ops->about && p->ops->about(p, about);
+}
+
+static bool has_headline(const struct panel *p, const struct pane *row)
+{
+    return p && p->ops->headline && p->ops->headline(p, row);
+}
+
 /* The title row, and in row 2 the headline of the search or the view's own. After the view was
  * drawn: it may have taken what is new. */
 static void draw_above(struct app *a, struct panel *p)
 {
+    const struct panel *then = moment_below(a, p);
     struct panel_about about = {.name = NULL};
     struct pane title = pane_of(a, (struct rect){1, 0, a->width - 2, 1}),
                 row = pane_of(a, (struct rect){1, 1, a->width - 2, rows_above(a, p) - 1});
 
     pane_clear(&title);
-    header_title(&a->scene, p->ops->about && p->ops->about(p, &about) ? &about : NULL, &title);
+    header_title(&a->scene, has_about(p, &about) || has_about(then, &about) ? &about : NULL,
+                 &title);
     if (row.height < 1)
         return;
     pane_clear(&row);
-    if (!(p->ops->headline && p->ops->headline(p, &row)) && p->ops->of_search)
+    if (!has_headline(p, &row) && p->ops->of_search && !has_headline(then, &row))
         header_headline(&a->scene, &row);
 }
 

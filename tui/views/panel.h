@@ -92,6 +92,8 @@ struct panel_ops {
     bool of_search;    /* PLACE_FULL: the headline of the search stands above it; else, and without
                           one of its own, it begins in row 2 with its own */
     bool stays;        /* its state holds nothing of the problem: it stays open when that changes */
+    bool is_of_then; /* PLACE_FULL: of another time; its rows 1 and 2 stay above views of plans that
+                        are opened over it and have none of their own */
     bool anew;   /* needs nothing to be opened with: it is opened anew when the problem changes */
     size_t size; /* of its state */
 

@@ -410,7 +410,7 @@ static void compare(struct panel *p)
         host_say(p->scene, "m marks a moment as B; c compares its plan with that of A");
     else if (!v->look.is_there) /* A is the moment before */
         host_say(p->scene, "this moment is still being played; c again when it is there");
-    else if (a && a == b)
+    else if (a && b && live_plan_equal(a, b))
         host_say(p->scene, "A and B have the same best plan");
     else if (!a || !b)
         host_say(p->scene, "%s",
@@ -598,6 +598,7 @@ const struct panel_ops view_past = {
     .name = "time",
     .title = "Time",
     .place = PLACE_FULL,
+    .is_of_then = true,
     .keys = &past_keys,
     .hints = "earlier event-before play slower stops mark compare why branch open export back",
     .size = sizeof(struct past_view),

@@ -53,6 +53,11 @@ uint32_t plan_load_all(const struct watch *w, struct live_plan *out[static WATCH
     return count;
 }
 
+static bool is_same_find(const struct live_plan *a, const struct live_plan *b)
+{
+    return a->episode == b->episode && live_plan_equal(a, b);
+}
+
 void plan_load_moment(struct watch *w, int which, struct live_plan *plan)
 {
     struct live_plan *plans[WATCH_PLANS_MOST];
@@ -61,8 +66,7 @@ void plan_load_moment(struct watch *w, int which, struct live_plan *plan)
     w->loaded.moment[which] = NULL;
     uint32_t count = plan ? plan_load_all(w, plans) : 0;
     for (uint32_t n = 0; n < count; n++) {
-        if (plans[n]->count == plan->count &&
-            !memcmp(plans[n]->on, plan->on, plan->count * sizeof *plan->on)) {
+        if (is_same_find(plans[n], plan)) {
             plan = plans[n];
             break;
         }

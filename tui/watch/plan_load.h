@@ -56,8 +56,8 @@ void plan_load_release(struct watch *w);
 
 /* The strict plan read from that file; NULL: none. Borrowed. */
 const struct live_plan *plan_load_of(const struct watch *w, const char *path);
-/* The best plan of a moment of the past becomes one more, until NULL takes it away; one that equals
- * a plan there is stands for it. `which` < PLANS_OF_MOMENTS. */
+/* The best plan of a moment of the past becomes one more, until NULL takes it away; a plan there is
+ * that has the same splits from the same episode stands for it. `which` < PLANS_OF_MOMENTS. */
 void plan_load_moment(struct watch *w, int which, struct live_plan *plan);
 const struct live_plan *plan_load_of_moment(const struct watch *w, int which); /* NULL: none */
 /* All strict plans there are: the search's in their order, then those from files. Borrowed until
