@@ -524,6 +524,11 @@ char *plans_verdict(const struct plans *v, char *out, size_t room)
 
 /* ---- per layer ---- */
 
+static void put_layer_sign(const struct pane *p, int x, int y, bool network)
+{
+    pane_put(p, x, y, network ? ROLE_WARN : ROLE_PLOT_0, network ? U'▒' : U'█');
+}
+
 /* One bar a plan: computing, then what is sent. */
 static void draw_layer_bar(const struct pane *p, int x, int y, int width, double compute,
                            double network, double most)
@@ -532,7 +537,7 @@ static void draw_layer_bar(const struct pane *p, int x, int y, int width, double
         all = (int)((compute + network) / most * width + 0.5);
 
     for (int i = 0; i < all && i < width; i++)
-        pane_put(p, x + i, y, i < first ? ROLE_PLOT_0 : ROLE_WARN, i < first ? U'█' : U'▒');
+        put_layer_sign(p, x + i, y, i >= first);
 }
 
 enum { LAYER_NAME = 30 };
@@ -574,11 +579,13 @@ static int draw_layers(const struct plans *v, const struct pane *pane, int rows)
         return 0;
     pane_head(pane, 0,
               &(struct head){0, "Per layer",
-                             pane->width >= 80
-                                 ? "ms of one, forward and backward · █ computing ▒ all-reduce"
-                                 : "ms of one",
+                             pane->width >= 80 ? "ms of one, forward and backward" : "ms of one",
                              false});
     if (bars >= 10) {
+        for (int network = 0; network < 2; network++)
+            put_layer_sign(pane, network ? 12 : 0, 1, network);
+        pane_text(pane, 2, 1, ROLE_DIM, "computing");
+        pane_text(pane, 14, 1, ROLE_DIM, "all-reduce");
         pane_text(pane, LAYER_NAME, 1, ROLE_DIM, "A");
         pane_text(pane, LAYER_NAME + bars / 2 + 1, 1, ROLE_DIM, "B");
     }
