@@ -17,7 +17,7 @@ for _ in 1 2 3; do type L; done; see "B - A"; matches "A is [0-9.]+ ms faster th
 type 2; type 7; see "episode 27: Enter goes there"; type Enter; see "at episode 27 of 60"; see "best then"
 type 7; type 7; type Enter; see "episode 77 is not in the journal: the last is 60"; see "at episode 27 of 60"
 type 3; type Escape; see "at episode 27 of 60"; gone "Enter goes there"
-type w; matches "of +[a-z]+, episode [0-9]+"; see "Why"; see "at episode 27 of 60"; see "best then"
+type w; matches "of +[a-z]+, episode [0-9]+"; see "w again:"; see "at episode 27 of 60"; see "best then"
 type Escape; see "What happened"; see "at episode 27 of 60" # of the plan of then
 type m; type g; type L; type h; see "at episode 9 of 60"; see "A episode 9, B episode 27"
 type c; see "Compare"; matches "A [a-z]+, episode [0-9]"; type Escape; see "marks two"; type Escape; see "at episode 9 of 60"

@@ -17,8 +17,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DEVICES_SHOWN = 12 };
-
 static const unsigned device_roles[] = {ROLE_PLOT_0, ROLE_PLOT_1,   ROLE_PLOT_2,   ROLE_PLOT_3,
                                         ROLE_PLOT_4, ROLE_CHOICE_1, ROLE_CHOICE_2, ROLE_CHOICE_3};
 
@@ -338,12 +336,11 @@ void place_draw_lanes(const struct place_shown *s, const struct pane *p)
 
 int place_draw_rows_of_loads(const struct place_shown *s)
 {
-    uint32_t devices = s->look->state->devices;
-
-    return 2 + (int)(devices < DEVICES_SHOWN ? devices : DEVICES_SHOWN);
+    return 2 + (int)s->look->state->devices;
 }
 
-/* The devices shown: the first ones; with more, those around the one that limits. */
+/* The devices shown: the first ones; with more, those around the one that limits. Where the
+ * cursor's is none of them, it takes the row at its end. */
 static uint32_t first_shown(const struct place_shown *s, uint32_t rows)
 {
     uint32_t devices = s->look->state->devices, limit = place_look_limit(s->look);
@@ -400,8 +397,9 @@ void place_draw_loads(const struct place_shown *s, const struct pane *p)
     char note[64];
     int bar = p->width - 46;
 
-    snprintf(note, sizeof note, "%s%u devices · █ work < in > out · idle",
-             rows < state->devices ? "some of " : "", state->devices);
+    int size = rows < state->devices ? snprintf(note, sizeof note, "%u of ", rows) : 0;
+    snprintf(note + size, sizeof note - (size_t)size, "%u devices · █ work < in > out · idle",
+             state->devices);
     pane_head(p, 0, &(struct head){0, "Load", note, false});
     if (bar < 6)
         bar = 6;
@@ -413,24 +411,38 @@ void place_draw_loads(const struct place_shown *s, const struct pane *p)
         most = fmax(most, place_look_load(s->look, d));
     first = first_shown(s, rows);
     p->grid->ms_scale = most;
-    for (uint32_t i = 0; i < rows && first + i < state->devices; i++)
-        draw_load(s, p, (int)i + 2, first + i, most, bar);
+    uint32_t here = place_look_device(s->look, s->node);
+    for (uint32_t i = 0; i < rows && first + i < state->devices; i++) {
+        bool before = i == 0 && here < first, behind = i == rows - 1 && here >= first + rows;
+        draw_load(s, p, (int)i + 2, before || behind ? here : first + i, most, bar);
+    }
 }
 
 /* ---- the node at the cursor ---- */
 
+/* The node can be moved to device d. Latency: one core stands for all. */
+static bool is_other(const struct place_shown *s, uint32_t d)
+{
+    return d != place_look_device(s->look, s->node) &&
+           (!s->look->sample || d <= s->look->state->accelerators || d == s->target);
+}
+
 static void draw_prices(const struct place_shown *s, const struct pane *p, int y)
 {
+    enum { MORE = 9 }; /* columns of "4094 more" */
     uint32_t devices = s->look->state->devices, home = place_look_device(s->look, s->node);
+    uint32_t left = 0;
     char name[16], ms[UNITS_ROOM], text[64];
     int x = 10;
 
+    for (uint32_t d = 0; d < devices; d++)
+        left += is_other(s, d);
     pane_text(p, 0, y, ROLE_DIM, "move to");
     for (uint32_t i = 0; i < devices; i++) {
         uint32_t d = (s->target + i) % devices; /* the target first */
         const struct place_price *price = &s->price[d];
-        if (d == home || (s->look->sample && d > s->look->state->accelerators && d != s->target))
-            continue; /* latency: one core stands for all */
+        if (!is_other(s, d))
+            continue;
         snprintf(text, sizeof text, "%s %s", place_device_name(s->graph, d, name),
                  price->faults & PLACE_OVER_MEMORY ? "over memory"
                  : price->faults & PLACE_CROWDED   ? "a copy is there"
@@ -438,12 +450,17 @@ static void draw_prices(const struct place_shown *s, const struct pane *p, int y
                  : isinf(price->value_ms)          ? "a circle"
                  : price->value_ms > 1e4           ? "over 10 s"
                                                    : units_plain_ms(ms, price->value_ms));
-        if (x + utf8_text_columns(text) > p->width && i) {
+        bool last = y == p->height - 1;
+        int needed = utf8_text_columns(text) + (last && left > 1 ? 2 + MORE : 0);
+        if (last && x + needed > p->width) {
+            pane_format(p, x, y, ROLE_DIM, "%u more", left);
+            return;
+        }
+        if (x + needed > p->width && i) {
             x = 10;
             y++;
         }
-        if (y >= p->height)
-            return;
+        left--;
         bool worse = price->value_ms > s->price[home].value_ms * (1 + 1e-9);
         unsigned style = price->faults || isinf(price->value_ms) ? ROLE_ERR
                          : worse                                 ? ROLE_WARN

@@ -112,11 +112,17 @@ static void draw_below(const struct place_shown *s, const struct pane *pane, int
 }
 
 /* Lanes above, loads and the node beside each other where there is room, transfers below. */
-enum { LOADS_LEAST = 5 };
+enum { LOADS_LEAST = 5, LOADS_SURE = 14, CROSSINGS_SURE = 9 };
+
+static int clamp_rows(int rows, int least, int most)
+{
+    return rows > most ? (most > least ? most : least) : rows;
+}
 
 static void draw_parts(const struct place_shown *s, const struct pane *pane)
 {
-    int gap = pane->height >= 30, loads = place_draw_rows_of_loads(s), y = 1 + gap;
+    int gap = pane->height >= 30, all = place_draw_rows_of_loads(s), y = 1 + gap;
+    int loads = all < LOADS_SURE ? all : LOADS_SURE;
     int wide = pane->width >= 100, node = 6, low = wide ? (loads > node ? loads : node) : loads;
     int lanes = (int)s->look->widest + 1 + s->layered, most = pane->height - y - low - 2 * gap - 4;
 
@@ -125,9 +131,11 @@ static void draw_parts(const struct place_shown *s, const struct pane *pane)
     lanes = lanes < most ? lanes : most;
     if (lanes < 4)
         lanes = 4;
-    most = pane->height - y - lanes - node - 2 * gap; /* many devices leave the node its rows */
-    if (!wide && loads > most)
-        loads = most > LOADS_LEAST ? most : LOADS_LEAST;
+    int rest = pane->height - y - lanes - 2 * gap - (wide ? 0 : node); /* which keeps its rows */
+    if (!wide)
+        loads = clamp_rows(loads, LOADS_LEAST, rest);
+    loads = clamp_rows(all, loads, rest - gap - CROSSINGS_SURE);
+    low = wide && loads < node ? node : loads;
     struct pane part = pane_part(pane, 0, y, pane->width, lanes);
     place_draw_lanes(s, &part);
     y += lanes + gap;
@@ -140,7 +148,8 @@ static void draw_parts(const struct place_shown *s, const struct pane *pane)
                 : pane_part(pane, 0, y, pane->width, node);
     place_draw_node(s, &part);
     y += (wide ? low : node) + gap;
-    int rest = pane->height - y, crossings = rows_of_crossings(s, wide);
+    int crossings = rows_of_crossings(s, wide);
+    rest = pane->height - y;
     bool tall = rest >= crossings + gap + REASONS_LEAST;
     part = pane_part(pane, 0, y, wide ? left : pane->width, tall ? crossings : rest);
     if (part.height > 1)
