@@ -304,6 +304,21 @@ static void draw_role(const struct hybrid_shown *s, const struct pane *p, const 
     }
 }
 
+#define STAGES_TITLE "Stages and their mesh"
+
+/* " · 3 of 6 roles", where that fits into `columns` of the note. */
+static void add_hidden_roles(uint32_t roles, int rows, int columns, char *note, size_t room)
+{
+    char more[40];
+    size_t size = strlen(note);
+
+    if ((int)roles <= rows)
+        return;
+    snprintf(more, sizeof more, " · %d of %u roles", rows, roles);
+    if (utf8_text_columns(note) + utf8_text_columns(more) <= columns)
+        snprintf(note + size, room - size, "%s", more);
+}
+
 void hybrid_draw_stages(const struct hybrid_shown *s, const struct pane *p)
 {
     static const char *const labels[] = {
@@ -324,7 +339,10 @@ void hybrid_draw_stages(const struct hybrid_shown *s, const struct pane *p)
         snprintf(note, sizeof note, "%u stage%s on %u device%s%s%s · ms", h->stages,
                  h->stages == 1 ? "" : "s", devices, devices == 1 ? "" : "s",
                  limit[0] ? " of " : "", limit);
-    pane_head(p, 0, &(struct head){0, "Stages and their mesh", note, true});
+    int rows = p->height > HYBRID_STAGE_ROWS ? p->height - HYBRID_STAGE_ROWS : 0;
+    add_hidden_roles(h->roles, rows, p->width - utf8_text_columns(STAGES_TITLE) - 4, note,
+                     sizeof note);
+    pane_head(p, 0, &(struct head){0, STAGES_TITLE, note, true});
     for (int y = 0; y < HYBRID_STAGE_ROWS - 1; y++)
         pane_cut(p, 0, y + 1, c.label - 1, ROLE_DIM, labels[y]);
     for (int y = 2; y < p->height && y < HYBRID_STAGE_ROWS + (int)h->roles; y++)
@@ -338,7 +356,6 @@ void hybrid_draw_stages(const struct hybrid_shown *s, const struct pane *p)
         pane_text(p, c.label - 2, 1, ROLE_DIM, "<");
     if (c.first + c.count < h->stages)
         pane_text(p, end_of(&c, c.first + c.count - 1) + 1, 1, ROLE_DIM, ">");
-    int rows = p->height - HYBRID_STAGE_ROWS;
     uint32_t top = rows > 0 && (int)s->role >= rows ? s->role - (uint32_t)rows + 1 : 0;
     for (int y = 0; y < rows && top + (uint32_t)y < h->roles; y++)
         draw_role(s, p, &c, top + (uint32_t)y, HYBRID_STAGE_ROWS + y);

@@ -475,11 +475,21 @@ static void draw_equal(const struct panel *p, const struct pane *pane, int y, in
                     equal == 1 ? "decision" : "decisions");
 }
 
-static void draw_differences(struct panel *p, const struct pane *pane)
+static size_t layers_that_differ(const struct plans *v)
+{
+    size_t differ = 0;
+
+    for (size_t n = 0; n < v->layer_count; n++)
+        differ += layer_change(&v->layers[n]) != 0;
+    return differ;
+}
+
+/* `alone`: there is no room for the layers. */
+static void draw_differences(struct panel *p, const struct pane *pane, bool alone)
 {
     struct plans *v = p->state;
     int dims = pane->width >= 100 ? 60 : pane->width - 20, rows = pane->height - 2;
-    char note[64];
+    char note[96];
     int decisions = 0, size;
 
     if (plans_compared(v) != OTHER_NONE) {
@@ -491,8 +501,10 @@ static void draw_differences(struct panel *p, const struct pane *pane)
         decisions++;
     size = snprintf(note, sizeof note, "%d of %d", decisions, p->scene->watch->move_count);
     if ((size_t)decisions < v->difference_count)
-        snprintf(note + size, sizeof note - (size_t)size, " · %zu outside",
-                 v->difference_count - (size_t)decisions);
+        size += snprintf(note + size, sizeof note - (size_t)size, " · %zu outside",
+                         v->difference_count - (size_t)decisions);
+    if (alone && layers_that_differ(v))
+        snprintf(note + size, sizeof note - (size_t)size, " · layer by layer: e export");
     pane_head(pane, 0, &(struct head){0, "Decisions that differ", note, false});
     pane_text(pane, 0, 1, ROLE_DIM, "A    B    group");
     pane_right(pane, dims, 1, ROLE_DIM, "dims");
@@ -564,13 +576,11 @@ static void draw_layer(const struct pane *p, int y, const struct layer_differenc
 static int draw_layers(const struct plans *v, const struct pane *pane, int rows)
 {
     int shown = 0, end = pane->width < 126 ? pane->width : 126, bars = end - LAYER_NAME - 28;
-    size_t equal = 0, differ = 0;
+    size_t differ = layers_that_differ(v), equal = v->layer_count - differ;
     double most = 0;
 
     for (size_t n = 0; n < v->layer_count; n++) {
         const struct layer_difference *d = &v->layers[n];
-        equal += layer_change(d) == 0;
-        differ += layer_change(d) != 0;
         most = layer_change(d) == 0
                    ? most
                    : fmax(most, fmax(d->compute[0] + d->network[0], d->compute[1] + d->network[1]));
@@ -621,5 +631,5 @@ void plans_draw_compare(struct panel *p, const struct pane *pane)
     y += layers ? layers + gap : 0;
     struct pane low = pane_part(pane, 0, y, pane->width, pane->height - y);
     if (low.height > 2)
-        draw_differences(p, &low);
+        draw_differences(p, &low, !layers);
 }

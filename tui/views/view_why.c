@@ -417,6 +417,15 @@ static void draw_paged(struct panel *p, const struct pane *pane)
     why_draw_page(p, &body);
 }
 
+/* Parts stand apart, on a low screen unless that takes rows from what is below. */
+static bool stands_apart(const struct why *v, const struct pane *pane, int rows)
+{
+    enum { OTHERS = 10 }; /* of the title, the answer and between parts */
+
+    return pane->height >= 22 ||
+           (pane->height >= 16 && OTHERS + rows + (int)v->page.count <= pane->height);
+}
+
 static void draw_why(struct panel *p, const struct pane *pane)
 {
     struct why *v = p->state;
@@ -437,12 +446,12 @@ static void draw_why(struct panel *p, const struct pane *pane)
     memcpy(note + strlen(note), dim, strlen(dim) + 1);
     pane_head(pane, 0, &(struct head){0, title, note, true});
     why_draw_of(p, pane, 1);
-    int gap = pane->height >= 16, y = 2 + gap;
+    int facts = why_fact_rows(v), rows = why_chain_rows(p, pane->width),
+        gap = stands_apart(v, pane, rows + facts), y = 2 + gap;
     y = why_draw_answer(p, pane, y) + gap;
     int placed = why_draw_place(p, pane, y);
     y = placed > y ? placed + gap : y;
-    int facts = why_fact_rows(v), rows = why_chain_rows(p, pane->width),
-        room = pane->height - y - facts - gap;
+    int room = pane->height - y - facts - gap;
     rows = rows < room ? rows : room;
     struct pane body = pane_part(pane, 0, y, pane->width, rows > 0 ? rows : 0);
     if (rows > 1)
