@@ -268,6 +268,35 @@ static void test_why_of_a_folder(void **state)
 }
 
 /* Each setting is printed in the fewest digits that give it again. */
+/* w asks about the row under the cursor: of the log, of what if; where a panel has none, it says
+ * whose row it is about. */
+static void test_why_of_a_row(void **state)
+{
+    (void)state;
+    struct app *app = explorer_open("t5-base6", "v100-1x4", 120, 40);
+    struct watch *w = app_watch(app);
+    struct str out = {0};
+    struct err e;
+    char about[NAME_ROOM + 16];
+
+    assert_int_equal(app_tell(app, "episode 4", &e), 0);
+    double before = w->exact->cost.step_ms;
+    assert_int_equal(app_tell(app, "pin @2=0", &e), 0);
+    assert_true(w->cursor != 2 && w->exact->cost.step_ms > before + 1);
+    assert_non_null(strstr(screen(app, "4w", &out), "w on panel 2's row: "));
+    assert_non_null(strstr(screen(app, "\0335w", &out), "w on panel 2's row: "));
+    assert_non_null(
+        strstr(screen(app, "\0337/exact\rw", &out), " of  proven optimum of variables"));
+    snprintf(about, sizeof about, "in class %s: ", w->move[2].name);
+    screen(app, "\033", &out);
+    assert_non_null(strstr(screen(app, "7/you\rw", &out), about));
+    assert_non_null(strstr(screen(app, "\033Vww", &out), about));
+    assert_non_null(strstr(out.text, " of  proven optimum of variables  308.1"));
+    assert_non_null(strstr(screen(app, "\033kw", &out), " of  proven optimum  206.4"));
+    str_release(&out);
+    app_free(app);
+}
+
 static void test_figures_of_options(void **state)
 {
     static const double values[] = {0.05, 0.1, 5e-4, 1.0 / 3, 0.6, 1e-6, 2000, 0.30000000000000004};
@@ -468,6 +497,7 @@ int main(void)
         cmocka_unit_test(test_another_cluster_and_the_start),
         cmocka_unit_test(test_lines_of_what_is_shown),
         cmocka_unit_test(test_why_of_a_folder),
+        cmocka_unit_test(test_why_of_a_row),
         cmocka_unit_test(test_figures_of_options),
         cmocka_unit_test(test_the_scope_of_no_plan_fits),
         cmocka_unit_test(test_what_a_pipeline_is_compared_with),

@@ -130,8 +130,9 @@ struct panel_ops {
     void (*question_here)(const struct panel *p,
                           struct question *q); /* what w speaks of before both; `q` comes empty and
                                                   may stay so */
-    const struct live_plan *(*plan_here)(
-        const struct panel *p); /* what e takes away; NULL: the best */
+    struct live_plan *(*plan_here)(
+        const struct panel *p); /* what e takes away and w asks about, of the problem that is open;
+                                   NULL: the best */
     const struct relaxed_plan *(*relaxed_here)(
         const struct panel *p); /* the same, before that; NULL: plan_here */
     bool (*page)(const struct panel *p, struct str *out); /* what e writes instead of a plan, as

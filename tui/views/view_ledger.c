@@ -132,6 +132,23 @@ static bool page_ledger(const struct panel *p, struct str *out)
     return ledger_of(p) != NULL;
 }
 
+/* What w asks about: the decision the row is about, under the row's best plan, where its problem is
+ * the one that is open. */
+static int move_here(const struct panel *p)
+{
+    const struct ledger_row *r = ledger_here(p);
+    const struct watch *w = p->scene->watch;
+
+    return r && r->problem == w->problem ? watch_move_of(w, r->about) : MOVE_NONE;
+}
+
+static struct live_plan *plan_here(const struct panel *p)
+{
+    const struct ledger_row *r = ledger_here(p);
+
+    return r && r->problem == p->scene->watch->problem ? r->optimum : NULL;
+}
+
 static void message_ledger(const struct panel *p, char *out, size_t room)
 {
     const struct ledger_row *r = ledger_here(p);
@@ -169,7 +186,7 @@ const struct panel_ops view_ledger = {
     .of_search = true,
     .anew = true,
     .keys = &ledger_keys,
-    .hints = "down=row go again mark batch undo options export=page back",
+    .hints = "down=row go again mark batch undo options why export=page back",
     .size = sizeof(struct ledger_view),
     .open = open_ledger,
     .read = read_ledger,
@@ -178,6 +195,8 @@ const struct panel_ops view_ledger = {
     .draw = ledger_draw,
     .act = act_ledger,
     .move = move_ledger,
+    .move_here = move_here,
+    .plan_here = plan_here,
     .page = page_ledger,
     .message = message_ledger,
 };

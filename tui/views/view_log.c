@@ -84,6 +84,8 @@ static void read_log(struct panel *p)
 }
 
 #define EXACT "exact: "
+#define YOU "you " /* before what a person did */
+enum { YOU_SIZE = sizeof YOU - 1 };
 
 /* "optimum 206.4 ms" of "exact: optimum of variables and inputs 206.4 ms, 1 case". */
 static void say_optimum_briefly(const char *text, char *out, size_t room)
@@ -120,9 +122,9 @@ static void draw_line(const struct watch *w, const struct pane *p, int y,
             pane_text(p, x, y, ROLE_DIM, whole ? was : was + 1);
         return;
     }
-    if (line->kind == LOG_PERSON && !strncmp(text, "you ", 4)) {
-        x = pane_text(p, x, y, ROLE_PIN, "you ");
-        text += 4;
+    if (line->kind == LOG_PERSON && !strncmp(text, YOU, YOU_SIZE)) {
+        x = pane_text(p, x, y, ROLE_PIN, YOU);
+        text += YOU_SIZE;
     }
     char brief[LOG_TEXT_ROOM];
     text_cut_clauses(brief, sizeof brief, text, p->width - x);
@@ -197,6 +199,42 @@ static const char *name_here(const struct panel *p)
     return line ? line->text : NULL;
 }
 
+/* The decision that a person's act was about. */
+static int move_here(const struct panel *p)
+{
+    const struct log_view *v = p->state;
+    const struct watch *w = p->scene->watch;
+    const struct log_line *line = line_at(v, log_of(p), v->list.cursor);
+    const struct ledger *l = w ? w->shot->ledger : NULL;
+
+    for (uint32_t n = 0; line && line->act && l && n < l->count; n++) {
+        const struct ledger_row *r = &l->rows[n];
+        if (!strcmp(r->text, line->text + YOU_SIZE) && r->problem == w->problem)
+            return watch_move_of(w, r->about);
+    }
+    return MOVE_NONE;
+}
+
+/* The plan the line speaks of, where it is kept still. */
+static struct live_plan *plan_here(const struct panel *p)
+{
+    const struct log_view *v = p->state;
+    const struct watch *w = p->scene->watch;
+    const struct log_line *line = line_at(v, log_of(p), v->list.cursor);
+    struct live_plan *plans[WATCH_PLANS_MOST];
+
+    if (!line)
+        return NULL;
+    if (line->kind == LOG_INFO && !strncmp(line->text, EXACT, sizeof EXACT - 1))
+        return w->exact;
+    uint32_t count = line->kind == LOG_BEST ? plan_load_all(w, plans) : 0;
+    for (uint32_t n = 0; n < count; n++) {
+        if (plans[n]->episode == line->episode && plans[n] != w->exact)
+            return plans[n];
+    }
+    return NULL;
+}
+
 static void message_log(const struct panel *p, char *out, size_t room)
 {
     const struct log_view *v = p->state;
@@ -230,6 +268,8 @@ const struct panel_ops view_log = {
     .move = move_log,
     .click = click_log,
     .find = find_log,
+    .move_here = move_here,
+    .plan_here = plan_here,
     .filter = filter_log,
     .name_here = name_here,
     .message = message_log,

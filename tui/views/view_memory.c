@@ -486,7 +486,7 @@ static int move_here(const struct panel *p)
     return id == HLO_NONE ? MOVE_NONE : watch_move_of_instruction(p->scene->watch, id);
 }
 
-static const struct live_plan *plan_here(const struct panel *p)
+static struct live_plan *plan_here(const struct panel *p)
 {
     const struct memory_view *v = p->state;
     return v->curve.plan;

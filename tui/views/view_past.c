@@ -575,7 +575,7 @@ static bool page_past(const struct panel *p, struct str *out)
 }
 
 /* What w explains and e takes away: the plan of A. */
-static const struct live_plan *plan_here(const struct panel *p)
+static struct live_plan *plan_here(const struct panel *p)
 {
     return p->scene->watch ? plan_load_of_moment(p->scene->watch, 0) : NULL;
 }

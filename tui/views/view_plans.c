@@ -506,7 +506,7 @@ static int move_here(const struct panel *p)
     return v->differences[v->below.cursor].move;
 }
 
-static const struct live_plan *plan_here(const struct panel *p)
+static struct live_plan *plan_here(const struct panel *p)
 {
     const struct plans *v = p->state;
 

@@ -261,17 +261,19 @@ static dim_id dim_of_move(const struct watch *w, int move)
                : why_dim_of_class(w->problem, w->moves->pool[w->moves->items[move].classes]);
 }
 
-/* What the panel below speaks of; a list of plans speaks of the decision a person last looked at.
- */
-static dim_id subject(const struct why *v, const struct panel *from, const struct watch *w)
+/* What the panel below speaks of; curves, lines of the log and lists of plans speak of the decision
+ * a person last looked at. */
+static dim_id subject(struct why *v, const struct panel *from, const struct watch *w)
 {
     hlo_id id = from && from->ops->instruction_here ? from->ops->instruction_here(from) : HLO_NONE;
     dim_id d = id != HLO_NONE ? why_dim_of_instruction(&v->seen, id) : DIM_NONE;
 
-    if (d != DIM_NONE)
-        return d;
-    d = dim_of_move(w, from && from->ops->move_here ? from->ops->move_here(from) : w->cursor);
-    return d == DIM_NONE && from && from->ops->plan_here ? dim_of_move(w, w->cursor) : d;
+    if (d == DIM_NONE && from && from->ops->move_here)
+        d = dim_of_move(w, from->ops->move_here(from));
+    bool elsewhere =
+        d == DIM_NONE && (!from || !from->ops->move_here || from->ops->plan_here != NULL);
+    v->elsewhere = elsewhere && v->question.kind == QUESTION_DIM;
+    return elsewhere ? dim_of_move(w, w->cursor) : d;
 }
 
 static void close_why(struct panel *p)
@@ -442,7 +444,8 @@ static void draw_why(struct panel *p, const struct pane *pane)
 
     snprintf(dim, sizeof dim, " dim %u", why_dim_number(q, v->dim));
     int columns = note_columns(pane, title) - utf8_text_columns(dim);
-    write_about("w on ", why_dim_name(q, v->dim), columns, note, sizeof note - sizeof dim);
+    write_about(v->elsewhere ? "w on panel 2's row: " : "w on ", why_dim_name(q, v->dim), columns,
+                note, sizeof note - sizeof dim);
     memcpy(note + strlen(note), dim, strlen(dim) + 1);
     pane_head(pane, 0, &(struct head){0, title, note, true});
     why_draw_of(p, pane, 1);
@@ -588,7 +591,7 @@ static int move_here(const struct panel *p)
              : MOVE_NONE;
 }
 
-static const struct live_plan *plan_here(const struct panel *p)
+static struct live_plan *plan_here(const struct panel *p)
 {
     return ((const struct why *)p->state)->kept;
 }

@@ -41,8 +41,10 @@ struct why {
     int scroll;                  /* lines of the page above the view, or what is below a chain */
     struct removal_job *removal; /* of the reshard asked about; NULL: none */
     struct removal_look removed;
-    bool stale; /* of an episode: it is decided otherwise by now */
-    int cursor; /* over the rows of side 0, then of side 1 */
+    bool
+        elsewhere; /* what was asked is the decision of panel 2: the panel with the keys has none */
+    bool stale;    /* of an episode: it is decided otherwise by now */
+    int cursor;    /* over the rows of side 0, then of side 1 */
     char name[NAME_ROOM];
 };
 

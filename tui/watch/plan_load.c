@@ -74,7 +74,7 @@ void plan_load_moment(struct watch *w, int which, struct live_plan *plan)
     w->loaded.moment[which] = plan ? live_plan_share(plan) : NULL;
 }
 
-const struct live_plan *plan_load_of_moment(const struct watch *w, int which)
+struct live_plan *plan_load_of_moment(const struct watch *w, int which)
 {
     return w->loaded.moment[which];
 }

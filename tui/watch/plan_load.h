@@ -59,7 +59,7 @@ const struct live_plan *plan_load_of(const struct watch *w, const char *path);
 /* The best plan of a moment of the past becomes one more, until NULL takes it away; a plan there is
  * that has the same splits from the same episode stands for it. `which` < PLANS_OF_MOMENTS. */
 void plan_load_moment(struct watch *w, int which, struct live_plan *plan);
-const struct live_plan *plan_load_of_moment(const struct watch *w, int which); /* NULL: none */
+struct live_plan *plan_load_of_moment(const struct watch *w, int which); /* NULL: none */
 /* All strict plans there are: the search's in their order, then those from files. Borrowed until
  * the next read of the watch. Returns how many. */
 uint32_t plan_load_all(const struct watch *w, struct live_plan *out[static WATCH_PLANS_MOST]);

@@ -61,7 +61,7 @@ struct why_of why_of_default(const struct watch *w)
     return w->best ? (struct why_of){WHY_OF_BEST, w->best} : (struct why_of){WHY_OF_EPISODE, NULL};
 }
 
-struct why_of why_of_plan(const struct watch *w, const struct live_plan *plan)
+struct why_of why_of_plan(const struct watch *w, struct live_plan *plan)
 {
     struct why_of list[WHY_OF_MOST];
     int count = why_of_list(w, list);
@@ -70,7 +70,7 @@ struct why_of why_of_plan(const struct watch *w, const struct live_plan *plan)
         if (list[n].plan == plan)
             return list[n];
     }
-    return why_of_default(w);
+    return plan ? (struct why_of){WHY_OF_PLAN, plan} : why_of_default(w);
 }
 
 struct why_of why_of_now(const struct watch *w, struct why_of of)
@@ -149,7 +149,8 @@ char *why_of_name(const struct watch *w, struct why_of of, char out[static WHY_O
                  game_decides[w->shot->options.game.kind]);
         break;
     case WHY_OF_PLAN:
-        snprintf(out, WHY_OF_ROOM, "%s%s", plan->found_by, episode);
+        snprintf(out, WHY_OF_ROOM, "%s%s", plan->proven ? "proven optimum" : plan->found_by,
+                 episode);
         break;
     case WHY_OF_RELAXED:
         snprintf(out, WHY_OF_ROOM, "relaxed plan");

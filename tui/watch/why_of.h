@@ -33,8 +33,8 @@ int why_of_list(const struct watch *w, struct why_of list[static WHY_OF_MOST]);
 
 /* Best when there is one, else the episode: no plan is in the headline then. */
 struct why_of why_of_default(const struct watch *w);
-/* `plan` as the list has it; NULL: the default. */
-struct why_of why_of_plan(const struct watch *w, const struct live_plan *plan);
+/* `plan`, of the problem of `w`, as the list has it, or one more; NULL: the default. */
+struct why_of why_of_plan(const struct watch *w, struct live_plan *plan);
 /* What `of` is now: best and exact are taken anew, what is no more becomes the default. */
 struct why_of why_of_now(const struct watch *w, struct why_of of);
 /* The one `step` (1, -1) behind `of` in the list, which goes round; of what is no longer in it the
