@@ -168,6 +168,37 @@ static void test_bar(void **state)
     grid_release(&g);
 }
 
+/* A word where blanks follow, which shrink to no less than one; else a letter, and nothing moves.
+ */
+static void test_ascii_words(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *ascii;
+    } cases[] = {
+        {"explored: ε 0.620, by lot   next", "explored: eps 0.620, by lot next\n"},
+        {"β 0.42    ε 0.1   loss", "beta 0.42 eps 0.1 loss\n"},
+        {"-2.1°   speed   0.3", "-2.1deg speed   0.3\n"},
+        {"ε 0.620  next     one", "e 0.620  next     one\n"},
+        {"ε 0.6 │ next      one", "e 0.6 | next      one\n"},
+        {"ends with an epsilon: ε 0.6", "ends with an epsilon: e 0.6\n"},
+    };
+    struct grid g = {0};
+    struct str out = {0};
+
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        grid_resize(&g, utf8_text_columns(cases[n].text), 1);
+        struct pane p = pane_whole(&g);
+        pane_text(&p, 0, 0, 0, cases[n].text);
+        grid_to_ascii(&g);
+        str_clear(&out);
+        grid_text(&g, &out);
+        assert_string_equal(out.text, cases[n].ascii);
+    }
+    str_release(&out);
+    grid_release(&g);
+}
+
 static void test_every_sign_has_one_ascii_column(void **state)
 {
     (void)state;
@@ -222,6 +253,7 @@ int main(void)
         cmocka_unit_test(test_cuts),
         cmocka_unit_test(test_head),
         cmocka_unit_test(test_bar),
+        cmocka_unit_test(test_ascii_words),
         cmocka_unit_test(test_every_sign_has_one_ascii_column),
         cmocka_unit_test(test_svg),
     };

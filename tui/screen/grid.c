@@ -87,9 +87,50 @@ uint32_t grid_ascii(uint32_t ch)
     return ch >= 0x2800 && ch < 0x2900 ? '.' : '?';
 }
 
+/* Signs that are a word where there is room for it. */
+static const struct {
+    uint32_t from;
+    const char *word;
+} words[] = {{U'ε', "eps"}, {U'β', "beta"}, {U'°', "deg"}};
+
+/* The text behind cell x moves by `more` into the blanks that end it, of which one stays. False:
+ * they are too few, or a line or a bar comes before. */
+static bool make_room(struct cell *row, int width, int x, int more)
+{
+    int blanks = 0;
+
+    for (int at = x + 1; at < width; at++) {
+        uint32_t c = row[at].ch;
+        if (c != ' ' && (blanks > 1 || (c >= 0x2500 && c < 0x2900)))
+            return false;
+        blanks = c == ' ' ? blanks + 1 : 0;
+        if (blanks <= more)
+            continue;
+        memmove(row + x + 1 + more, row + x + 1, (size_t)(at - blanks - x) * sizeof *row);
+        return true;
+    }
+    return false;
+}
+
+static void write_words(struct cell *row, int width)
+{
+    for (int x = 0; x < width; x++) {
+        for (size_t n = 0; n < sizeof words / sizeof *words; n++) {
+            int size = (int)strlen(words[n].word);
+            if (row[x].ch != words[n].from || !make_room(row, width, x, size - 1))
+                continue;
+            for (int k = 0; k < size; k++)
+                row[x + k] = (struct cell){(uint32_t)words[n].word[k], row[x].style};
+        }
+    }
+}
+
 void grid_to_ascii(struct grid *g)
 {
     size_t count = (size_t)g->width * (size_t)g->height;
+
+    for (int y = 0; y < g->height; y++)
+        write_words(g->cells + (size_t)y * (size_t)g->width, g->width);
     for (size_t i = 0; i < count; i++)
         g->cells[i].ch = g->cells[i].ch ? grid_ascii(g->cells[i].ch) : ' ';
 }

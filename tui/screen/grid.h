@@ -6,7 +6,8 @@
  * with its own coordinates; what does not fit is clipped, so that no view can draw over another. A
  * style is one number: ROLE_WARN | BOLD | BACK(ROLE_SELECT).
  *
- * Views always draw UTF-8. For a terminal without it, grid_to_ascii replaces signs one for one. */
+ * Views always draw UTF-8. For a terminal without it, grid_to_ascii replaces signs one for one, and
+ * a few by words where blanks follow. */
 #ifndef AUTOMAP_TUI_SCREEN_GRID_H
 #define AUTOMAP_TUI_SCREEN_GRID_H
 

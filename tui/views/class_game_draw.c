@@ -85,7 +85,7 @@ static void draw_cartpole(const struct game_look *k, bool ascii, const struct pa
     pane_right(p, p->width - 1, ground, ROLE_DIM, "+2.4");
     pane_format(p, 0, ground + 1, ROLE_TEXT,
                 p->width >= 66 ? "position %+.2f   speed %+.2f   angle %+.1f°   angular speed %+.2f"
-                               : "at %+.2f  moving %+.2f  leaning %+.1f°  turning %+.2f",
+                               : "at %+.2f  moving %+.2f  leaning %+.1f°   turning %+.2f",
                 (double)k->seen[0], (double)k->seen[1], angle * 180 / 3.14159265358979,
                 (double)k->seen[3]);
 }
