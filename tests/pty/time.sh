@@ -21,6 +21,10 @@ type w; matches "of +[a-z]+, episode [0-9]+"; see "w again:"; see "at episode 27
 type Escape; see "What happened"; see "at episode 27 of 60" # of the plan of then
 type m; type g; type L; type h; see "at episode 9 of 60"; see "A episode 9, B episode 27"
 type c; see "Compare"; matches "A [a-z]+, episode [0-9]"; type Escape; see "marks two"; type Escape; see "at episode 9 of 60"
+# A low screen has what happened and the decisions as well.
+t resize-window -x 80 -y 24; see "What happened"; see "Decisions of the best plan"; see "? help"; see "c compare"
+matches "^ +0 .* 10 .* 60 episodes"; type v; see "no other session left this one"
+t resize-window -x 120 -y 40; see "square root scale"
 type '}'; type '}'; type Space; see "at episode 60 of 60"
 # It stops where it is told to: at a best plan, at an act; and goes decision by decision.
 type x; see "stops at best plans"; type g; see "at episode 0 of 60"; type Space; see "stopped at: best"; gone "at episode 60 of 60"

@@ -76,7 +76,27 @@ static void draw_branch(const struct past_view *v, const struct pane *pane, int 
         pane_text(pane, LANE + from - size - 1, y, ROLE_OK, text);
 }
 
-/* Below the lanes, to where this search ends: "0  1 more branch     420 episodes". */
+/* Round episodes where they end, 1 2 5 10 .., as they fit between columns x and end. */
+static void draw_ticks(const struct past_view *v, const struct pane *pane, int y, int x, int end)
+{
+    static const unsigned next[] = {2, 5, 10};
+    char text[UNITS_ROOM];
+
+    for (uint64_t ten = 1; ten <= v->look.episode_count; ten *= 10) {
+        for (int n = 0; n < 3; n++) {
+            uint64_t episode = n ? ten * next[n - 1] : ten;
+            if (episode > v->look.episode_count)
+                return;
+            int at = LANE + column_of(v, v->look.episodes[episode - 1], pane->width - LANE);
+            units_count(text, (int64_t)episode);
+            if (at < x || at + (int)strlen(text) + 2 > end)
+                continue;
+            x = pane_text(pane, at, y, ROLE_DIM, text) + 2;
+        }
+    }
+}
+
+/* Below the lanes, to where this search ends: "0  1 more branch   5  10  20    420 episodes". */
 static void draw_scale(const struct past_view *v, const struct pane *pane, int y, int end)
 {
     char count[UNITS_ROOM], text[UNITS_ROOM + 24];
@@ -87,20 +107,41 @@ static void draw_scale(const struct past_view *v, const struct pane *pane, int y
                         more == 1 ? "" : "es");
     snprintf(text, sizeof text, "%s episodes%s", units_count(count, (int64_t)v->look.episode_count),
              v->look.surveyed ? "" : " so far");
-    x += 2 + (int)strlen(text);
-    end = end > x ? end : x;
-    pane_right(pane, end < pane->width ? end : pane->width, y, ROLE_DIM, text);
+    int least = x + 2 + (int)strlen(text);
+    end = end > least ? end : least;
+    end = end < pane->width ? end : pane->width;
+    draw_ticks(v, pane, y, x + 2, end - (int)strlen(text));
+    pane_right(pane, end, y, ROLE_DIM, text);
+}
+
+/* Steps of the best plans, as they fit: of those close together the later. */
+static void draw_best_steps(const struct past_view *v, const struct pane *pane, int y)
+{
+    int width = pane->width - LANE, free_to = width + 1;
+    char text[UNITS_ROOM];
+
+    for (size_t n = v->look.event_count; n--;) {
+        const struct past_event *e = &v->look.events[n];
+        if (e->act || e->stage)
+            continue;
+        int x = column_of(v, e->step, width), size = (int)strlen(units_plain_ms(text, e->ms));
+        x = x + size > width ? width - size : x;
+        if (x + size >= free_to)
+            continue;
+        pane_text(pane, LANE + x, y, ROLE_OK, text);
+        free_to = x;
+    }
 }
 
 void past_draw_timeline(const struct panel *p, const struct pane *pane)
 {
     const struct past_view *v = p->state;
-    int width = pane->width - LANE, free_from = 0;
-    char text[UNITS_ROOM];
+    int width = pane->width - LANE;
 
     if (width < 8)
         return;
     pane_text(pane, 0, 0, ROLE_DIM, "best");
+    draw_best_steps(v, pane, 0);
     pane_text(pane, 0, 1, ROLE_DIM, "search");
     pane_text(pane, 0, 2, ROLE_DIM, "you");
     int own = column_of(v, v->look.last_step, width) + 1, surveyed = own;
@@ -119,11 +160,6 @@ void past_draw_timeline(const struct panel *p, const struct pane *pane)
             continue;
         }
         pane_put(pane, LANE + x, 1, ROLE_OK | BOLD, U'+');
-        units_plain_ms(text, e->ms);
-        if (x >= free_from && x + (int)strlen(text) <= width) {
-            pane_text(pane, LANE + x, 0, ROLE_OK, text);
-            free_from = x + (int)strlen(text) + 1;
-        }
     }
     if (v->b.shot)
         pane_put(pane, LANE + column_of(v, v->b.step, width), 1, ROLE_TITLE | BOLD, U'B');
@@ -238,7 +274,7 @@ void past_draw_figures(const struct panel *p, const struct pane *pane)
 void past_draw_events(struct panel *p, const struct pane *pane)
 {
     struct past_view *v = p->state;
-    char note[48], named[LOG_TEXT_ROOM];
+    char note[48], named[LOG_TEXT_ROOM], text[LOG_TEXT_ROOM];
 
     snprintf(note, sizeof note, "[ ] last, next · %zu", v->look.event_count);
     pane_head(pane, 0, &(struct head){0, "What happened", note, false});
@@ -250,11 +286,15 @@ void past_draw_events(struct panel *p, const struct pane *pane)
         int x = 7;
         if (e->act)
             x = pane_format(pane, x, y + 1, ROLE_PIN | BOLD, "%u ", e->act);
-        pane_cut(pane, x, y + 1, pane->width - x,
-                 !past                ? ROLE_DIM
-                 : e->act || e->stage ? ROLE_TEXT
-                                      : ROLE_OK,
-                 watch_with_names(p->scene->watch, e->text, pane->width - x, named, sizeof named));
+        text_cut_words(
+            text, sizeof text,
+            watch_with_names(p->scene->watch, e->text, pane->width - x, named, sizeof named),
+            pane->width - x);
+        pane_text(pane, x, y + 1,
+                  !past                ? ROLE_DIM
+                  : e->act || e->stage ? ROLE_TEXT
+                                       : ROLE_OK,
+                  text);
         if (here)
             pane_select(pane, y + 1, ROLE_SELECT);
     }

@@ -309,6 +309,29 @@ static bool headline_past(const struct panel *p, const struct pane *row)
     return true;
 }
 
+/* Below the timeline: figures beside what happened, or above it on a narrow and tall screen; then
+ * the decisions. */
+static void draw_parts(struct panel *p, const struct pane *pane, int y)
+{
+    enum { VECTOR = 4, FIGURES = 16, FIGURES_OF_BOTH = 57, FIGURES_OF_A = 36 };
+    const struct past_view *v = p->state;
+    int gap = pane->height >= 26, vector = pane->height >= 18 ? VECTOR : 0;
+    int room = pane->height - y - 2 * gap - vector;
+    bool beside = pane->width >= 100 || room < FIGURES + 4;
+    int half = !beside                           ? pane->width
+               : v->b.shot || pane->width >= 100 ? FIGURES_OF_BOTH
+                                                 : FIGURES_OF_A;
+    struct pane left = pane_part(pane, 0, y + gap, half, beside ? room : FIGURES),
+                right = beside ? pane_part(pane, half + 3, y + gap, pane->width - half - 3, room)
+                               : pane_part(pane, 0, y + gap + FIGURES + 1, pane->width,
+                                           room - FIGURES - 1),
+                low = pane_part(pane, 0, pane->height - vector, pane->width, vector);
+
+    past_draw_figures(p, &left);
+    past_draw_events(p, &right);
+    past_draw_vector(p, &low);
+}
+
 static void draw_past(struct panel *p, const struct pane *pane)
 {
     struct past_view *v = p->state;
@@ -319,25 +342,13 @@ static void draw_past(struct panel *p, const struct pane *pane)
     take_answer(p);
     play_on(p);
     snprintf(note, sizeof note, "%s%s%s",
-             pane->width >= 100 ? "the journal, played again bit for bit · " : "",
+             pane->width >= 100 ? "the journal, played again bit for bit · square root scale · "
+                                : "",
              speed_words(v, speed), stop_words[v->stops]);
     pane_head(pane, 0, &(struct head){0, "Time", note, true});
     struct pane line = pane_part(pane, 0, 1, pane->width, 4 + v->look.branch_count);
     past_draw_timeline(p, &line);
-    int y = 6 + v->look.branch_count, vector = pane->height >= 26 ? 5 : 0;
-    bool both = pane->width >= 100;
-    int half = both ? 60 : pane->width, room = pane->height - y - vector;
-    struct pane left = pane_part(pane, 0, y, half - (both ? 3 : 0), room < 16 || both ? room : 16);
-    past_draw_figures(p, &left);
-    if (both) {
-        struct pane right = pane_part(pane, half, y, pane->width - half, room);
-        past_draw_events(p, &right);
-    } else if (room > 19) {
-        struct pane low = pane_part(pane, 0, y + 17, pane->width, room - 17);
-        past_draw_events(p, &low);
-    }
-    struct pane low = pane_part(pane, 0, pane->height - vector, pane->width, vector);
-    past_draw_vector(p, &low);
+    draw_parts(p, pane, 5 + v->look.branch_count);
 }
 
 /* ---- acts ---- */
@@ -364,6 +375,8 @@ static void go_to_event(struct panel *p, int by)
         host_say(p->scene, "no later event");
 }
 
+static const char no_branch[] = "no other session left this one; b makes a branch";
+
 static void branch(struct panel *p)
 {
     struct past_view *v = p->state;
@@ -381,6 +394,17 @@ static void branch(struct panel *p)
         host_say_err(scene, &e);
 }
 
+static void choose_branch(struct panel *p)
+{
+    struct past_view *v = p->state;
+
+    v->branch = v->branch + 1 < v->look.branch_count ? v->branch + 1 : 0;
+    if (v->look.branch_count > 1)
+        host_say(p->scene, "branch %c; o opens it", 'a' + v->branch);
+    else
+        host_say(p->scene, v->look.branch_count ? "a is the only branch; o opens it" : no_branch);
+}
+
 /* The session goes on where it ended; this one is kept. */
 static void open_branch(struct panel *p)
 {
@@ -392,7 +416,7 @@ static void open_branch(struct panel *p)
     if (!v->look.looked_for)
         host_say(scene, "still looking for other sessions");
     else if (v->branch >= v->look.branch_count)
-        host_say(scene, "no other session left this one; b makes a branch");
+        host_say(scene, no_branch);
     else if (!session_find(path, scene->state_dir, v->look.branches[v->branch].name))
         host_say(scene, "that session is gone");
     else if (host_resume(scene, path, "the other session; the one before is kept", &e))
@@ -509,13 +533,22 @@ static bool act_past(struct panel *p, int action)
     } else if (action == PAST_BRANCH && v->a.shot) {
         branch(p);
     } else if (action == PAST_CHOOSE) {
-        v->branch = v->branch + 1 < v->look.branch_count ? v->branch + 1 : 0;
+        choose_branch(p);
     } else if (action == PAST_OPEN) {
         open_branch(p);
     } else if (action == PAST_BACK) {
         host_close(p->scene);
     }
     return true;
+}
+
+static bool works_past(const struct panel *p, int action)
+{
+    const struct past_view *v = p->state;
+
+    return action == PAST_COMPARE ? v->b.shot != NULL
+           : action == PAST_OPEN  ? v->look.branch_count > 0
+                                  : true;
 }
 
 static bool move_past(struct panel *p, enum list_move move)
@@ -600,7 +633,9 @@ const struct panel_ops view_past = {
     .place = PLACE_FULL,
     .is_of_then = true,
     .keys = &past_keys,
-    .hints = "earlier event-before play slower stops mark compare why branch open export back",
+    .hints =
+        "earlier=ep event-before play mark=mark compare branch why help open export slower stops "
+        "back",
     .size = sizeof(struct past_view),
     .open = open_past,
     .close = close_past,
@@ -609,6 +644,7 @@ const struct panel_ops view_past = {
     .headline = headline_past,
     .key = type_past,
     .act = act_past,
+    .works = works_past,
     .plan_here = plan_here,
     .move = move_past,
     .page = page_past,
