@@ -293,6 +293,8 @@ static void test_why_of_a_row(void **state)
     assert_non_null(strstr(screen(app, "\033Vww", &out), about));
     assert_non_null(strstr(out.text, " of  proven optimum of variables  308.1"));
     assert_non_null(strstr(screen(app, "\033kw", &out), " of  proven optimum  206.4"));
+    screen(app, "\033", &out);
+    assert_non_null(strstr(screen(app, "Vrjjjw", &out), " of  random, episode "));
     str_release(&out);
     app_free(app);
 }

@@ -1,6 +1,8 @@
 /* Panel 7. The log lives in the snapshot; nothing is copied. */
 #include "engine/decide/names.h"
+#include "engine/live/ledger.h"
 #include "engine/live/series.h"
+#include "engine/live/snapshot.h"
 #include "hlo/support/err.h"
 #include "tui/screen/grid.h"
 #include "tui/screen/layout.h"
@@ -11,6 +13,7 @@
 
 #include "engine/text/units.h"
 #include "tui/screen/theme.h"
+#include "tui/watch/plan_load.h"
 #include "tui/watch/watch.h"
 
 #include <stdio.h>

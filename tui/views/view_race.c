@@ -1,5 +1,6 @@
 /* The race: who found what after how many priced plans, who led when. If the DQN did not win, the
  * first line says so. */
+#include "engine/live/snapshot.h"
 #include "engine/search/game.h"
 #include "engine/search/search.h"
 #include "hlo/support/err.h"
@@ -7,6 +8,7 @@
 #include "hlo/support/sort.h"
 #include "tui/screen/grid.h"
 #include "tui/screen/keys.h"
+#include "tui/screen/list.h"
 #include "tui/views/panel.h"
 #include "tui/views/views.h"
 
@@ -36,6 +38,8 @@ struct race_view {
     uint64_t seed;
     struct race_end ends[SEARCH_ALGORITHM_COUNT][SEEDS]; /* [][seeds_done] */
     int seeds_done, seeds_wanted;
+    struct list row;         /* of `order` */
+    struct live_plan *asked; /* the plan of the row w was asked on last; NULL: none */
 };
 
 enum { RACE_TIME, RACE_LOG, RACE_AGAIN, RACE_SEEDS, RACE_BACK };
@@ -87,6 +91,7 @@ static int open_race(struct panel *p, const void *arg, struct err *e)
         return err_set(e, ERR_INPUT, "no model is open");
     v->seed = p->scene->watch->shot->options.seed;
     v->seeds_wanted = 1;
+    list_fit(&v->row, ORDER, ORDER);
     return start_race(p, e);
 }
 
@@ -94,6 +99,7 @@ static void close_race(struct panel *p)
 {
     struct race_view *v = p->state;
     race_run_free(v->run);
+    live_plan_release(v->asked);
 }
 
 static bool is_live(const struct panel *p)
@@ -562,6 +568,7 @@ static void draw_table(struct panel *p, const struct pane *pane)
     for (int n = 0; n < ORDER && n + 2 < pane->height; n++)
         many ? draw_spread(p, pane, n + 2, order[n], &c)
              : draw_line(p, pane, n + 2, &v->look.lines[order[n]], &c);
+    pane_select(pane, 2 + (int)v->row.cursor, ROLE_SELECT);
 }
 
 static void draw_race(struct panel *p, const struct pane *pane)
@@ -618,6 +625,20 @@ static bool act_race(struct panel *p, int action)
     return true;
 }
 
+static bool move_race(struct panel *p, enum list_move move)
+{
+    return list_move(&((struct race_view *)p->state)->row, move);
+}
+
+/* The best plan of the row under the cursor, in the race that ran last. */
+static struct live_plan *plan_here(const struct panel *p)
+{
+    struct race_view *v = p->state;
+
+    live_plan_replace(&v->asked, v->run ? race_run_plan(v->run, order[v->row.cursor]) : NULL);
+    return v->asked;
+}
+
 static void message_race(const struct panel *p, char *out, size_t room)
 {
     const struct race_view *v = p->state;
@@ -630,12 +651,14 @@ const struct panel_ops view_race = {
     .place = PLACE_FULL,
     .anew = true,
     .keys = &race_keys,
-    .hints = "time log again seeds back",
+    .hints = "down=search time log again seeds why back",
     .size = sizeof(struct race_view),
     .open = open_race,
     .close = close_race,
     .draw = draw_race,
     .act = act_race,
+    .move = move_race,
+    .plan_here = plan_here,
     .message = message_race,
     .is_live = is_live,
 };

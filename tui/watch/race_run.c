@@ -1,5 +1,6 @@
 #include "tui/watch/race_run.h"
 
+#include "engine/decide/classes.h"
 #include "engine/search/game.h"
 #include "engine/search/search.h"
 #include "hlo/support/err.h"
@@ -8,11 +9,13 @@
 
 #include <math.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 struct race_run {
     struct race race;
-    struct race_look look; /* under the lock, once the thread runs */
+    struct race_look look; /* under the lock, once the thread runs; as are: */
+    struct live_plan *best[SEARCH_ALGORITHM_COUNT]; /* of each line; NULL: none yet */
     pthread_mutex_t lock;
     pthread_t thread;
     bool in_thread;
@@ -24,9 +27,25 @@ double race_shown(const struct race_look *r, double score)
     return r->is_reward ? score : r->baseline_ms * exp(-score);
 }
 
+static struct live_plan *new_plan(const struct race_line *line, const struct search_best *best,
+                                  class_id classes)
+{
+    struct live_plan *p = mem_alloc(sizeof *p + classes * sizeof *p->on);
+
+    atomic_init(&p->references, 1);
+    snprintf(p->found_by, sizeof p->found_by, "%s", search_names[line->algorithm]);
+    p->cost = best->cost;
+    p->score = best->score;
+    p->episode = best->episode;
+    p->fits = true;
+    p->count = classes;
+    memcpy(p->on, best->on, classes * sizeof *p->on);
+    return p;
+}
+
 /* A better plan within the memory limit is one more step; when all steps are taken the last one
  * moves. */
-static void take_line(struct race_line *line, const struct race_runner *r)
+static void take_line(struct race_line *line, const struct race_runner *r, struct live_plan **plan)
 {
     const struct search_best *best = search_best(r->search);
     struct race_step_point *last = line->step_count ? &line->steps[line->step_count - 1] : NULL;
@@ -42,6 +61,7 @@ static void take_line(struct race_line *line, const struct race_runner *r)
     if (line->step_count < RACE_STEPS_MOST)
         last = &line->steps[line->step_count++];
     *last = (struct race_step_point){(double)best->evaluation, r->seconds_to_best, best->score};
+    live_plan_replace(plan, new_plan(line, best, search_game(r->search)->problem->classes.count));
 }
 
 static void take_row(struct race_run *r)
@@ -50,7 +70,7 @@ static void take_row(struct race_run *r)
 
     pthread_mutex_lock(&r->lock);
     for (uint32_t n = 0; n < r->race.count; n++)
-        take_line(&l->lines[n], &r->race.runner[n]);
+        take_line(&l->lines[n], &r->race.runner[n], &r->best[n]);
     l->level = r->race.level;
     pthread_mutex_unlock(&r->lock);
 }
@@ -130,6 +150,8 @@ void race_run_free(struct race_run *r)
     if (r->in_thread)
         pthread_join(r->thread, NULL);
     race_release(&r->race);
+    for (size_t n = 0; n < sizeof r->best / sizeof *r->best; n++)
+        live_plan_release(r->best[n]);
     pthread_mutex_destroy(&r->lock);
     free(r);
 }
@@ -139,4 +161,12 @@ void race_run_look(struct race_run *r, struct race_look *out)
     pthread_mutex_lock(&r->lock);
     *out = r->look;
     pthread_mutex_unlock(&r->lock);
+}
+
+struct live_plan *race_run_plan(struct race_run *r, enum search_algorithm k)
+{
+    pthread_mutex_lock(&r->lock);
+    struct live_plan *plan = live_plan_share(r->best[k]);
+    pthread_mutex_unlock(&r->lock);
+    return plan;
 }

@@ -4,6 +4,7 @@
 #ifndef AUTOMAP_TUI_WATCH_RACE_RUN_H
 #define AUTOMAP_TUI_WATCH_RACE_RUN_H
 
+#include "engine/live/snapshot.h"
 #include "engine/search/race.h"
 #include "engine/search/search.h"
 #include "hlo/support/err.h"
@@ -43,6 +44,8 @@ int race_run_new(const struct watch *w, uint64_t seed, uint64_t target, bool in_
 void race_run_free(struct race_run *r); /* stops and joins; NULL ok */
 void race_run_look(struct race_run *r,
                    struct race_look *out); /* copies; waits for no step of the race */
+/* A share of the best plan of that algorithm by now; NULL: none yet. */
+struct live_plan *race_run_plan(struct race_run *r, enum search_algorithm k);
 
 /* A score as people read it: ms, or the reward. */
 double race_shown(const struct race_look *r, double score);
