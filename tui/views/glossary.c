@@ -100,6 +100,7 @@ const struct glossary_word glossary[] = {
     {"ties", "uses that carry a split from one dim to the next"},
     {"class", "all dims of all values that are tied to each other: split or whole together"},
     {"classes", "all dims of all values that are tied to each other: split or whole together"},
+    {"roles", "what a row of stages splits: the batch, a width, heads, a vocabulary"},
     {"contracting", "the dim is summed over in a product: split, it leaves a sum to be made"},
     {"lhs", "the dim is one of the left operand's own in a product"},
     {"rhs", "the dim is one of the right operand's own in a product"},
