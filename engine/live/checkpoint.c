@@ -29,7 +29,7 @@
 
 enum {
     KIND_SEARCH_STATE = 3,
-    FORMAT = 9,            /* with every change of a walk */
+    FORMAT = 10,           /* with every change of a walk */
     BYTES_PER_S = 2000000, /* written on average, at most */
     BYTES_MOST = 1 << 30
 };
@@ -180,8 +180,11 @@ static void serialize_act(struct rl_serializer *w, struct search_state *c, struc
     RL_ONE(w, a->from);
     RL_ONE(w, a->next);
     w->failed |= a->verb > COMMAND_VERB_COUNT;
-    if (!w->failed)
-        serialize_plan(w, a->edited ? &a->edited->problem : c->base, &a->optimum);
+    if (!w->failed) {
+        const struct problem *p = a->edited ? &a->edited->problem : c->base;
+        serialize_plan(w, p, &a->optimum);
+        serialize_plan(w, p, &a->best);
+    }
 }
 
 /* A tree: every act but the start is from an earlier one, and has a later number. */

@@ -3,6 +3,7 @@
 #include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
 #include "engine/decide/strict.h"
+#include "engine/live/best_known.h"
 #include "engine/live/clash.h"
 #include "engine/live/command.h"
 #include "engine/live/journal.h"
@@ -41,12 +42,13 @@ void act_release(struct act *a)
     free(a->pins);
     live_problem_release(a->edited);
     live_plan_release(a->optimum);
+    live_plan_release(a->best);
 }
 
 bool act_copy(const struct act *from, struct act *out)
 {
     *out = *from;
-    out->optimum = NULL;
+    out->optimum = out->best = NULL;
     out->next = ACT_NONE;
     out->about = CLASS_NONE;
     live_problem_share(out->edited);
@@ -222,12 +224,15 @@ int act_push(struct search_state *c, struct act *next, struct err *e)
     }
     struct replay_before replay, again;
     struct live_run run_before = c->run_before;
+    best_keep(c);
     int rc = enforce(c, next, &replay, e);
     if (rc) {
         struct err ignored;
         c->anew = false; /* back to the search there was, not to another like it */
         if (enforce(c, &c->acts[c->act], &again, &ignored))
             c->state = LIVE_FAILED;
+        else
+            best_recall(c, c->act);
         c->run_before = run_before;
         act_release(next); /* the search has left its problem by now */
         return rc;
@@ -569,6 +574,7 @@ int obey_backtrack(struct search_state *c, const struct live_command *command, s
     next.verb = COMMAND_BACKTRACK;
     next.about = search_game(c->search)->pool[search_game(c->search)->moves[move].classes];
     next.optimum = live_plan_share(c->acts[c->act].optimum); /* nothing of the problem changes */
+    best_keep(c);
     append_act(c, &next);
     state_renew_ledger(c);
     struct replay_before replay = look_at_replay(c);
@@ -584,14 +590,16 @@ static int go_to_act(struct search_state *c, uint32_t to, const char *how, const
                      struct err *e)
 {
     struct replay_before replay;
-    int rc = enforce(c, &c->acts[to], &replay, e);
 
+    best_keep(c);
+    int rc = enforce(c, &c->acts[to], &replay, e);
     if (rc)
         return rc;
     c->act_number++;
     state_say(c, LOG_PERSON, "you %s %.80s", how, text);
     say_replay(c, &replay);
     c->act = to;
+    best_recall(c, to);
     state_solve_exactly(c);
     return 0;
 }

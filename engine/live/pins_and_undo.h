@@ -34,6 +34,7 @@ struct act {
     uint32_t row;              /* its number in the ledger */
     uint32_t from, next;       /* indices of acts; next: where redo goes, ACT_NONE */
     struct live_plan *optimum; /* under it, once solved; NULL: none */
+    struct live_plan *best;    /* found under it when it was last left; NULL: none */
 };
 enum { ACT_NONE = UINT32_MAX };
 

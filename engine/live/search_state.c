@@ -188,7 +188,7 @@ void state_find_baseline(struct search_state *c)
 /* The baseline is a plan that nobody had to find. */
 static const char *found_by(const struct search_state *c, const struct search_best *b)
 {
-    return b->evaluation ? search_names[c->options.algorithm] : LIVE_BASELINE;
+    return b->baseline ? LIVE_BASELINE : search_names[c->options.algorithm];
 }
 
 /* Scores are of the pins' baseline; plans of one score may differ in what a pin decides. */

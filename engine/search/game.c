@@ -532,6 +532,33 @@ bool game_splits(const struct game *g, const label *on, uint32_t move)
     return on[g->pool[m->classes]] >> m->axis & 1;
 }
 
+bool game_keeps_pins(const struct game *g, const label *on)
+{
+    for (size_t n = 0; n < g->pin_count; n++) {
+        if ((on[g->pins[n].class] >> g->pins[n].axis & 1) != g->pins[n].split)
+            return false;
+    }
+    return true;
+}
+
+static bool pins_split(const struct game *g, class_id k)
+{
+    size_t n = 0;
+
+    while (n < g->pin_count && (g->pins[n].class != k || !g->pins[n].split))
+        n++;
+    return n < g->pin_count;
+}
+
+bool game_holds(const struct game *g, const label *on)
+{
+    bool holds = game_keeps_pins(g, on);
+
+    for (class_id k = 0; k < g->problem->classes.count && holds; k++)
+        holds = !on[k] || game_may_split(g, k) || pins_split(g, k);
+    return holds;
+}
+
 void game_begin(struct game *g)
 {
     g->wave = strict_mark(&g->state);

@@ -203,6 +203,11 @@ uint32_t game_weight(const struct game *g, class_id k);
  * followed, or pinned (Auto-MAP's figure 16). 1 without moves. O(moves). */
 double game_progress(const struct game *g);
 
+/* Whether a complete plan keeps the pins. */
+bool game_keeps_pins(const struct game *g, const label *on);
+/* Whether a complete plan of the same problem is one of this game: it keeps the pins, and what it
+ * splits moves or pins split. Folded classes may differ. O(classes). */
+bool game_holds(const struct game *g, const label *on);
 /* Whether a complete plan splits a move. */
 bool game_splits(const struct game *g, const label *on, uint32_t move);
 /* Status of a move now: -1 open, 0 whole, 1 split. */

@@ -110,7 +110,7 @@ static void take_best(struct search *s, const label *on, double score, const str
     s->best.cost = *cost;
     s->best.episode = s->episodes;
     s->best.evaluation = s->evaluations;
-    s->best.fine_tuning = false;
+    s->best.fine_tuning = s->best.baseline = false;
 }
 
 void search_ended(struct search *s, const label *on, bool conflict, struct search_event *out)
@@ -143,6 +143,19 @@ static void consider_baseline(struct search *s)
 
     if (is_better(score, s->best.score))
         take_best(s, s->game.state.on, score, &cost);
+    s->best.baseline =
+        !memcmp(s->best.on, s->game.state.on, s->game.problem->classes.count * sizeof *s->best.on);
+}
+
+bool search_offer(struct search *s, const label *on)
+{
+    struct step_cost cost;
+    double score = game_score_of(&s->game, on, &cost);
+    bool better = is_better(score, s->best.score);
+
+    if (better)
+        take_best(s, on, score, &cost);
+    return better;
 }
 
 const struct game *search_game(const struct search *s)
@@ -200,15 +213,6 @@ bool search_is_proven(const struct search *s)
     return s->proven;
 }
 
-static bool keeps_pins(const label *on, const struct game_pin *pins, size_t count)
-{
-    for (size_t n = 0; n < count; n++) {
-        if ((on[pins[n].class] >> pins[n].axis & 1) != pins[n].split)
-            return false;
-    }
-    return true;
-}
-
 static void copy_best(const struct search *s, struct search_best *to,
                       const struct search_best *from)
 {
@@ -221,18 +225,18 @@ static void copy_best(const struct search *s, struct search_best *to,
 
 /* New pins: a best plan that breaks them is shelved, and the shelved one taken back where it keeps
  * them. */
-static void repin_best(struct search *s, const struct game_pin *pins, size_t count)
+static void repin_best(struct search *s)
 {
     struct search_best *best = &s->best, *shelved = &s->shelved;
 
-    if (isfinite(best->score) && keeps_pins(best->on, pins, count)) {
+    if (isfinite(best->score) && game_keeps_pins(&s->game, best->on)) {
         best->score = game_score_of(&s->game, best->on, &best->cost);
     } else if (isfinite(best->score)) {
         if (is_better(best->score, shelved->score))
             copy_best(s, shelved, best);
         best->score = -INFINITY;
     }
-    if (!isfinite(shelved->score) || !keeps_pins(shelved->on, pins, count))
+    if (!isfinite(shelved->score) || !game_keeps_pins(&s->game, shelved->on))
         return;
     shelved->score = game_score_of(&s->game, shelved->on, &shelved->cost);
     if (is_better(shelved->score, best->score))
@@ -263,7 +267,7 @@ int search_set_pins(struct search *s, const struct game_pin *pins, size_t count,
     int rc = game_set_pins(&s->game, pins, count, clash, e);
     if (rc)
         return rc;
-    repin_best(s, pins, count);
+    repin_best(s);
     consider_baseline(s);
     s->since_better = 0;
     s->done = s->proven = false;
@@ -424,6 +428,7 @@ static void serialize_best(struct search *s, struct rl_serializer *w, struct sea
     RL_ONE(w, b->episode);
     RL_ONE(w, b->evaluation);
     rl_serialize_flag(w, &b->fine_tuning);
+    rl_serialize_flag(w, &b->baseline);
 }
 
 bool search_serialize(struct search *s, struct rl_serializer *w)

@@ -81,6 +81,7 @@ struct search_best {
     struct step_cost cost;
     uint64_t episode, evaluation; /* when it was found */
     bool fine_tuning;
+    bool baseline; /* everything whole but the pins in force: nobody had to find it */
 };
 
 /* Whether the network of all models leads. */
@@ -140,6 +141,9 @@ void search_options_preset(struct search_options *o, bool paper);
  * the best again once the pins allow it and nothing better was found. */
 int search_set_pins(struct search *s, const struct game_pin *pins, size_t count,
                     struct strict_clash *clash, struct err *e) MUST_CHECK;
+/* A plan known from elsewhere, one of this game (game_holds): it becomes the best if it is better.
+ * Returns whether it did. */
+bool search_offer(struct search *s, const label *on);
 /* Reopens the move's group in the best plan, raises exploration for a while and keeps the network.
  * DQN only; others start over. */
 void search_backtrack(struct search *s, uint32_t move);

@@ -205,6 +205,111 @@ static void test_undo_brings_the_best_back(void **state)
     session_free(s);
 }
 
+static double best_ms(struct session *s)
+{
+    const struct snapshot *shot = session_look(s);
+    double ms = shot->best ? shot->best->cost.step_ms : INFINITY;
+
+    snapshot_release(shot);
+    return ms;
+}
+
+/* Whatever edit is taken back, by undo or by the ledger: the best plan there was is the best, and
+ * who found it when is still known. */
+static void test_undo_of_edits_brings_the_best_back(void **state)
+{
+    static const char *const edits[] = {"set memory-limit 8 MB",
+                                        "set kind adp",
+                                        "set seed 9",
+                                        "set folding off",
+                                        "set algorithm random",
+                                        "batch x2",
+                                        "zero 1",
+                                        "cluster servers.*.link.bandwidth=4 GB/s",
+                                        "micro-batches 2",
+                                        "servers 0:2",
+                                        "again dueling on"};
+    struct problem mlp; /* whose best plan splits something */
+    char back[32];
+
+    (void)state;
+    load_example("mlp", EXAMPLE_DEVICES, NULL, &mlp);
+    struct session *s = begin_on(&mlp, 3);
+    tell(s, "episode 300");
+    assert_true(session_wait_idle(s, 60));
+    const struct snapshot *shot = session_look(s);
+    double ms = shot->best->cost.step_ms;
+    uint64_t episode = shot->best->episode;
+    assert_true(ms < shot->baseline_ms);
+    snapshot_release(shot);
+    for (size_t k = 0; k < sizeof edits / sizeof *edits; k++) {
+        tell(s, edits[k]);
+        tell(s, "episode 2");
+        assert_true(session_wait_idle(s, 60));
+        snprintf(back, sizeof back, "%s", k % 2 ? "undo" : "row 0");
+        tell(s, back);
+        shot = session_look(s);
+        assert_true(shot->best->cost.step_ms == ms);
+        assert_string_equal(shot->best->found_by, "dqn");
+        assert_int_equal(shot->best->episode, episode);
+        snapshot_release(shot);
+    }
+    session_free(s);
+    problem_release(&mlp);
+}
+
+/* A plan found under one act is one of every act of the same problem that its pins and its game
+ * allow. */
+static void test_best_of_another_act(void **state)
+{
+    struct problem mlp;
+
+    (void)state;
+    load_example("mlp", EXAMPLE_DEVICES, NULL, &mlp);
+    struct session *s = begin_on(&mlp, 3);
+    double whole = best_ms(s);
+    tell(s, "pin @0=0");
+    tell(s, "episode 300");
+    assert_true(session_wait_idle(s, 60));
+    double pinned = best_ms(s);
+    assert_true(pinned < whole);
+    tell(s, "set seed 5"); /* another search, which knows nothing */
+    assert_true(best_ms(s) == whole);
+    tell(s, "row 0");
+    assert_true(best_ms(s) == pinned);
+    tell(s, "pin @0=1");
+    tell(s, "set seed 6");
+    tell(s, "undo");
+    assert_true(best_ms(s) != pinned);
+    session_free(s);
+    problem_release(&mlp);
+}
+
+/* Nobody found what is whole but for a pin: it is the baseline, whatever the search has done. */
+static void test_baseline_under_a_pin(void **state)
+{
+    struct problem mlp;
+
+    (void)state;
+    load_example("mlp", EXAMPLE_DEVICES, NULL, &mlp);
+    struct session *s = begin_on(&mlp, 3);
+    tell(s, "pin @0=0");
+    tell(s, "episode 300");
+    assert_true(session_wait_idle(s, 60));
+    tell(s, "pin @0=1");
+    const struct snapshot *shot = session_look(s);
+    assert_non_null(shot->best);
+    assert_true(shot->best->cost.step_ms == shot->baseline_ms);
+    assert_string_equal(shot->best->found_by, LIVE_BASELINE);
+    snapshot_release(shot);
+    tell(s, "undo");
+    shot = session_look(s);
+    assert_string_equal(shot->best->found_by, "dqn");
+    snapshot_release(shot);
+    session_free(s);
+    problem_release(&mlp);
+}
+
 /* The session's optimum after an edit is that of a problem made so from the start; undo brings back
  * the old one to the bit; a replayed journal of it all gives the same. */
 static void test_edits(void **state)
@@ -568,6 +673,9 @@ int main(void)
         cmocka_unit_test(test_better_is_less),
         cmocka_unit_test(test_pins_hold),
         cmocka_unit_test(test_undo_brings_the_best_back),
+        cmocka_unit_test(test_undo_of_edits_brings_the_best_back),
+        cmocka_unit_test(test_best_of_another_act),
+        cmocka_unit_test(test_baseline_under_a_pin),
         cmocka_unit_test(test_edits),
         cmocka_unit_test(test_edits_of_servers),
         cmocka_unit_test(test_edits_of_mesh_and_roles),
