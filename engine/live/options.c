@@ -1,5 +1,6 @@
 #include "engine/live/options.h"
 
+#include "engine/live/command.h"
 #include "engine/search/game.h"
 #include "engine/text/quantity.h"
 #include "hlo/support/err.h"
@@ -91,6 +92,17 @@ static bool is_called(const char *name, const char *typed)
     return !*name && !*typed;
 }
 
+static int refuse_name(const char *name, const char *value, struct err *e)
+{
+    for (int verb = COMMAND_CLUSTER; verb <= COMMAND_BATCH; verb++) {
+        if (!strcmp(name, live_command_names[verb]))
+            return err_set(e, ERR_INPUT,
+                           "set %s: it is an edit of the problem, without set: %s %.60s", name,
+                           name, value);
+    }
+    return err_set(e, ERR_INPUT, "set %.60s: there is no option of that name", name);
+}
+
 static int refuse(const char *name, const char *value, struct err *e)
 {
     const struct rl_setting *row = rl_setting_table;
@@ -102,7 +114,7 @@ static int refuse(const char *name, const char *value, struct err *e)
     while (live_option_at(i, &o) && !is_called(o.name, known))
         i++;
     if (!live_option_at(i, &o))
-        return err_set(e, ERR_INPUT, "set %.60s: there is no option of that name", name);
+        return refuse_name(name, value, e);
     if (o.values) {
         write_values(o.values, values, sizeof values);
         return err_set(e, ERR_INPUT, "set %.40s %.60s, expected %s", name, value, values);

@@ -639,7 +639,7 @@ static int set_option(struct search_state *c, const struct live_command *command
     char name[64], value[128];
     struct act next;
 
-    if (sscanf(command->text, "%63s %127[^\n]", name, value) != 2)
+    if (sscanf(command->text, "%63[^ =]%*[ =]%127[^\n]", name, value) != 2)
         return err_set(e, ERR_INPUT, "%s %.60s, expected an option and its value",
                        live_command_names[command->verb], command->text);
     if (!act_copy(&c->acts[c->act], &next))

@@ -123,6 +123,9 @@ static void test_lines_complete(void **state)
         {"servers 0:2", "servers 0:2"},
         {"batch batch/s", "batch batch/source:"},
         {"batch batch/source:1", "batch batch/source:1"},
+        {"set mic", "set micro-batches "},
+        {"set zero 3", "set zero 3"},
+        {"set link b", "set link bandwidth "},
         {"star", "start"}};
     struct app *app = explorer_open("t5-tiny", NULL, 120, 40);
     char most[600];
@@ -152,6 +155,63 @@ static void test_nothing_is_offered_twice(void **state)
     app_free(app);
 }
 
+/* A line that nothing is offered for says what its command takes, or the files it may mean. */
+static void test_lines_say_what_they_take(void **state)
+{
+    static const struct {
+        const char *typed, *said;
+    } cases[] = {
+        {"plan " AUTOMAP_SOURCE_DIR "/README.md", "README.md"},
+        {"open " AUTOMAP_SOURCE_DIR "/CMakeL", "CMakeLists.txt"},
+        {"open " AUTOMAP_SOURCE_DIR "/examples/clusters/h100-1", "h100-1x8.yaml"},
+        {"page t5-tiny.what-if.md", "page  what is shown as a page"},
+        {"plan nowhere.json", "plan  a plan of this model"},
+        {"set gamma 0.9", "set gamma  "},
+        {"set link bandwidth 25 GB/s", "set link bandwidth  of a device within its server"},
+        {"cluster network.x=3", "cluster NAME  this model on another cluster"},
+        {"unpin decoder/x:0", "unpin, expected NAME:DIM"},
+        {"pin decoder/x:0=1", "pin, expected NAME:DIM=0 or NAME:DIM=1"}};
+    struct app *app = explorer_open("t5-tiny", NULL, 120, 40);
+    char said[600];
+
+    (void)state;
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        assert_true(colon_hint(app, cases[n].typed, said, sizeof said));
+        if (strncmp(said, cases[n].said, strlen(cases[n].said)) != 0)
+            fail_msg("\"%s\": %s", cases[n].typed, said);
+    }
+    assert_false(colon_hint(app, "nosuch x", said, sizeof said));
+    app_free(app);
+}
+
+/* What the options list is set by its name there, with a blank or a sign of equality. */
+static void test_figures_are_set_by_name(void **state)
+{
+    static const char *const lines[] = {
+        "set micro-batches 4", "set micro-batches=2", "set zero=1",   "set link bandwidth=25 GB/s",
+        "set devices 2",       "set memory 20 GB",    "set gamma=0.9"};
+    struct app *app = explorer_open("t5-tiny", "v100-1x4", 120, 40);
+    struct str out = {0};
+    char keys[128];
+
+    (void)state;
+    for (uint32_t n = 0; n < sizeof lines / sizeof *lines; n++) {
+        snprintf(keys, sizeof keys, ":%s\r", lines[n]);
+        screen(app, keys, &out);
+        if (app_watch(app)->shot->acts != n + 1)
+            fail_msg("\"%s\" is no act:\n%s", lines[n], out.text);
+    }
+    const struct snapshot *shot = app_watch(app)->shot;
+    assert_int_equal(shot->problem->options.micro_batches, 2);
+    assert_int_equal(shot->problem->options.zero, 1);
+    assert_int_equal(shot->problem->cluster.devices, 2);
+    assert_true(shot->problem->cluster.type[0].memory_bytes == 20e9);
+    assert_true(shot->problem->cluster.group[0].link.bandwidth == 25e9);
+    assert_true(fabs((double)shot->options.rl.gamma - 0.9) < 1e-6);
+    str_release(&out);
+    app_free(app);
+}
+
 /* A line that cannot be carried out says what was wrong and what was expected. */
 static void test_wrong_lines(void **state)
 {
@@ -162,6 +222,7 @@ static void test_wrong_lines(void **state)
         {"pin nosuch = 1", "pin nosuch = 1: no linkage group has that name"},
         {"unpin", "unpin, expected NAME:DIM"},
         {"set", "set, expected OPTION VALUE"},
+        {"set loss x", "set loss: it is an edit of the problem, without set: loss x"},
         {"set nosuch 1", "set nosuch: there is no option of that name"},
         {"set reward x", "set reward x, expected cost or paper"},
         {"set epsilon 7", "set epsilon 7, expected a number from 0 to 1"},
@@ -495,6 +556,8 @@ int main(void)
         cmocka_unit_test(test_back_from_what_was_found),
         cmocka_unit_test(test_lines_complete),
         cmocka_unit_test(test_nothing_is_offered_twice),
+        cmocka_unit_test(test_lines_say_what_they_take),
+        cmocka_unit_test(test_figures_are_set_by_name),
         cmocka_unit_test(test_wrong_lines),
         cmocka_unit_test(test_another_cluster_and_the_start),
         cmocka_unit_test(test_lines_of_what_is_shown),

@@ -221,7 +221,8 @@ static void draw_candidates(struct app *a, const struct pane *p)
         pane_format(p, 0, 0, ROLE_DIM, named == 1 ? "Tab: %s" : "Tab: %s .., %d begin so", most,
                     named);
     else if (!x)
-        pane_text(p, 0, 0, ROLE_DIM, "no command begins so");
+        pane_text(p, 0, 0, ROLE_DIM,
+                  colon_hint(a, a->line.text, most, sizeof most) ? most : "no command begins so");
 }
 
 static void draw_quit(const struct app *a, const struct pane *p)

@@ -682,3 +682,40 @@ int colon_complete(struct app *a, const char *text, char *most, size_t most_room
     count = count ? count : complete_file(a, text, most, most_room);
     return count ? count : colon_complete_name(a, text, most, most_room);
 }
+
+/* The longest line to be gone on with that `text` goes on with: "set gamma 0." has "set gamma ". */
+static bool begun_line(struct app *a, const char *text, struct colon_line *out)
+{
+    struct colon_line line;
+    size_t longest = 0;
+
+    for (int i = 0; colon_line(a, i, &line); i++) {
+        size_t size = strlen(line.text);
+        if (line.takes && size > longest && !strncmp(text, line.text, size)) {
+            *out = line;
+            longest = size;
+        }
+    }
+    return longest > 0;
+}
+
+bool colon_hint(struct app *a, const char *text, char *out, size_t room)
+{
+    size_t word = strcspn(text, " ");
+    const struct colon_command *c = find_colon(text, word);
+    const char *space = strrchr(text, ' ');
+    char path[EDIT_ROOM];
+    struct colon_line line;
+    struct str names = {0};
+
+    if (c && c->files && space && space[1] && complete_path(space + 1, path, sizeof path, &names))
+        snprintf(out, room, "%s", names.text ? names.text : "");
+    else if (begun_line(a, text, &line))
+        snprintf(out, room, "%s %s", line.text, line.words);
+    else if (c)
+        snprintf(out, room, "%s %s  %s", c->name, c->args, c->words);
+    else
+        *out = 0;
+    str_release(&names);
+    return *out || colon_live_hint(text, out, room);
+}

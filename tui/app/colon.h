@@ -10,6 +10,10 @@
  * prefix. */
 int colon_complete(struct app *a, const char *text, char *most, size_t most_room);
 
+/* What the command of a line takes, where nothing that is known goes on with it: the files that its
+ * last word begins, else what the line or its command is for. False: there is no such command. */
+bool colon_hint(struct app *a, const char *text, char *out, size_t room);
+
 /* The i-th line that may be typed, most used first: commands for the search, with the decision
  * under the cursor before others, then for the program (one line per value), then actions. False:
  * no i-th. keys: those of an action, or "". */

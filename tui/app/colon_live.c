@@ -70,25 +70,86 @@ static void with_number(const struct watch *w, int verb, const char *line, char 
         snprintf(out + used, room - (size_t)used, "=%s", equals + 1 + strspn(equals + 1, " "));
 }
 
-bool colon_live(struct app *a, const char *line)
+/* The batch of the learner has the name of a figure. */
+static bool is_option(const char *name)
+{
+    struct live_option o;
+    size_t n = 0;
+
+    while (live_option_at(n, &o) && strcmp(o.name, name) != 0)
+        n++;
+    return live_option_at(n, &o);
+}
+
+/* "set link bandwidth=25 GB/s", as the options call it, -> "cluster servers.*.link.bandwidth=25
+ * GB/s"; "set zero 1" -> "zero 1". False: it names no figure. */
+static bool as_figure(const struct problem *p, const char *line, char *out, size_t room)
+{
+    const char *name = line + strlen("set");
+    size_t longest = 0;
+    struct figure f;
+
+    if (strncmp(line, "set ", strlen("set ")) != 0)
+        return false;
+    name += strspn(name, " ");
+    for (size_t n = 0; figure_at(p, n, &f); n++) {
+        size_t size = strlen(f.name);
+        const char *value = name + size;
+        if (size <= longest || strncmp(name, f.name, size) != 0 || !*value ||
+            !strchr(" =", *value) || is_option(f.name))
+            continue;
+        longest = size;
+        snprintf(out, room, "%s%s", f.command, value + strspn(value, " ="));
+    }
+    return longest > 0;
+}
+
+/* The verb of a line; COMMAND_VERB_COUNT: it has none. */
+static int verb_of(const char *line)
 {
     size_t size = strcspn(line, " ");
-    char text[COMMAND_TEXT_ROOM];
-    struct live_command c;
-    struct err e;
     int verb = 0;
 
     while (verb < COMMAND_VERB_COUNT && (strlen(live_command_names[verb]) != size ||
                                          memcmp(live_command_names[verb], line, size) != 0))
         verb++;
+    return verb;
+}
+
+bool colon_live_hint(const char *line, char *out, size_t room)
+{
+    int verb = verb_of(line);
+    struct live_command c;
+    struct err e;
+
+    if (verb == COMMAND_VERB_COUNT)
+        return false;
+    if (live_command_parse(line, &c, &e) || live_command_parse(live_command_names[verb], &c, &e))
+        snprintf(out, room, "%s", e.what);
+    else
+        snprintf(out, room, "%s", live_command_names[verb]);
+    return true;
+}
+
+bool colon_live(struct app *a, const char *line)
+{
+    char text[COMMAND_TEXT_ROOM], figure[COMMAND_TEXT_ROOM];
+    int verb = verb_of(line);
+    struct live_command c;
+    struct err e;
+
     if (verb == COMMAND_VERB_COUNT || verb == COMMAND_QUIT)
         return false;
     if (!a->watch) {
         app_say(a, "no search is open");
         return true;
     }
+    if (as_figure(a->watch->problem, line, figure, sizeof figure)) {
+        verb = verb_of(figure);
+        line = figure;
+    }
     with_number(a->watch, verb, line, text, sizeof text);
-    if (speaks_of_a_move(verb) && !strpbrk(text, ":@") && line[size]) {
+    if (speaks_of_a_move(verb) && !strpbrk(text, ":@") && strchr(line, ' ')) {
         app_say(a, "%.80s: no linkage group has that name; Tab completes, NAME:DIM is a variable's",
                 line);
         return true;
@@ -120,16 +181,23 @@ static bool option_line(int *i, struct colon_line *line)
     return false;
 }
 
+/* As its command, then, of all figures, as the options call it. */
 static bool figure_line(const struct problem *p, int *i, struct colon_line *line)
 {
     struct figure f;
 
-    for (size_t n = 0; figure_at(p, n, &f); n++) {
-        if ((*i)-- != 0)
-            continue;
-        *line = (struct colon_line){.words = f.summary, .keys = "", .takes = true};
-        snprintf(line->text, sizeof line->text, "%s", f.command);
-        return true;
+    for (int again = 0; again < 2; again++) {
+        for (size_t n = 0; figure_at(p, n, &f); n++) {
+            if ((again && is_option(f.name)) || (*i)-- != 0)
+                continue;
+            *line =
+                (struct colon_line){.words = f.summary, .keys = "", .takes = true, .again = again};
+            if (again)
+                snprintf(line->text, sizeof line->text, "set %s ", f.name);
+            else
+                snprintf(line->text, sizeof line->text, "%s", f.command);
+            return true;
+        }
     }
     return false;
 }

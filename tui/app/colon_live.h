@@ -10,6 +10,8 @@
 
 /* False: not a command for searches. Otherwise it was sent, or the message row says why not. */
 bool colon_live(struct app *a, const char *line);
+/* What the verb of a line expects; false: not a command for searches. */
+bool colon_live_hint(const char *line, char *out, size_t room);
 /* The i-th line that completion and finder offer; false: no i-th, and *i is reduced by their
  * number. */
 bool colon_live_line(struct app *a, int *i, struct colon_line *line);

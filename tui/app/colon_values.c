@@ -134,7 +134,7 @@ static bool again_at(const struct watch *w, size_t n, char *out, size_t room)
 bool colon_value_line(struct app *a, int *i, struct colon_line *line)
 {
     static const struct {
-        const char *verb, *words;
+        const char *verb, *words; /* words NULL: another row does the same */
         value_at *value;
     } few[] = {{"zero", "in pieces: 1 optimizer state, 2 gradients, 3 variables too", zero_at},
                {"micro-batches", "parts of the batch, one after the other", micro_at},
@@ -142,14 +142,18 @@ bool colon_value_line(struct app *a, int *i, struct colon_line *line)
                {"servers", "use only these of the cluster", servers_at},
                {"set memory-limit", "of a device, less 20 %, or none", limit_at},
                {"row", "back to that row of the ledger (V w)", row_at},
-               {"again", "set so, from the start, beside the run before", again_at}};
+               {"again", "set so, from the start, beside the run before", again_at},
+               {"set zero", NULL, zero_at},
+               {"set micro-batches", NULL, micro_at},
+               {"set mesh", NULL, mesh_at}};
     char value[64];
 
     for (size_t k = 0; a->watch && k < sizeof few / sizeof *few; k++) {
         for (size_t n = 0; few[k].value(a->watch, n, value, sizeof value); n++) {
             if ((*i)-- != 0)
                 continue;
-            *line = (struct colon_line){.words = few[k].words, .keys = ""};
+            *line = (struct colon_line){
+                .words = few[k].words ? few[k].words : "", .keys = "", .again = !few[k].words};
             snprintf(line->text, sizeof line->text, "%s %s", few[k].verb, value);
             return true;
         }

@@ -20,6 +20,7 @@ struct colon_line {
     const char *words, *keys; /* keys: of an action, or "" */
     bool takes;               /* more has to be typed */
     bool opens_view;          /* and does nothing else */
+    bool again;               /* another line does the same */
     bool pins;                /* it pins `move` */
     bool split;
     int move;

@@ -66,6 +66,8 @@ static void add_lines(struct panel *p)
     for (int i = 0; host_line(p->scene, i, &line); i++) {
         bool option = !strncmp(line.text, "set ", 4) || !strncmp(line.text, "cluster ", 8);
         const struct find_entry *group = NULL;
+        if (line.again)
+            continue;
         for (size_t n = 0; line.pins && n < v->here.count && !group; n++) {
             if (v->here.items[n].kind == FIND_GROUP && v->here.items[n].id == (uint32_t)line.move)
                 group = &v->here.items[n];
