@@ -62,6 +62,7 @@ static void test_a_pin_is_not_set_back(void **state)
     assert_int_equal(app_tell(app, "pin @0=0", &e), 0);
     uint32_t acts = app_watch(app)->shot->acts;
     assert_non_null(strstr(screen(app, "2gb", &out), "p unpins it first"));
+    assert_null(strstr(out.text, "Enter backtrack"));
     assert_non_null(strstr(screen(app, "\r", &out), "can not be set back"));
     assert_int_equal(app_watch(app)->shot->acts, acts);
     str_release(&out);

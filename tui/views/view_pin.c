@@ -353,20 +353,25 @@ static void draw_backtrack(struct panel *p, const struct pane *pane)
     }
 }
 
+static bool can_backtrack(const struct panel *p, int action)
+{
+    const struct watch_move *m = asked(p);
+
+    (void)action;
+    return m && !m->pinned;
+}
+
 static int rows_backtrack(const struct panel *p, int width)
 {
-    (void)p;
     (void)width;
-    return 13;
+    return can_backtrack(p, 0) ? 13 : 4;
 }
 
 static bool act_backtrack(struct panel *p, int action)
 {
     const struct asking *a = p->state;
-    const struct watch_move *m = asked(p);
 
-    (void)action;
-    if (!m || m->pinned) {
+    if (!can_backtrack(p, action)) {
         host_say(p->scene, "a pinned group can not be set back; p unpins it");
         host_close(p->scene);
         return true;
@@ -403,6 +408,7 @@ const struct panel_ops view_backtrack = {
     .open = open_asking,
     .draw = draw_backtrack,
     .act = act_backtrack,
+    .works = can_backtrack,
     .dialog_rows = rows_backtrack,
     .message = say_undo,
 };
