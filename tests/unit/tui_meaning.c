@@ -179,13 +179,37 @@ static bool stands_below(const struct grid *g, const char *meaning)
     return found;
 }
 
+/* A word or figure of the frame before is shown whole or not at all. */
+static bool shows_no_half(const struct grid *g, const struct cell *before)
+{
+    for (int y = 0; y < g->height - 1; y++) {
+        int shown = 0, hidden = 0;
+        for (int x = 0; x <= g->width; x++) {
+            const struct cell *c = &g->cells[y * g->width + x], *was = &before[y * g->width + x];
+            bool text = x < g->width && was->ch != ' ' && (was->ch < 0x2500 || was->ch > 0x259f);
+            if (!text) {
+                if (shown && hidden)
+                    return false;
+                shown = hidden = 0;
+                continue;
+            }
+            bool strip = (c->style >> 8 & 0xff) == ROLE_SELECT && c->style != was->style;
+            bool stands = c->ch == was->ch && !strip;
+            shown += stands;
+            hidden += !stands;
+        }
+    }
+    return true;
+}
+
 /* K explains one word where it stands, ?? too; each word of each screen can be reached, and what
  * stands below it is its own meaning; the screen is as before afterwards. */
 static void test_a_word_is_explained_in_place(void **state)
 {
     (void)state;
-    static const char *const views[] = {"", "2", "Vi", "Vs", "C,", "2jw", "o", "Vm"};
+    static const char *const views[] = {"", "2", "Vi", "Vs", "C,", "2jw", "o", "Vm", "Vp"};
     struct app *app = explorer_open("t5-base6", "v100-1x4", 120, 40);
+    struct cell *cells = mem_alloc(120 * 40 * sizeof *cells);
     struct str before = {0}, after = {0};
     struct glossary_spot spot[512];
     struct err e;
@@ -198,6 +222,8 @@ static void test_a_word_is_explained_in_place(void **state)
         int count = glossary_spots(app_frame(app), spot, 512);
         assert_true(count > 3 && count < 512);
         explorer_text(app, &before);
+        app_touch(app);
+        memcpy(cells, app_frame(app)->cells, 120 * 40 * sizeof *cells);
         screen(app, n % 2 ? "K" : "??", &after);
         for (int k = 0; k < count; k++, seen++) {
             char title[64];
@@ -211,6 +237,7 @@ static void test_a_word_is_explained_in_place(void **state)
                 snprintf(title, sizeof title, "\n %s  word %d of %d", glossary[spot[at].word].word,
                          at + 1, count);
                 assert_true(stands_below(g, glossary[spot[at].word].meaning));
+                assert_true(shows_no_half(g, cells));
                 assert_non_null(strstr(explorer_text(app, &after), title));
             }
             explorer_key(app, 'l');
@@ -220,8 +247,30 @@ static void test_a_word_is_explained_in_place(void **state)
         screen(app, "\033\033", &after);
     }
     printf("%d words explained where they stand\n", seen);
+    free(cells);
     str_release(&before);
     str_release(&after);
+    app_free(app);
+}
+
+/* However far one pages down, the last row of the keys is the last that is seen. */
+static void test_help_ends_with_its_last_row(void **state)
+{
+    struct app *app = explorer_open("t5-tiny", NULL, 120, 30);
+    struct str once = {0}, more = {0};
+
+    (void)state;
+    screen(app, "?", &once);
+    for (int n = 0; n < 8; n++)
+        app_key(app, KEYC_PAGE_DOWN);
+    explorer_text(app, &once); /* as it is drawn at once, not the frame after */
+    explorer_text(app, &more);
+    assert_string_equal(once.text, more.text);
+    assert_non_null(strstr(once.text, "draw anew"));
+    app_key(app, KEYC_PAGE_DOWN);
+    assert_string_equal(explorer_text(app, &more), once.text);
+    str_release(&once);
+    str_release(&more);
     app_free(app);
 }
 
@@ -548,6 +597,7 @@ int main(void)
         cmocka_unit_test(test_turned),
         cmocka_unit_test(test_words),
         cmocka_unit_test(test_a_word_is_explained_in_place),
+        cmocka_unit_test(test_help_ends_with_its_last_row),
         cmocka_unit_test(test_glossary),
         cmocka_unit_test(test_every_view_is_explained),
         cmocka_unit_test(test_no_word_is_left_unexplained),

@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-enum { ROWS_MOST = 4, WIDTH_MOST = 64, WIDTH_LEAST = 30 };
+enum { ROWS_MOST = 4, WIDTH_MOST = 64 };
 
 /* The word nearest to where the cursor of words is, rows counting more than columns; -1: none. */
 static int nearest(const struct app *a, const struct glossary_spot *s, int count)
@@ -92,23 +92,85 @@ void app_words_click(struct app *a, int x, int y)
     a->word_y = y;
 }
 
-/* Its meaning in a strip of its own, below the word, or above where there is no room below. */
-static void draw_meaning(struct app *a, const struct glossary_spot *s)
+/* Where a meaning stands. */
+struct strip {
+    int x, y, width, rows;
+};
+
+/* Part of a word or a figure. Borders are neither. */
+static bool is_text(const struct grid *g, int x, int y)
+{
+    uint32_t ch = g->cells[(size_t)y * (size_t)g->width + (size_t)x].ch;
+    return ch != ' ' && (ch < 0x2500 || ch > 0x259f);
+}
+
+/* What a strip hides of a row: half a figure is another figure, so it hides those at its ends
+ * whole. *from and *end: the first column and that behind the last. */
+static void hidden_of_row(const struct grid *g, const struct strip *s, int y, int *from, int *end)
+{
+    *from = s->x;
+    *end = s->x + s->width;
+    while (*from > 0 && is_text(g, *from, y) && is_text(g, *from - 1, y))
+        --*from;
+    while (*end < g->width && is_text(g, *end, y) && is_text(g, *end - 1, y))
+        ++*end;
+}
+
+static int count_hidden(const struct grid *g, const struct strip *s)
+{
+    int count = 0, from, end;
+
+    for (int y = s->y; y < s->y + s->rows; y++) {
+        hidden_of_row(g, s, y, &from, &end);
+        for (int x = from; x < end; x++)
+            count += is_text(g, x, y);
+    }
+    return count;
+}
+
+/* Near the word, where it hides least: each row away from it counts as some columns. `s` has its
+ * size. */
+static void place_strip(const struct grid *g, const struct glossary_spot *word, struct strip *s)
+{
+    enum { AWAY = 3, COLUMNS_A_ROW = 4 };
+    struct strip best = *s;
+    int least = -1, right = g->width - s->width, last = word->x + word->width + 1 - s->width;
+    int x[] = {word->x - 1 < right ? word->x - 1 : right, last < right ? last : right};
+
+    for (int k = 0; k < 2 * 2 * (AWAY + 1); k++) {
+        int away = k / 4, below = word->y + 1 + away, above = word->y - s->rows - away;
+        struct strip tried = {x[k % 2] > 0 ? x[k % 2] : 0, k / 2 % 2 ? above : below, s->width,
+                              s->rows};
+        bool fits =
+            tried.y >= 0 && tried.y + tried.rows < g->height && abs(tried.y - word->y) <= AWAY + 1;
+        int hidden = fits ? count_hidden(g, &tried) + away * COLUMNS_A_ROW : 0;
+        if (!fits || (least >= 0 && hidden >= least))
+            continue;
+        least = hidden;
+        best = tried;
+    }
+    *s = best;
+}
+
+/* Its meaning in a strip of its own, near the word. */
+static void draw_meaning(struct app *a, const struct glossary_spot *word)
 {
     struct pane whole = pane_whole(&a->grid);
-    const char *meaning = glossary[s->word].meaning, *rest = meaning;
-    int most = whole.width < WIDTH_MOST ? whole.width : WIDTH_MOST, widest = WIDTH_LEAST, rows = 0;
+    const char *rest = glossary[word->word].meaning;
+    int most = whole.width < WIDTH_MOST ? whole.width : WIDTH_MOST, from, end;
+    struct strip s = {0};
     char line[ROWS_MOST][4 * WIDTH_MOST];
 
-    while (*rest && rows < ROWS_MOST) {
-        rest = pane_take_line(rest, most - 2, line[rows], sizeof line[rows]);
-        int columns = utf8_text_columns(line[rows++]) + 2;
-        widest = columns > widest ? columns : widest;
+    while (*rest && s.rows < ROWS_MOST) {
+        rest = pane_take_line(rest, most - 2, line[s.rows], sizeof line[s.rows]);
+        int columns = utf8_text_columns(line[s.rows++]) + 2;
+        s.width = columns > s.width ? columns : s.width;
     }
-    int x = s->x - 1 < whole.width - widest ? s->x - 1 : whole.width - widest;
-    int y = s->y + 1 + rows < whole.height ? s->y + 1 : s->y - rows;
-    struct pane p = pane_part(&whole, x > 0 ? x : 0, y > 0 ? y : 0, widest, rows);
-    for (int n = 0; n < rows; n++) {
+    place_strip(&a->grid, word, &s);
+    struct pane p = pane_part(&whole, s.x, s.y, s.width, s.rows);
+    for (int n = 0; n < p.height; n++) {
+        hidden_of_row(&a->grid, &s, s.y + n, &from, &end);
+        pane_repeat(&whole, from, s.y + n, end - from, (struct cell){' ', ROLE_TEXT});
         pane_repeat(&p, 0, n, p.width, (struct cell){' ', BACK(ROLE_SELECT) | MARK});
         pane_text(&p, 1, n, ROLE_TEXT | BOLD | BACK(ROLE_SELECT) | MARK, line[n]);
     }

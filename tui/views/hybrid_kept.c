@@ -55,7 +55,8 @@ static void draw_rows(const struct hybrid_shown *s, const struct pane *p)
 {
     const struct hybrid_picture_stage *t = &s->picture->stage[s->stage];
     char title[48], note[128], a[UNITS_ROOM], b[UNITS_ROOM];
-    uint32_t first = (uint32_t)s->scroll;
+    int last = (int)t->kept_count - (p->height - 2);
+    uint32_t first = (uint32_t)(s->scroll < last ? s->scroll : last > 0 ? last : 0);
     int price = p->width;
 
     snprintf(title, sizeof title, "Kept by stage %u", s->stage);

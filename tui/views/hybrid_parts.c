@@ -380,22 +380,13 @@ static int draw_paragraph(const struct pane *p, int y, const char *text, size_t 
     return y;
 }
 
-/* The first paragraph, then from that of the stage under the cursor on. */
-void hybrid_draw_words(const struct hybrid_shown *s, const struct pane *p)
+/* The first paragraph, then from that of the stage under the cursor on, from row y on. Returns the
+ * row behind them. */
+static int draw_paragraphs(const struct hybrid_shown *s, const struct pane *p, int y)
 {
-    char title[48 + NAME_ROOM], begins[32];
+    char begins[32];
     const char *text = s->words;
-    int y = 1 - s->scroll;
 
-    if (s->about)
-        snprintf(title, sizeof title, "%.100s in stage %u", s->about, s->stage);
-    else
-        snprintf(title, sizeof title, "Why stage %u is as it is", s->stage);
-    pane_head(p, 0, &(struct head){0, title, "j k scroll", false});
-    if (!text) {
-        pane_text(p, 0, 1, ROLE_DIM, "pricing cuts and meshes ..");
-        return;
-    }
     y = draw_paragraph(p, y, text, strcspn(text, "\n"));
     snprintf(begins, sizeof begins, s->about ? "\nStage %u (" : "\nStage %u,", s->stage);
     const char *own = strstr(text, begins);
@@ -405,4 +396,24 @@ void hybrid_draw_words(const struct hybrid_shown *s, const struct pane *p)
         y = size ? draw_paragraph(p, y, text, size) : y;
         text += size + (text[size] == '\n');
     }
+    return y;
+}
+
+void hybrid_draw_words(const struct hybrid_shown *s, const struct pane *p)
+{
+    char title[48 + NAME_ROOM];
+    const struct pane nowhere = {.grid = p->grid, .width = p->width};
+
+    if (s->about)
+        snprintf(title, sizeof title, "%.100s in stage %u", s->about, s->stage);
+    else
+        snprintf(title, sizeof title, "Why stage %u is as it is", s->stage);
+    pane_head(p, 0, &(struct head){0, title, "j k scroll", false});
+    if (!s->words) {
+        pane_text(p, 0, 1, ROLE_DIM, "pricing cuts and meshes ..");
+        return;
+    }
+    int beyond = draw_paragraphs(s, &nowhere, 1) - p->height; /* the last page is full */
+    int up = s->scroll < beyond ? s->scroll : beyond > 0 ? beyond : 0;
+    (void)draw_paragraphs(s, p, 1 - up);
 }

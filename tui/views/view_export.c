@@ -261,10 +261,14 @@ static const char *next_line(const char *at, const char *end, char *out, size_t 
     return stop ? stop + 1 : end;
 }
 
-static void draw_text(const struct export_view *v, const struct pane *pane)
+/* The last page is full. */
+static void draw_text(struct export_view *v, const struct pane *pane)
 {
     const char *at = v->text->text, *end = at + v->text->size;
+    int64_t last = v->lines + (v->warnings->size > 0) - pane->height;
     char line[LINE_BYTES * 4 + 1];
+
+    v->top = v->top < last ? v->top : last > 0 ? last : 0;
 
     for (int64_t n = 0; n < v->top && at < end; n++) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
@@ -469,7 +473,7 @@ static bool move_export(struct panel *p, enum list_move move)
         return true;
     }
     if (move == LIST_PAGE_DOWN || move == LIST_HALF_DOWN) {
-        v->top = v->top + page < v->lines ? v->top + page : v->top;
+        v->top += page; /* as far as there are lines: draw_text */
         return true;
     }
     if (list_move(&v->forms, move))

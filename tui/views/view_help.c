@@ -249,6 +249,23 @@ static void draw_signs(struct flow *f)
         draw_row(f, column, signs[i].sign, signs[i].role, signs[i].words);
 }
 
+/* Returns the lines that all of it takes. */
+static int draw_body(struct help *h, const struct pane *body, int width, int columns)
+{
+    struct flow f = {body, h, columns, (width + 1) / columns, {0, 0, 0}, 0};
+    const char *groups[GROUPS_MOST];
+    int count = groups_of(h, groups), rows = 0;
+
+    for (int i = 0; i < count; i++)
+        draw_group(&f, groups[i]);
+    h->shown = f.index;
+    if (!h->filter.size)
+        draw_signs(&f);
+    for (int c = 0; c < columns; c++)
+        rows = f.y[c] > rows ? f.y[c] : rows;
+    return rows;
+}
+
 static void draw_help(struct panel *p, const struct pane *pane)
 {
     struct help *h = p->state;
@@ -270,20 +287,12 @@ static void draw_help(struct panel *p, const struct pane *pane)
     pane = &page; /* wider, the columns lose each other */
     int columns = pane->width >= 96 ? 3 : pane->width >= 68 ? 2 : 1;
     int first = draw_words(h, pane, 3);
-    struct pane body = pane_part(pane, 0, first, pane->width, pane->height - first);
-    struct flow f = {&body, h, columns, (pane->width + 1) / columns, {0, 0, 0}, 0};
-    const char *groups[GROUPS_MOST];
-    int count = groups_of(h, groups);
-    for (int i = 0; i < count; i++)
-        draw_group(&f, groups[i]);
-    h->shown = f.index;
-    if (!h->filter.size)
-        draw_signs(&f);
-    int rows = 0;
-    for (int c = 0; c < columns; c++)
-        rows = f.y[c] > rows ? f.y[c] : rows;
+    struct pane body = pane_part(pane, 0, first, pane->width, pane->height - first),
+                nowhere = {.grid = g};
+    int rows = draw_body(h, &nowhere, pane->width, columns); /* as long as it is */
     if (h->top > rows - body.height)
         h->top = rows > body.height ? rows - body.height : 0;
+    (void)draw_body(h, &body, pane->width, columns);
     if (rows > body.height)
         pane_right_format(pane, pane->width, 1, ROLE_DIM, "lines %d–%d of %d", h->top + 1,
                           h->top + body.height < rows ? h->top + body.height : rows, rows);
