@@ -6,6 +6,8 @@
 #include "engine/plan/plan.h"
 #include "explorer.h"
 #include "hlo/support/file.h"
+#include "tui/screen/theme.h"
+#include "tui/screen/utf8.h"
 #include "tui/views/glossary.h"
 #include "tui/watch/flips.h"
 #include "tui/watch/ledger_text.h"
@@ -19,6 +21,7 @@
 
 #include <cmocka.h>
 #include <ctype.h>
+#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -441,6 +444,82 @@ static int count_unexplained(const struct app *app, const struct grid *g, const 
     return unknown;
 }
 
+/* Words of the field that are plain ones too, or no words, so that only a list can tell them. */
+static const char *const jargon[] = {
+    "dp",      "tp",           "closed form",    "alike",   "global",  "kinds",  "C A W",
+    "C  A  W", "on 4 devices", "on 1 device",    "/8!",     "768/x",   "32/y",   "strict",
+    "relaxed", "baseline",     "optimum",        "proven",  "bound",   "ZeRO",   "replicas",
+    "eager",   "micro-batch",  "linkage groups", "reduces", "reshard", "visits", "margin"};
+enum { JARGON = sizeof jargon / sizeof *jargon };
+
+static bool is_letter(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
+}
+
+/* How often words of the list stand in a row; all must be explained there. `room`: the row alone.
+ */
+static int check_jargon(const char *row, struct grid *room)
+{
+    struct glossary_spot spot[64];
+    struct pane p = pane_whole(room);
+    int seen = 0;
+
+    grid_blank(room);
+    pane_text(&p, 0, 0, ROLE_TEXT, row);
+    int count = glossary_spots(room, spot, 64);
+    for (size_t n = 0; n < JARGON; n++) {
+        size_t size = strlen(jargon[n]);
+        for (const char *at = row; (at = strstr(at, jargon[n])); at += size) {
+            char before[1024];
+            if ((at > row && is_letter(at[-1]) && is_letter(*at)) || is_letter(at[size]))
+                continue;
+            snprintf(before, sizeof before, "%.*s", (int)(at - row), row);
+            if (!is_explained(spot, count, utf8_text_columns(before), 0,
+                              utf8_text_columns(jargon[n])))
+                fail_msg("%s is not explained in: %s", jargon[n], row);
+            seen++;
+        }
+    }
+    return seen;
+}
+
+/* Each of them has a meaning, by itself and wherever a screen of the tests shows it. */
+static void test_jargon_is_explained(void **state)
+{
+    (void)state;
+    char path[600], row[64];
+    struct grid g = {0};
+    int seen = 0;
+
+    grid_resize(&g, 320, 1);
+    for (size_t n = 0; n < JARGON; n++) {
+        snprintf(row, sizeof row, "the %s of", jargon[n]);
+        assert_true(check_jargon(row, &g) > 0);
+    }
+    DIR *dir = opendir(AUTOMAP_SOURCE_DIR "/tests/golden");
+    assert_non_null(dir);
+    for (struct dirent *file; (file = readdir(dir));) {
+        struct str text = {0};
+        struct err e;
+        snprintf(path, sizeof path, AUTOMAP_SOURCE_DIR "/tests/golden/%s", file->d_name);
+        if (!strstr(file->d_name, ".txt") || hlo_file_read(path, 1 << 20, &text, &e))
+            continue;
+        char *next = strchr(text.text, '\n'); /* behind the command */
+        for (char *line = next ? next + 1 : NULL; line && *line; line = next ? next + 1 : NULL) {
+            next = strchr(line, '\n');
+            if (next)
+                *next = 0;
+            seen += check_jargon(line, &g);
+        }
+        str_release(&text);
+    }
+    closedir(dir);
+    printf("%d words of the list on the screens\n", seen);
+    assert_true(seen > 200);
+    grid_release(&g);
+}
+
 /* No word of the field stands on a screen without its meaning in the glossary. */
 static void test_no_word_is_left_unexplained(void **state)
 {
@@ -600,6 +679,7 @@ int main(void)
         cmocka_unit_test(test_help_ends_with_its_last_row),
         cmocka_unit_test(test_glossary),
         cmocka_unit_test(test_every_view_is_explained),
+        cmocka_unit_test(test_jargon_is_explained),
         cmocka_unit_test(test_no_word_is_left_unexplained),
         cmocka_unit_test(test_options_say_before_and_after),
         cmocka_unit_test(test_a_change_is_tried_before),

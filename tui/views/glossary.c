@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
+/* '#' stands for a number. */
 const struct glossary_word glossary[] = {
     {"strict", "every value is split in one way only, so a plan needs no resharding"},
     {"relaxed", "a value may be split in several ways; moving between two costs a reshard"},
@@ -43,6 +44,7 @@ const struct glossary_word glossary[] = {
     {"reshard", "moving a value from one split to another: an all-gather, all-to-all or slice"},
     {"L", "the length of the pipeline: the step of all micro-batches through all stages"},
     {"C A W", "of each stage the computing, the activations sent on, the weights' all-reduce"},
+    {"C  A  W", "of each stage the computing, the activations sent on, the weights' all-reduce"},
     {"eager", "a schedule that runs a pass as soon as its input is there"},
     {"ZeRO", "optimizer state (1), gradients (2), variables (3) spread over the replicas"},
     {"replicas", "copies of a model or a stage, each with its part of the batch"},
@@ -166,6 +168,19 @@ const struct glossary_word glossary[] = {
     {"vars", "variables: what is trained"},
     {"variables", "what is trained"},
     {"simulation", "the schedule played pass by pass, with its waits"},
+    {"dp", "data parallel: so many replicas of a stage, each with its part of the batch"},
+    {"tp", "tensor parallel: so many devices that every operation of a stage is split over"},
+    {"closed form",
+     "cuts worked out at once from what servers compute, then bettered in small steps"},
+    {"alike", "in the same way: repeated layers decided as one, or all stages with the same mesh"},
+    {"global", "the bound is one of all plans, not only of those that treat equal layers alike"},
+    {"on # device", "the step if only so many devices take part: faster than with all of them"},
+    {"on # devices", "the step if only so many devices take part: faster than with all of them"},
+    {"/#!", "split into so many parts that it is not divisible by: the last is padded"},
+    {"#/x", "split along axis x of the mesh, the first"},
+    {"#/y", "split along axis y of the mesh, the second"},
+    {"#/z", "split along axis z of the mesh, the third"},
+    {"kinds", "the best plan of each other kind, in ms, and how much more than this one it takes"},
     {NULL, NULL},
 };
 
@@ -174,18 +189,26 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
 }
 
-/* Whether the word stands there with no letter beside it: as it is, or at the head of a title or a
- * sentence; a letter by itself (Q, L) only as it is. */
-static bool stands_at(const char *text, size_t at, const char *word)
+static bool is_same(char a, char b, bool any_case)
 {
-    size_t size = strlen(word);
-    bool same = text[at] == word[0] ||
-                (size > 1 && tolower((unsigned char)text[at]) == tolower((unsigned char)word[0]));
+    return a == b || (any_case && tolower((unsigned char)a) == tolower((unsigned char)b));
+}
 
-    if (!same || strncmp(text + at + 1, word + 1, size - 1) != 0)
-        return false;
-    return (at == 0 || !is_word(text[at - 1]) || !is_word(word[0])) &&
-           (!is_word(text[at + size]) || !is_word(word[size - 1]));
+/* The bytes of the word where it stands there with no letter beside it, else 0: as it is, or at the
+ * head of a title or a sentence; a letter by itself (Q, L) only as it is. */
+static size_t stands_at(const char *text, size_t at, const char *word)
+{
+    bool one = !word[1];
+    size_t end = at;
+
+    for (const char *w = word; *w; w++) {
+        size_t digits = *w == '#' ? strspn(text + end, "0123456789") : 0;
+        if (!digits && !is_same(text[end], *w, w == word && !one))
+            return 0;
+        end += digits ? digits : 1;
+    }
+    bool begins = at == 0 || !is_word(text[at - 1]) || !(is_word(word[0]) || word[0] == '#');
+    return begins && (!is_word(text[end]) || !is_word(text[end - 1])) ? end - at : 0;
 }
 
 static bool holds_word(const char *text, const char *word)
@@ -263,8 +286,8 @@ static int word_at(const char *text, size_t at, size_t *size)
 
     *size = 0;
     for (int n = 0; glossary[n].word; n++) {
-        size_t length = strlen(glossary[n].word);
-        if (length > *size && stands_at(text, at, glossary[n].word)) {
+        size_t length = stands_at(text, at, glossary[n].word);
+        if (length > *size) {
             found = n;
             *size = length;
         }
