@@ -127,13 +127,69 @@ static void test_axes(void **state)
     plot.marks = marks;
     plot.mark_count = 1;
     plot.ascii = true;
-    check(&plot, 46, 6,
+    check(&plot, 46, 7,
           " 1.08 - - - - - - - - - - - - - - - - - - - - \n"
           "                                             +\n"
           " 0.50                 ++++++++++++++++++++++++\n"
           "              +++++++++      .                \n"
           " 0.15 +++++++++                               \n"
-          "      0   - optimum  + best ▲1          358 ep\n");
+          "                            ▲1                \n"
+          "      0   - optimum  + best             358 ep\n");
+}
+
+/* Marks have a row of their own; neighbours without room share one, so that none is lost. */
+static void test_marks(void **state)
+{
+    (void)state;
+    double y[] = {0, 1};
+    struct plot_series s = {
+        .y = y, .count = 2, .kind = PLOT_LINE, .role = ROLE_PLOT_0, .sign = '*', .name = "mean"};
+    struct plot_mark marks[] = {{10, 1}, {40, 2}, {42, 3}, {44, 4}, {70, 5}, {100, 6}};
+    struct plot plot = plain(&s, 1);
+    plot.last_x = 100;
+    plot.ascii = true;
+    plot.marks = marks;
+    plot.mark_count = 6;
+    struct grid g = {0};
+    struct str out = {0};
+    for (int height = 4; height < 8; height++) {
+        grid_resize(&g, 50, height);
+        grid_blank(&g);
+        struct pane p = pane_whole(&g);
+        plot_draw(&p, &plot);
+        grid_text(&g, &out);
+        assert_non_null(strstr(out.text, "▲1"));
+        assert_non_null(strstr(out.text, "▲2–4"));
+        assert_non_null(strstr(out.text, "▲5"));
+        assert_true(height < 5 || strstr(out.text, "▲6\n"));
+        assert_true(height < 5 || strstr(out.text, "      0   * mean"));
+        str_clear(&out);
+    }
+    str_release(&out);
+    grid_release(&g);
+}
+
+/* A log axis keeps its decades readable: what lies far below stands at its foot, and it says so. */
+static void test_log_axis_has_an_end(void **state)
+{
+    (void)state;
+    double y[] = {1e-1, 1e-2, 1e-3, 1e-19, 1e-22};
+    struct plot_series s = {
+        .y = y, .count = 5, .kind = PLOT_DOTS, .role = ROLE_PLOT_0, .sign = '*'};
+    struct plot plot = plain(&s, 1);
+    plot.log_y = plot.ascii = true;
+    struct plot_drawn drawn = check(&plot, 18, 8,
+                                    "   0.1 *          \n"
+                                    "          *       \n"
+                                    " 0.001      *     \n"
+                                    "                  \n"
+                                    " 1e-05            \n"
+                                    "                  \n"
+                                    "<1e-07         * *\n"
+                                    "       0     15 ep\n");
+    assert_true(drawn.below);
+    s.count = 3;
+    assert_false(check(&plot, 18, 8, NULL).below);
 }
 
 /* Without colours two curves are two signs; one alone stays as fine as it is. */
@@ -252,6 +308,8 @@ int main(void)
         cmocka_unit_test(test_spikes_stay),
         cmocka_unit_test(test_gaps_and_clipping),
         cmocka_unit_test(test_axes),
+        cmocka_unit_test(test_marks),
+        cmocka_unit_test(test_log_axis_has_an_end),
         cmocka_unit_test(test_curves_without_colours),
         cmocka_unit_test(test_log_axis),
         cmocka_unit_test(test_smooth),

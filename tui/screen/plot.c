@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LABELS = 6, LABELS_MOST = 16, SIDE_X = 2, SIDE_Y = 4 };
+enum { LABELS = 6, LABELS_MOST = 16, SIDE_X = 2, SIDE_Y = 4, TWO_ROWS = 5, LABEL_WIDTH = 5 };
 
 /* What is being drawn: a canvas of dots, and for each cell the series that lies on top. */
 struct canvas {
@@ -86,6 +86,8 @@ static void find_range(struct canvas *c)
         low = fmin(low, limit);
         high = fmax(high, limit);
     }
+    c->drawn.below = plot->log_y && isnan(plot->low) && low < high - PLOT_DECADES;
+    low = c->drawn.below ? high - PLOT_DECADES : low;
     c->low = isnan(plot->low) ? low : on_axis(plot->low, plot->log_y);
     c->high = isnan(plot->high) ? high : on_axis(plot->high, plot->log_y);
     if (!isfinite(c->low) || !isfinite(c->high)) {
@@ -107,6 +109,8 @@ static int column_of(const struct canvas *c, double x)
 /* Dot row from the top; clipped to one beyond either edge. */
 static int row_of(const struct canvas *c, double y)
 {
+    if (c->drawn.below && y < c->low)
+        return c->dots_y - 1;
     double row = c->high > c->low ? (c->high - y) / (c->high - c->low) * (c->dots_y - 1) : 0;
     return isnan(row) || row < -0.5 ? -1 : row > c->dots_y - 0.5 ? c->dots_y : (int)(row + 0.5);
 }
@@ -286,10 +290,11 @@ static void print_labels(const struct canvas *c, const struct label *labels, int
         whole = whole && fabs(labels[i].value - round(labels[i].value)) < 1e-9;
     for (int i = 0; i < count; i++) {
         double v = labels[i].value;
+        bool lowest = c->drawn.below && labels[i].row == c->cells.height - 1;
         if (c->plot->log_y && fabs(v) >= 100)
             units_count(text[i], llround(v));
         else if (c->plot->log_y)
-            snprintf(text[i], UNITS_ROOM, "%.2g", v);
+            snprintf(text[i], UNITS_ROOM, "%s%.2g", lowest ? "<" : "", v);
         else if (fabs(v) >= 1000)
             units_count(text[i], llround(v));
         else
@@ -322,42 +327,150 @@ static bool place_label(const struct pane *row, bool *taken, int x, unsigned sty
     return true;
 }
 
-static int legend_item(const struct pane *row, bool *taken, int x, unsigned role, const char *text)
+/* The rows below the curves: the axis with the legend, and above it that of the marks, which is the
+ * same where there is room for one. */
+struct below {
+    struct pane axis, marks;
+    bool taken[2][GRID_MOST];
+    bool *axis_taken, *marks_taken;
+    int axis_x, marks_x; /* where the next item of the legend may begin */
+};
+
+static void begin_below(struct below *b, const struct pane *rows)
 {
-    for (; x < row->width; x++) {
-        if (place_label(row, taken, x, role, text))
-            return x + utf8_text_columns(text) + 2;
-    }
-    return x;
+    memset(b, 0, sizeof *b);
+    b->axis_x = 4;
+    b->axis = pane_part(rows, 0, rows->height - 1, rows->width, 1);
+    b->marks = pane_part(rows, 0, 0, rows->width, 1);
+    b->axis_taken = b->taken[0];
+    b->marks_taken = b->taken[rows->height > 1];
 }
 
-static void draw_axis(const struct canvas *c, const struct pane *row)
+/* Where it fits in the row from *x on, which moves behind it; false: nowhere. */
+static bool place_item(const struct pane *row, bool *taken, int *x, unsigned role, const char *text)
+{
+    int at = *x;
+
+    while (at < row->width && !place_label(row, taken, at, role, text))
+        at++;
+    if (at < row->width)
+        *x = at + utf8_text_columns(text) + 2;
+    return at < row->width;
+}
+
+static void legend_item(struct below *b, unsigned role, const char *text)
+{
+    if (!place_item(&b->axis, b->axis_taken, &b->axis_x, role, text) &&
+        b->marks_taken != b->axis_taken)
+        (void)place_item(&b->marks, b->marks_taken, &b->marks_x, role, text);
+}
+
+static void print_sign(const struct canvas *c, int series, char *out, size_t room)
 {
     const struct plot *plot = c->plot;
-    bool taken[GRID_MOST] = {false};
+
+    if (series < 0)
+        snprintf(out, room, "%s %.24s", c->signs ? "-" : "╌", plot->limit_name);
+    else
+        snprintf(out, room, "%.*s %.24s", c->signs ? 1 : (int)strlen("─"),
+                 c->signs ? &plot->series[series].sign : "─", plot->series[series].name);
+}
+
+/* The limit first, then what lies on top. */
+static void draw_legend(const struct canvas *c, struct below *b)
+{
+    const struct plot *plot = c->plot;
+    char text[UNITS_ROOM + 32];
+
+    if (isfinite(plot->limit) && plot->limit_name) {
+        print_sign(c, -1, text, sizeof text);
+        legend_item(b, plot->limit_role, text);
+    }
+    for (int s = (int)plot->series_count; s-- > 0;) {
+        if (!plot->series[s].name)
+            continue;
+        print_sign(c, s, text, sizeof text);
+        legend_item(b, plot->series[s].role, text);
+    }
+}
+
+/* Neighbouring marks under one sign. */
+struct marked {
+    int x, first, last;
+};
+
+static void print_marked(const struct marked *m, char out[static 2 * UNITS_ROOM])
+{
+    if (m->last > m->first)
+        snprintf(out, 2 * UNITS_ROOM, "▲%d–%d", m->first, m->last);
+    else
+        snprintf(out, 2 * UNITS_ROOM, "▲%.*d", m->first > 0, m->first);
+}
+
+/* At its column, or as far to the left as it takes. */
+static void place_marked(struct below *b, const struct marked *m)
+{
+    char text[2 * UNITS_ROOM];
+    int x = m->x;
+
+    print_marked(m, text);
+    while (x >= 0 && !place_label(&b->marks, b->marks_taken, x, ROLE_PIN, text))
+        x--;
+}
+
+static void draw_marks(const struct canvas *c, struct below *b)
+{
+    const struct plot *plot = c->plot;
+    struct marked now = {.x = -1};
+    char text[2 * UNITS_ROOM];
+
+    for (size_t i = 0; i < plot->mark_count; i++) {
+        int x = column_of(c, plot->marks[i].x), number = plot->marks[i].number;
+        if (x < 0)
+            continue;
+        print_marked(&now, text);
+        if (now.x >= 0 && x / c->side_x <= now.x + utf8_text_columns(text)) {
+            now.last = number;
+            continue;
+        }
+        if (now.x >= 0)
+            place_marked(b, &now);
+        now = (struct marked){x / c->side_x, number, number};
+    }
+    if (now.x >= 0)
+        place_marked(b, &now);
+}
+
+static void draw_below(const struct canvas *c, const struct pane *rows)
+{
+    const struct plot *plot = c->plot;
+    struct below b;
     char text[UNITS_ROOM + 32], number[UNITS_ROOM];
 
-    place_label(row, taken, 0, ROLE_DIM, print_x(number, plot->first_x));
+    begin_below(&b, rows);
+    place_label(&b.axis, b.axis_taken, 0, ROLE_DIM, print_x(number, plot->first_x));
     snprintf(text, sizeof text, "%s%s%.24s", print_x(number, plot->last_x), plot->unit_x ? " " : "",
              plot->unit_x ? plot->unit_x : "");
-    place_label(row, taken, row->width - utf8_text_columns(text), ROLE_DIM, text);
-    for (size_t i = 0; i < plot->mark_count; i++) {
-        snprintf(text, sizeof text, "▲%.*d", plot->marks[i].number > 0, plot->marks[i].number);
-        place_label(row, taken, column_of(c, plot->marks[i].x) / c->side_x, ROLE_PIN, text);
-    }
-    int x = 4;
-    if (isfinite(plot->limit) && plot->limit_name) {
-        snprintf(text, sizeof text, "%s %.24s", c->signs ? "-" : "╌", plot->limit_name);
-        x = legend_item(row, taken, x, plot->limit_role, text);
-    }
-    for (size_t s = plot->series_count; s-- > 0;) {
-        const struct plot_series *series = &plot->series[s];
-        if (!series->name)
+    place_label(&b.axis, b.axis_taken, b.axis.width - utf8_text_columns(text), ROLE_DIM, text);
+    draw_marks(c, &b);
+    draw_legend(c, &b);
+}
+
+/* Columns of the axis with all of the legend: two between its items, one before the last x. */
+static int axis_width(const struct canvas *c)
+{
+    const struct plot *plot = c->plot;
+    char text[UNITS_ROOM + 32], number[UNITS_ROOM];
+    int width = 4 - 2 + 1 + utf8_text_columns(print_x(number, plot->last_x)) +
+                (plot->unit_x ? 1 + utf8_text_columns(plot->unit_x) : 0);
+
+    for (int s = -1; s < (int)plot->series_count; s++) {
+        if (s < 0 ? !isfinite(plot->limit) || !plot->limit_name : !plot->series[s].name)
             continue;
-        char sign[2] = {series->sign, 0};
-        snprintf(text, sizeof text, "%s %.24s", c->signs ? sign : "─", series->name);
-        x = legend_item(row, taken, x, series->role, text);
+        print_sign(c, s, text, sizeof text);
+        width += utf8_text_columns(text) + 2;
     }
+    return width;
 }
 
 struct plot_drawn plot_draw(const struct pane *p, const struct plot *plot)
@@ -372,18 +485,21 @@ struct plot_drawn plot_draw(const struct pane *p, const struct plot *plot)
     c.signs = plot->ascii || (p->grid->no_colours && plot->series_count > 1);
     c.side_x = c.signs ? 1 : SIDE_X;
     c.side_y = c.signs ? 1 : SIDE_Y;
-    c.cells = (struct pane){p->grid, p->x, p->y, p->width, p->height - 1};
+    bool two =
+        p->height >= TWO_ROWS && (plot->mark_count || axis_width(&c) > p->width - LABEL_WIDTH - 1);
+    int rows = two ? 2 : 1;
+    c.cells = (struct pane){p->grid, p->x, p->y, p->width, p->height - rows};
     c.dots_y = c.cells.height * c.side_y;
     find_range(&c);
     int count = choose_labels(&c, labels);
     print_labels(&c, labels, count, text);
     for (int i = 0; i < count; i++)
         width = utf8_text_columns(text[i]) > width ? utf8_text_columns(text[i]) : width;
-    width = width < 5 ? 5 : width;
+    width = width < LABEL_WIDTH ? LABEL_WIDTH : width;
     for (int i = 0; i < count; i++)
         pane_right(p, width, labels[i].row, ROLE_DIM, text[i]);
 
-    c.cells = pane_part(p, width + 1, 0, p->width - width - 1, p->height - 1);
+    c.cells = pane_part(p, width + 1, 0, p->width - width - 1, p->height - rows);
     c.dots_x = c.cells.width * c.side_x;
     size_t cells = (size_t)c.cells.width * (size_t)c.cells.height;
     c.dots = mem_alloc(2 * cells + 1);
@@ -398,8 +514,8 @@ struct plot_drawn plot_draw(const struct pane *p, const struct plot *plot)
             pane_put(&c.cells, x, 0, ROLE_WARN, '^');
     }
     free(c.clipped);
-    struct pane row = pane_part(p, width + 1, p->height - 1, p->width - width - 1, 1);
-    draw_axis(&c, &row);
+    struct pane below = pane_part(p, width + 1, p->height - rows, p->width - width - 1, rows);
+    draw_below(&c, &below);
     c.drawn.first_column = width + 1;
     c.drawn.columns = c.cells.width;
     free(c.dots);

@@ -2,9 +2,10 @@
  * where no colour tells them apart (grid.h), one sign a cell.
  *
  * Readable axes: y labels right-aligned at top, bottom, the limit and round values between; below,
- * the first and last x, the unit of x, a legend, and numbered marks of a person's acts. Values that
- * are not finite are gaps. In every column of dots a line spans from the least to the greatest
- * value there, so spikes stay visible at any width. O(points + cells). */
+ * the first and last x, the unit of x and a legend; numbered marks of a person's acts in a row of
+ * their own, where there is room for one, with one mark for neighbours that have none: "▲3–6".
+ * Values that are not finite are gaps. In every column of dots a line spans from the least to the
+ * greatest value there, so spikes stay visible at any width. O(points + cells). */
 #ifndef AUTOMAP_TUI_SCREEN_PLOT_H
 #define AUTOMAP_TUI_SCREEN_PLOT_H
 
@@ -39,10 +40,10 @@ struct plot {
     size_t series_count;
     double first_x, last_x;
     const char *unit_x; /* "ep": behind the last x */
-    bool log_y, log_x;  /* values <= 0 are gaps */
-    double low, high;   /* of y; NAN: from the values and the limit */
-    double limit;       /* NAN: none; a dashed line */
-    double limit_x;     /* from there on, or over the last eighth where that is longer */
+    bool log_y, log_x; /* values <= 0 are gaps; of y PLOT_DECADES at most, lower ones at its foot */
+    double low, high;  /* of y; NAN: from the values and the limit */
+    double limit;      /* NAN: none; a dashed line */
+    double limit_x;    /* from there on, or over the last eighth where that is longer */
     unsigned limit_role;
     const char *limit_name; /* "optimum" */
     const struct plot_mark *marks;
@@ -50,8 +51,11 @@ struct plot {
     bool ascii;
 };
 
+enum { PLOT_DECADES = 6 };
+
 struct plot_drawn {
     size_t not_finite;         /* points left out as gaps */
+    bool below;                /* values lie below the log axis: its lowest label begins with '<' */
     size_t above;              /* points over a fixed top, shown as '^' in their column */
     int first_column, columns; /* of the pane: where the curves are; 0 columns: too small */
 };

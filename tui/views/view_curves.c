@@ -31,6 +31,7 @@ struct curves {
     double *x, *y, *mean, *best; /* [SERIES_POINTS] */
     double *best_x;
     double *low, *high, *band_x; /* 10 and 90 of 100 of what falls into a column */
+    double *thin, *thin_x;       /* the mean of what falls into a column */
     int smoothing;               /* of smoothings */
     int zoom;                    /* a 2^zoom-th of the run is shown */
     double end;                  /* of it, in parts of the run from its end; 0: it is followed */
@@ -104,8 +105,8 @@ static double weight_of(const struct curves *v, uint32_t count)
 static int open_curves(struct panel *p, const void *arg, struct err *e)
 {
     struct curves *v = p->state;
-    double **arrays[] = {&v->x,      &v->y,   &v->mean, &v->best,
-                         &v->best_x, &v->low, &v->high, &v->band_x};
+    double **arrays[] = {&v->x,   &v->y,    &v->mean,   &v->best, &v->best_x,
+                         &v->low, &v->high, &v->band_x, &v->thin, &v->thin_x};
 
     (void)arg;
     (void)e;
@@ -125,6 +126,8 @@ static void close_curves(struct panel *p)
     free(v->low);
     free(v->high);
     free(v->band_x);
+    free(v->thin);
+    free(v->thin_x);
 }
 
 static void copy_series(const struct series *s, double *x, double *y)
@@ -184,6 +187,35 @@ static uint32_t find_band(struct curves *v, uint32_t from, uint32_t count, int w
     return columns;
 }
 
+/* The mean as a line: a point a column where two or more fall into one. A line from each to the
+ * next would fill a block where they leap. */
+static void set_mean(struct curves *v, uint32_t from, uint32_t count, int width,
+                     struct plot_series *line)
+{
+    uint32_t columns = width > 8 ? (uint32_t)width : 8;
+
+    line->kind = PLOT_LINE;
+    line->y = v->mean + from;
+    line->x = v->x + from;
+    line->count = count;
+    if (count < 2 * columns)
+        return;
+    for (uint32_t k = 0; k < columns; k++) {
+        uint32_t first = from + (uint32_t)((uint64_t)count * k / columns),
+                 end = from + (uint32_t)((uint64_t)count * (k + 1) / columns), finite = 0;
+        double sum = 0;
+        for (uint32_t i = first; i < end; i++) {
+            sum += isfinite(v->mean[i]) ? v->mean[i] : 0;
+            finite += isfinite(v->mean[i]) != 0;
+        }
+        v->thin[k] = finite ? sum / finite : NAN;
+        v->thin_x[k] = v->x[k + 1 < columns ? first : end - 1];
+    }
+    line->y = v->thin;
+    line->x = v->thin_x;
+    line->count = columns;
+}
+
 /* The points, or the two edges of their band: series 0 and 1. */
 static void set_points(const struct curves *v, uint32_t from, uint32_t count, uint32_t columns,
                        struct plot_series series[static 2])
@@ -241,10 +273,7 @@ static struct part show_series(struct curves *v, const struct series *s, uint64_
 
     set_points(v, from, count, find_band(v, from, count, width - 8), series);
     series[2] = line;
-    series[2].kind = PLOT_LINE;
-    series[2].y = v->mean + from;
-    series[2].x = v->x + from;
-    series[2].count = count;
+    set_mean(v, from, count, width - 8, &series[2]);
     return part;
 }
 
