@@ -69,6 +69,37 @@ static void test_a_pin_is_not_set_back(void **state)
     app_free(app);
 }
 
+/* "4/6~" of a series and "5/6" of the best plan beside it stay two answers. */
+static void test_answers_have_columns(void **state)
+{
+    static const int widths[] = {80, 100, 120, 200};
+    struct str out = {0};
+    struct err e;
+    int shares = 0;
+
+    (void)state;
+    for (size_t k = 0; k < sizeof widths / sizeof *widths; k++) {
+        struct app *app = explorer_open("t5-base6", NULL, widths[k], 40);
+        assert_int_equal(app_tell(app, "episode 20", &e), 0);
+        for (int n = 0; n < 11; n++) {
+            assert_int_equal(app_tell(app, "decide", &e), 0);
+            for (const char *at = screen(app, "2", &out); (at = strchr(at, '/')); at++) {
+                size_t of = strspn(at + 1, "0123456789");
+                bool sign = at[1 + of] == '~';
+                const char *behind = at + 1 + of + sign;
+                if (!of || at[-1] < '0' || at[-1] > '9')
+                    continue;
+                shares += sign;
+                if (sign && *behind >= '0' && *behind <= '9')
+                    fail_msg("%d columns: %.20s\n%s", widths[k], at - 1, out.text);
+            }
+        }
+        app_free(app);
+    }
+    assert_true(shares > 0);
+    str_release(&out);
+}
+
 static void test_back_from_what_was_found(void **state)
 {
     (void)state;
@@ -554,6 +585,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_undo_says_what_it_did),
         cmocka_unit_test(test_a_pin_is_not_set_back),
+        cmocka_unit_test(test_answers_have_columns),
         cmocka_unit_test(test_back_from_what_was_found),
         cmocka_unit_test(test_lines_complete),
         cmocka_unit_test(test_nothing_is_offered_twice),

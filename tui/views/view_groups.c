@@ -195,6 +195,20 @@ static int draw_share(const struct pane *p, int x, int y, uint32_t part, uint32_
     return pane_format(p, x, y, ROLE_DIM, "/%u", of);
 }
 
+static int share_width(uint32_t part, uint32_t of)
+{
+    char text[2 * UNITS_ROOM];
+
+    return part == of || !part ? 1 : snprintf(text, sizeof text, "%u/%u", part, of);
+}
+
+static int now_width(const struct figures *f)
+{
+    int width = (f->open == f->count ? 1 : share_width(f->split, f->classes)) + f->changed;
+
+    return f->pinned ? (width < 2 ? 2 : width) + 1 : width;
+}
+
 static void draw_now(const struct pane *p, int y, const struct figures *f)
 {
     unsigned style = f->pinned ? ROLE_PIN | BOLD : 0;
@@ -218,9 +232,9 @@ struct columns {
 enum { WITH_EXACT = 56, WITH_REDUCES = 70, WITH_ALL = 90 }; /* columns of the panel */
 enum { CHOICE_WIDTH = 4, TITLE_WIDTH = 5, DIMS_WIDTH = 5, FIGURE = 10, FIGURE_TIGHT = 8 };
 
-/* Columns that the widest takes of the names and of the figures in sight. */
+/* Columns that the widest takes of the names, and of the answers and figures in sight. */
 struct widest {
-    int name, dims, alone, in_best, turned;
+    int now, choice, name, dims, alone, in_best, turned;
 };
 
 /* Of a column: at least so many, and a gap before the widest. */
@@ -258,17 +272,40 @@ static struct columns columns_beside_name(int width, const struct widest *widest
     return c;
 }
 
+static int at_least(int column, int least)
+{
+    return column > least ? column : least;
+}
+
+/* Each of the first columns begins behind the widest of the one before. */
+static void part_columns(struct columns *c, const struct widest *widest)
+{
+    int behind = widest->now + 1;
+
+    if (c->best) {
+        c->best = at_least(c->best, behind);
+        behind = c->best + widest->choice + 1;
+    }
+    if (c->exact) {
+        c->exact = at_least(c->exact, behind);
+        behind = c->exact + widest->choice + 1;
+    }
+    c->name = at_least(c->name, behind);
+}
+
 /* What the optimum does is behind what the best plan does; where both that and the dims have no
  * room beside the names, the dims are left out unless rows are sorted by them. */
 static struct columns columns_for(int width, const struct widest *widest, enum sort sort)
 {
     struct columns c = columns_beside_name(width, widest);
 
+    part_columns(&c, widest);
     if (width < WITH_EXACT)
         return c;
     c.best = CHOICE_WIDTH;
     c.exact = c.best + TITLE_WIDTH;
     c.name = c.exact + TITLE_WIDTH + 1;
+    part_columns(&c, widest);
     c.dims = c.alone - field(FIGURE_TIGHT, widest->alone);
     c.name_end = c.dims - field(DIMS_WIDTH, widest->dims);
     if (c.name_end - c.name < widest->name && width < WITH_REDUCES && sort != SORT_DIMS) {
@@ -401,6 +438,9 @@ static struct widest find_widest(const struct groups_view *v, const struct watch
             continue;
         struct figures f = sum(v, w, r);
         struct flip in_best = flips_of(v->flips, w, r.first, r.count, until_s);
+        widest.now = at_least(widest.now, now_width(&f));
+        widest.choice = at_least(widest.choice, share_width(f.best, f.classes));
+        widest.choice = at_least(widest.choice, share_width(f.exact, f.classes));
         widen(&widest.dims, units_count(change, f.dims));
         widen(&widest.alone, units_change(change, -f.saves_ms, decimals));
         if (in_best.known && !in_best.impossible)
