@@ -6,6 +6,15 @@
 #include "tui/app/app.h"
 #include "tui/app/app_internal.h"
 #include "tui/views/host.h"
+
+/* A command of the program: what it takes, "" or "FILE", what it is for, whether it takes paths. */
+struct colon_about {
+    const char *name, *args, *words;
+    bool files;
+};
+/* That of a line's first word; false: there is none. */
+bool colon_about(const char *line, struct colon_about *out);
+
 /* Completes `text`: returns how many lines begin with it, and in `most` their longest common
  * prefix. */
 int colon_complete(struct app *a, const char *text, char *most, size_t most_room);
