@@ -281,8 +281,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_strict_plan),   cmocka_unit_test(test_a_relaxed_plan),
         cmocka_unit_test(test_plans_of_stages), cmocka_unit_test(test_elsewhere),
-        cmocka_unit_test(test_an_edit),
-        cmocka_unit_test(test_plans_of_moments),
+        cmocka_unit_test(test_an_edit),         cmocka_unit_test(test_plans_of_moments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

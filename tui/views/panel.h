@@ -139,10 +139,10 @@ struct panel_ops {
                                Markdown; false: nothing now; NULL: asked only whether */
     const char *(*export_line)(
         const struct panel *p); /* the command that e asks a file for instead; NULL: none now */
-    void (*go_to)(struct panel *p, hlo_id id);            /* shows that instruction */
-    void (*go_to_node)(struct panel *p, int node);        /* that node of the tree */
-    void (*go_to_move)(struct panel *p, int move);        /* that decision */
-    const char *(*name_here)(const struct panel *p);      /* what Y copies; NULL: nothing */
+    void (*go_to)(struct panel *p, hlo_id id);       /* shows that instruction */
+    void (*go_to_node)(struct panel *p, int node);   /* that node of the tree */
+    void (*go_to_move)(struct panel *p, int move);   /* that decision */
+    const char *(*name_here)(const struct panel *p); /* what Y copies; NULL: nothing */
     void (*message)(const struct panel *p, char *out, size_t room); /* about the cursor row */
     int (*dialog_rows)(const struct panel *p, int width);           /* PLACE_DIALOG */
     bool (*is_live)(const struct panel *p); /* wants frames while nothing is typed */
