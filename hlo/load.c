@@ -5,6 +5,7 @@
 #include "hlo/module/hlo.h"
 #include "hlo/module/read.h"
 #include "hlo/support/err.h"
+#include "hlo/support/file.h"
 #include "hlo/support/leased.h"
 #include "hlo/support/mem.h"
 #include "hlo/support/text.h"
@@ -346,9 +347,7 @@ static int read_halves(int file, size_t expected, struct bytes *b, struct err *e
     read_part(&first);
     beside_end(&beside);
     b->size += first.got + (first.got == first.size ? second.got : 0);
-    return lseek(file, (off_t)b->size, SEEK_SET) < 0
-               ? err_set(e, ERR_IO, "cannot be read: %.200s", strerror(errno))
-               : 0;
+    return lseek(file, (off_t)b->size, SEEK_SET) < 0 ? hlo_file_failed("cannot be read", e) : 0;
 }
 
 static int read_bytes(const struct origin *from, int file, size_t expected, struct bytes *b,
@@ -364,15 +363,12 @@ static int read_bytes(const struct origin *from, int file, size_t expected, stru
         if (!looked && room > HEAD_BYTES)
             room = HEAD_BYTES;
         ssize_t n = read(file, b->data + b->size, room);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
+        if (n < 0 && errno == EISDIR)
             return err_set(e, ERR_IO,
-                           errno == EISDIR
-                               ? "this is a directory, expected a file; of a dump of XLA the "
-                                 "largest *before_optimizations.txt"
-                               : "cannot be read: %.200s",
-                           strerror(errno));
+                           "this is a directory, expected a file; of a dump of XLA the largest "
+                           "*before_optimizations.txt");
+        if (n < 0)
+            return hlo_file_failed("cannot be read", e);
         if (!n)
             break;
         b->size += (size_t)n;
@@ -531,7 +527,7 @@ static int load(const char *path, const struct hlo_load_options *o, struct hlo_m
 
     *out = NULL;
     if (file < 0)
-        rc = err_set(e, ERR_IO, "cannot be opened: %.200s", strerror(errno));
+        rc = hlo_file_failed("cannot be opened", e);
     else
         rc = load_file(&from, file, out, twin, e);
     if (file >= 0 && !is_stdin)

@@ -20,17 +20,22 @@ const char *hlo_file_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+int hlo_file_failed(const char *what, struct err *e)
+{
+    if (errno == EINTR)
+        return err_set(e, ERR_STOPPED, "stopped while waiting for it");
+    return err_set(e, ERR_IO, "%s: %.200s", what, strerror(errno));
+}
+
 static int not_written(struct err *e)
 {
-    return err_set(e, ERR_IO, "cannot be written: %.200s", strerror(errno));
+    return hlo_file_failed("cannot be written", e);
 }
 
 static int write_all(int file, const char *text, size_t size, struct err *e)
 {
     for (size_t at = 0; at < size;) {
         ssize_t n = write(file, text + at, size - at);
-        if (n < 0 && errno == EINTR)
-            continue;
         if (n < 0)
             return not_written(e);
         at += (size_t)n;
@@ -44,7 +49,7 @@ static int write_through(const char *path, const char *text, size_t size, struct
     int file = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 
     if (file < 0)
-        return err_set(e, ERR_IO, "cannot be opened: %.200s", strerror(errno));
+        return hlo_file_failed("cannot be opened", e);
     int rc = write_all(file, text, size, e);
     if (close(file) && !rc)
         rc = not_written(e);
@@ -194,7 +199,7 @@ int hlo_file_read(const char *path, size_t most, struct str *out, struct err *e)
     int rc = 0;
 
     if (!f) {
-        err_set(e, ERR_IO, "cannot be read: %.200s", strerror(errno));
+        hlo_file_failed("cannot be read", e);
         return err_in_file(e, path);
     }
     while ((n = fread(chunk, 1, sizeof chunk, f)) > 0) {
@@ -206,7 +211,7 @@ int hlo_file_read(const char *path, size_t most, struct str *out, struct err *e)
             goto out;
     }
     if (ferror(f))
-        rc = err_set(e, ERR_IO, "cannot be read: %.200s", strerror(errno));
+        rc = hlo_file_failed("cannot be read", e);
     if (rc)
         goto out;
     if (out->failed)
@@ -274,7 +279,7 @@ int hlo_file_head(const char *path, size_t room, char *out, size_t *size, struct
 
     *size = 0;
     if (!file) {
-        err_set(e, ERR_IO, "%s", strerror(errno));
+        hlo_file_failed("cannot be read", e);
         return err_in_file(e, path);
     }
     got = gzread(file, out, (unsigned)room);

@@ -5,8 +5,8 @@ source=$1 automap=$2
 model=$source/examples/models/t5-3b.hlo.txt.gz
 cluster=$source/examples/clusters/a-2x8-v100.yaml
 out=$(mktemp)
-trap 'rm -f "$out"' EXIT
-failed=0
+trap 'rm -rf "$out" "$dir"' EXIT
+dir=$(mktemp -d) failed=0
 
 # at_work PROCESS SIGNAL PERCENT: waits until it catches the signal and has had so much of a second of
 # processor, or has ended. How long that takes on the clock is the machine's affair.
@@ -52,9 +52,27 @@ model=$source/examples/models/t5-11b.hlo.txt.gz
 stops TERM search "$model" "$cluster" --algo race --memory-limit device --mesh 2x8
 stops HUP plan "$model" "$cluster" --mode relaxed --memory-limit device --micro-batches auto
 
+# Where a pipe has no other end, the wait for it ends too.
+mkfifo "$dir/pipe"
+model=$source/examples/models/mlp.hlo.txt.gz
+waits() {
+    "$automap" "$@" "$dir/pipe" > /dev/null 2> "$out" &
+    process=$!
+    at_work $process TERM 0
+    sleep 0.5 # it opens the pipe, and nothing else is to be seen of that
+    kill -TERM $process
+    (sleep 2 && kill -9 $process) 2> /dev/null &
+    wait $process
+    code=$?
+    if [ $code -ne 3 ] || ! grep -q "pipe: stopped while waiting for it" "$out"; then
+        echo "automap $* PIPE at SIGTERM: exit code $code, expected 3 and a word"
+        failed=1
+    fi
+}
+waits plan "$model" -o
+waits plan "$model" --plan
+
 # What a signal cut short is done again, and whole, by the search that goes on.
-dir=$(mktemp -d)
-trap 'rm -rf "$out" "$dir"' EXIT
 model=$source/examples/models/t5-base6.hlo.txt.gz
 step_of() {
     sed -n 's/^  step  *\([0-9.,]* [a-z]*\).*/\1/p' "$1"

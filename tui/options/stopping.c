@@ -18,7 +18,8 @@ static void on_signal(int number)
 
 const atomic_bool *stopping_begin(void)
 {
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART | (int)SA_RESETHAND};
+    /* no SA_RESTART: it would go on waiting for the other end of a pipe */
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
 
     atomic_store(&asked, false);
     for (int n = 0; n < SIGNALS; n++) {
