@@ -28,15 +28,22 @@ static const struct unit {
              {"TOP/s", 1e12},   {"POP/s", 1e15},   {NULL, 0}},
   times[] = {{"ns", 1e-6}, {"us", 1e-3}, {"\302\265s", 1e-3}, {"ms", 1}, {"s", 1e3}, {NULL, 0}};
 
+/* `least` and `most` are far beyond any machine there could be, and near enough that sums of their
+ * quotients stay numbers. */
 static const struct {
     const struct unit *units;
-    const char *what, *example, *expected;
+    const char *what, *example, *expected, *range;
+    double least, most;
     bool is_zero_fine;
 } quantities[] = {
-    [QUANTITY_BYTES] = {bytes, "a size", "16 GB", "B, kB, MB, GB, TB, MiB or GiB", false},
-    [QUANTITY_RATE] = {rates, "a rate", "900 GB/s", "MB/s, GB/s, TB/s, Mbit/s or Gbit/s", false},
-    [QUANTITY_FLOPS] = {flops, "a rate", "15.7 TFLOP/s", "GFLOP/s, TFLOP/s or PFLOP/s", false},
-    [QUANTITY_TIME] = {times, "a time", "5 us", "ns, us, ms or s", true},
+    [QUANTITY_BYTES] = {bytes, "a size", "16 GB", "B, kB, MB, GB, TB, MiB or GiB", "1 B to 1000 PB",
+                        1, 1e18, false},
+    [QUANTITY_RATE] = {rates, "a rate", "900 GB/s", "MB/s, GB/s, TB/s, Mbit/s or Gbit/s",
+                       "1 B/s to 1000000 TB/s", 1, 1e18, false},
+    [QUANTITY_FLOPS] = {flops, "a rate", "15.7 TFLOP/s", "GFLOP/s, TFLOP/s or PFLOP/s",
+                        "1 FLOP/s to 1000 EFLOP/s", 1, 1e21, false},
+    [QUANTITY_TIME] = {times, "a time", "5 us", "ns, us, ms or s", "0 or 0.001 ns to 1000 s", 1e-9,
+                       1e6, true},
 };
 
 static bool is_digit(char c)
@@ -118,9 +125,9 @@ int quantity_read(const char *text, enum quantity q, double *out, struct err *e)
         return err_set(e, ERR_INPUT, "\"%.60s\" is %s, expected %s", text,
                        is_negative ? "negative" : "zero",
                        quantities[q].is_zero_fine ? "0 or more" : "more than 0");
-    if (!(value <= 1e24) || (value > 0 && value < 1e-12))
-        return err_set(e, ERR_LIMIT, "\"%.60s\" is out of range, expected a figure such as %s",
-                       text, quantities[q].example);
+    if (!(value <= quantities[q].most) || (value > 0 && value < quantities[q].least))
+        return err_set(e, ERR_LIMIT, "\"%.60s\" is out of range, expected %s, such as %s", text,
+                       quantities[q].range, quantities[q].example);
     *out = value;
     return 0;
 }

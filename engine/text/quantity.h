@@ -24,8 +24,8 @@ bool quantity_real(const char *text, double least, double most, double *out);
 /* True if all of `text` is a whole number in plain digits, at most `most`. */
 bool quantity_whole(const char *text, uint64_t most, uint64_t *out);
 
-/* A decimal number, blanks, a unit. The value is finite, at most 10^24 in its base unit, and more
- * than 0 except for times. */
+/* A decimal number, blanks, a unit. The value is one that a machine could ever have: 1 B to 10^18
+ * B, 1 B/s to 10^18 B/s, 1 FLOP/s to 10^21 FLOP/s, 0 or 10^-12 s to 1000 s. */
 int quantity_read(const char *text, enum quantity q, double *out, struct err *e) MUST_CHECK;
 
 /* A whole number from 1 to `most`, plain digits. */

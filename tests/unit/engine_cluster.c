@@ -223,6 +223,10 @@ static const struct bad_file {
      "you "
      "mean \"servers\"?"},
     {DEVICE "servers:\n  - devices: 0\n", 3, 14, "0 is out of range, expected 1 to 65536"},
+    {DEVICE "servers:\n  - {devices: 4, link: {kind: ring, bandwidth: 1 GB/s, latency: 1001 s}}\n",
+     3, 65, "\"1001 s\" is out of range, expected 0 or 0.001 ns to 1000 s, such as 5 us"},
+    {DEVICE "servers:\n  - {devices: 4, link: {kind: ring, bandwidth: 0.9 B/s, latency: 1 s}}\n", 3,
+     48, "\"0.9 B/s\" is out of range, expected 1 B/s to 1000000 TB/s, such as 900 GB/s"},
     {DEVICE "servers:\n  - devices: -8\n", 3, 14,
      "\"-8\" is not a count, expected a whole number from 1"},
     {DEVICE "servers:\n  - devices: 99999999999999999999999\n", 3, 14,
