@@ -447,20 +447,30 @@ void checkpoint_when_due(struct search_state *c, bool now)
     c->checkpoint_due_s = at + 1 + (double)size / BYTES_PER_S;
     if (rc) {
         c->checkpoints_ended = true;
-        if (rc != ERR_INPUT)
+        if (rc != ERR_INPUT) {
+            snprintf(c->checkpoint_trouble, sizeof c->checkpoint_trouble, "%.150s", e.what);
             state_say(c, LOG_TROUBLE, "%s", e.what);
+        }
     }
 }
 
-void checkpoint_end_journal(struct search_state *c)
+int checkpoint_end_journal(struct search_state *c, struct err *e)
 {
+    int rc = 0;
+
     if (!c->journal)
-        return;
+        return 0;
     checkpoint_when_due(c, true);
     if (!search_is_cut(c->search)) /* else its last step is to be done again */
         journal_mark(c->journal, c->steps, true);
+    const char *trouble = journal_trouble(c->journal);
+    if (trouble || c->checkpoint_trouble[0]) {
+        rc = err_set(e, ERR_IO, "%s", trouble ? trouble : c->checkpoint_trouble);
+        err_in_file(e, journal_path(c->journal));
+    }
     journal_close(c->journal);
     c->journal = NULL;
+    return rc;
 }
 
 /* ---- resuming ---- */

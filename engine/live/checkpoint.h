@@ -35,7 +35,8 @@ enum { RESUME_NOTE_ROOM = 200 };
 int checkpoint_resume(struct search_state *c, const char *path, const struct journal_log *log,
                       char note[RESUME_NOTE_ROOM], struct err *e) MUST_CHECK;
 
-/* Writes the last mark and checkpoint and closes c->journal, if there is one. */
-void checkpoint_end_journal(struct search_state *c);
+/* Writes the last mark and checkpoint and closes c->journal, if there is one. ERR_IO: the journal,
+ * or a checkpoint of it, could not be written. */
+int checkpoint_end_journal(struct search_state *c, struct err *e);
 
 #endif

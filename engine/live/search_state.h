@@ -64,7 +64,8 @@ struct search_state {
     double checkpoint_due_s; /* when the next checkpoint is due (checkpoint.h) */
     uint64_t checkpoint_step;
     bool checkpoints_ended;
-    double (*clock_s)(void *); /* for reports only; never for decisions */
+    char checkpoint_trouble[160]; /* why, where one could not be written; else "" */
+    double (*clock_s)(void *);    /* for reports only; never for decisions */
     void *clock_context;
     double seconds; /* of stepping */
 };

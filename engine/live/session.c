@@ -258,6 +258,7 @@ out:
 void session_free(struct session *s)
 {
     struct live_command quit = {.verb = COMMAND_QUIT};
+    struct err unused;
 
     if (!s)
         return;
@@ -265,7 +266,7 @@ void session_free(struct session *s)
     pthread_join(s->thread, NULL);
     snapshot_release(s->newest);
     release_sync(s);
-    checkpoint_end_journal(&s->state);
+    checkpoint_end_journal(&s->state, &unused); /* the log has said it */
     search_state_release(&s->state);
     free(s);
 }

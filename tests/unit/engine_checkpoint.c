@@ -193,7 +193,7 @@ static void keep(const struct place *p, uint64_t seed, struct search_state *c)
     tell(c, "pin @1=0");
     play(c, 101);
     c->checkpoints_ended = true; /* as if killed: the checkpoint stays behind */
-    checkpoint_end_journal(c);
+    assert_int_equal(checkpoint_end_journal(c, &e), 0);
 }
 
 static void resume(const struct place *p, uint64_t seed, struct search_state *c,
@@ -305,7 +305,9 @@ static void test_no_room(void **state)
     checkpoint_when_due(c, true);
     assert_int_equal(c->log.count, lines);
     assert_null(journal_trouble(c->journal));
-    checkpoint_end_journal(c);
+    assert_int_equal(checkpoint_end_journal(c, &e), ERR_IO);
+    assert_string_equal(e.file, p.journal);
+    assert_non_null(strstr(e.what, "no more checkpoints"));
     search_state_release(c);
     free(c);
     rmdir(p.checkpoint);

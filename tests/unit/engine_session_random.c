@@ -284,7 +284,7 @@ static void test_replayed_commands(void **state)
         if (n % 8 == 7)
             change_cores(&c, &again, &o);
     }
-    checkpoint_end_journal(c);
+    (void)checkpoint_end_journal(c, &(struct err){0});
     assert_int_equal(journal_read(path.text, &log, &e), 0);
     assert_int_equal(log.good, log.size);
     assert_int_equal(search_state_new(&problem, &o, again, &e), 0);

@@ -413,6 +413,8 @@ static int report(struct search_pool *pool, struct seed_end *ends)
         cJSON_Delete(runs);
         code = report_none(pool, &e);
     }
+    for (uint32_t n = 0; n < a->seeds && code == EXIT_OK; n++)
+        code = pool->runs[n].journal_lost ? EXIT_INPUT : EXIT_OK;
     return code;
 }
 

@@ -38,5 +38,5 @@ int search_curves_save(const struct seed_end *ends, uint32_t count, const char *
     int rc = out.failed ? err_no_memory(e, "for the curves")
                         : hlo_file_write(path, out.text, out.size, FILE_REPLACE, e);
     str_release(&out);
-    return rc;
+    return rc ? err_in_file(e, path) : 0;
 }

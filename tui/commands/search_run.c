@@ -259,10 +259,12 @@ void search_pool_run_one(struct search_pool *pool, uint32_t n)
     if (!r->rc)
         tell_progress(r);
     if (r->state.journal) {
-        if (journal_trouble(r->state.journal))
-            fprintf(stderr, "automap search: %s\n", journal_trouble(r->state.journal));
+        struct err e;
         snprintf(r->journal, sizeof r->journal, "%s", journal_path(r->state.journal));
-        checkpoint_end_journal(&r->state);
+        if (checkpoint_end_journal(&r->state, &e)) {
+            err_print(&e, stderr);
+            r->journal_lost = pool->args->journal || pool->args->resume;
+        }
     }
 }
 

@@ -21,6 +21,7 @@ struct search_run {
     int rc; /* ERR_*: it could not begin, or a command of the script failed */
     struct err error;
     bool began;
+    bool journal_lost; /* the one that was asked for, or its checkpoint, is not whole; said */
     char journal[512]; /* "": none was kept, or its path is longer */
     struct search_progress progress;
 };
