@@ -78,8 +78,8 @@ with tempfile.TemporaryDirectory() as d:
     readers = {"split": [["place", mlp, cluster, "--split", "BAD"]], "trace": [["profile", "BAD", measured, "--compiled", compiled]],
                "contest": [["bench", "iopddl", "BAD", "--time", "0.1"]], "graph": [["place", "BAD"], ["place", "BAD", "--json"]]}
     trees = {"trace": json.load(gzip.open(trace)), "contest": json.load(open(source + "/tests/fuzz/iopddl/example.json")),
-             "graph": {"maxFPGAs": 2, "maxCPUs": 1, "maxMemoryPerFPGA": 100, "edges": [{"sourceId": "1", "destId": "2", "cost": 1}],
-                       "nodes": [{"id": str(n), "name": f"node {n}", "supportedOnFpga": 1, "cpuLatency": 2, "fpgaLatency": 1,
+             "graph": {"maxFPGAs": 2, "maxCPUs": 1, "maxSizePerFPGA": 100, "edges": [{"sourceId": 1, "destId": 2, "cost": 1}],
+                       "nodes": [{"id": n, "name": f"node {n}", "supportedOnFpga": 1, "cpuLatency": 2, "fpgaLatency": 1,
                                   "isBackwardNode": 0, "size": 1, "colorClass": n} for n in (1, 2)]}}
     for kind, words in made.items():
         run(*words, f"{d}/{kind}.json")
@@ -98,6 +98,35 @@ with tempfile.TemporaryDirectory() as d:
         for form in forms.get(kind, ()):
             json.dump(replaced(tree, ("found_by",), HOSTILE) if "found_by" in tree else tree, open(bad, "w"))
             run("export", named, cluster, "--plan", bad, "--format", form)
+
+    # an operator graph whose names are hostile is read, shown, and written without them
+    for node in trees["graph"]["nodes"]:
+        node["name"] = HOSTILE + node["name"]
+    graph, placed, split, lp = d + "/graph.json", d + "/graph.plan", d + "/graph.split", d + "/graph.lp"
+    json.dump(trees["graph"], open(graph, "w"))
+    for words in (["place", graph], ["place", graph, "--json"], ["place", graph, "--why", "1"], ["place", graph, "--lp", lp],
+                  ["place", graph, "-o", split], ["place", graph, "--plan", placed], ["screen", graph], ["screen", graph, "--svg"],
+                  ["export", graph, "--plan", placed, "--format", "split"], ["explain", graph, "--plan", placed, "2"]):
+        if run(*words):
+            sys.exit(f"{words!r}: a hostile operator graph was refused")
+    run("place", graph, "--pin", HOSTILE + " on A")
+    for written in (placed, split, lp):
+        if RAW.search(open(written, errors="backslashreplace").read()):
+            sys.exit(f"{written} holds what a terminal would obey")
+
+    # models that are not there, and what is offered in place of a word: names of files
+    sessions = d + "/state/automap/sessions/"
+    os.makedirs(sessions, exist_ok=True)
+    for name in ("kept.a", "x" + HOSTILE + ".a", "two\nlines.a", "--force.a"):
+        open(sessions + name, "w").close()
+    for bench in ("search", "engine", "relaxed", "policy"):
+        run("bench", bench, "x" + HOSTILE)
+    run("bench", "pipeline", "x" + HOSTILE, mlp)
+    for words in (["replay", ""], ["search", "--resume", ""], ["screen", ""]):
+        run("manual", "complete", "--", *words)
+    offered = subprocess.run([automap, "manual", "complete", "--", "replay", ""], capture_output=True, text=True).stdout.splitlines()
+    if not any("kept" in word for word in offered) or any("lines" in word or word[:1] in "-x" for word in offered):
+        sys.exit(f"offered as journals: {offered!r}")
 
     # names, paths and places in a program, through every command that reads one and every exporter
     inside = "a/jvp(layer_0)/\\033]0;owned\\007\\x1b[31m\u202e\u200b\x9b/dot" # escapes of HLO, and what is no control byte, raw

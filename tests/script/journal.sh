@@ -53,6 +53,13 @@ rm "$dir/kept.checkpoint"
 resume
 [ ! -s "$dir/err" ]
 
+# a checkpoint that cannot be written is said, and no success
+mkdir "$dir/short.checkpoint"
+code=0
+"$automap" search "$model" --quiet --episodes 40 --journal "$dir/short" > /dev/null 2> "$dir/err" || code=$?
+[ $code -eq 2 ]
+grep -q 'short: no more checkpoints: ' "$dir/err"
+
 # a damaged tail is cut with a warning, and nothing before it is lost
 lines=$(wc -l < "$dir/kept")
 head -c $(($(wc -c < "$dir/kept") - 7)) "$dir/kept" > "$dir/cut"

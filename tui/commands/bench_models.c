@@ -45,6 +45,7 @@ int bench_models_read(struct bench_models *out, const char *bench, int argc, cha
 int bench_models_find(struct bench_models *out, const char *bench, const struct text_list *asked)
 {
     char data[512] = "";
+    struct err e;
     int code = EXIT_OK, count = (int)asked->count;
 
     if (count > EXAMPLES_MOST) {
@@ -60,7 +61,8 @@ int bench_models_find(struct bench_models *out, const char *bench, const struct 
     for (int k = 0; k < out->count && code == EXIT_OK; k++) {
         const char *name = count ? asked->items[k] : out->name[k];
         if (!examples_model_path(out->path[k], sizeof out->path[k], data, name)) {
-            fprintf(stderr, "automap %s: no model \"%s\"\n", bench, name);
+            err_set(&e, ERR_INPUT, "automap %s: no model \"%.200s\"", bench, name);
+            err_print(&e, stderr);
             return EXIT_INPUT;
         }
         if (count)

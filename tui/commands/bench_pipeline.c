@@ -321,7 +321,8 @@ static int run_pipeline(int argc, char **argv)
     if (code == EXIT_OK &&
         !examples_cluster_path(cluster, sizeof cluster,
                                file_data_dir(data, sizeof data) ? data : NULL, r.cluster)) {
-        fprintf(stderr, "automap bench pipeline: no cluster \"%s\"\n", r.cluster);
+        err_set(&e, ERR_INPUT, "automap bench pipeline: no cluster \"%.200s\"", r.cluster);
+        err_print(&e, stderr);
         code = EXIT_INPUT;
     }
     args.cluster = cluster;

@@ -1,6 +1,7 @@
 /* What may stand in place of a word of a command line: the shells ask for it (automap manual
  * complete), so that completions are never behind the program. */
 #include "hlo/support/err.h"
+#include "hlo/support/text.h"
 #include "tui/commands/commands.h"
 #include "tui/options/option.h"
 
@@ -31,6 +32,14 @@ static void offer_value(const struct asked *a, const char *value, const char *wo
     putchar('\n');
 }
 
+/* The name of a file. One that a terminal would obey, or a command would take for an option, is
+ * left out. */
+static void offer_name(const struct asked *a, const char *name, const char *words)
+{
+    if (text_is_clean(name, strlen(name)) && (*name != '-' || a->before_size))
+        offer_value(a, name, words);
+}
+
 /* ---- values ---- */
 
 static void offer_models(const struct asked *a, const char *data)
@@ -42,7 +51,7 @@ static void offer_models(const struct asked *a, const char *data)
     if (data && examples_models(list, &count, data, &e))
         count = 0;
     for (int n = 0; n < count; n++)
-        offer_value(a, list[n].name, list[n].about);
+        offer_name(a, list[n].name, list[n].about);
 }
 
 static void offer_clusters(const struct asked *a, const char *data)
@@ -51,7 +60,7 @@ static void offer_clusters(const struct asked *a, const char *data)
     int count = data ? examples_clusters(list, data) : 0;
 
     for (int n = 0; n < count; n++)
-        offer_value(a, list[n].name, list[n].label);
+        offer_name(a, list[n].name, list[n].label);
 }
 
 static void offer_tours(const struct asked *a, const char *data)
@@ -60,7 +69,7 @@ static void offer_tours(const struct asked *a, const char *data)
     int count = tour_names(names, data);
 
     for (int n = 0; n < count; n++)
-        offer_value(a, names[n].name, NULL);
+        offer_name(a, names[n].name, NULL);
 }
 
 static void offer_journals(const struct asked *a, const char *data)
@@ -72,7 +81,7 @@ static void offer_journals(const struct asked *a, const char *data)
     (void)data;
     offer_value(a, "last", "the newest");
     for (int n = 0; n < count; n++)
-        offer_value(a, names[n].text, NULL);
+        offer_name(a, names[n].text, NULL);
 }
 
 static void offer_themes(const struct asked *a, const char *data)

@@ -14,6 +14,7 @@
 #include "hlo/support/clock.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
+#include "hlo/support/text.h"
 #include "tui/commands/fewer_print.h"
 #include "tui/commands/hybrid_print.h"
 #include "tui/options/exit_code.h"
@@ -22,6 +23,7 @@
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static struct hybrid_options options_of(const struct search_args *a, const struct problem *p)
 {
@@ -117,14 +119,17 @@ static int print_limit_prices(const struct hybrid *h, struct err *e)
 static void print_clash(const struct problem *p, const struct hybrid_options *o)
 {
     uint32_t clash[HYBRID_PINS_MOST], count = 0;
+    char shown[256];
     struct err e;
 
     if (hybrid_pin_clash(p, o, clash, &count, &e) || !count)
         return;
     fprintf(stderr, count > 1 ? "these pins together leave none:" : "this pin leaves none:");
-    for (uint32_t n = 0; n < count; n++)
-        fprintf(stderr, "%s --%s %s", n ? "," : "", hybrid_wish_names[o->pins[clash[n]].kind],
-                o->pins[clash[n]].text);
+    for (uint32_t n = 0; n < count; n++) {
+        const struct hybrid_wish *pin = &o->pins[clash[n]];
+        text_clean(shown, sizeof shown, pin->text, strlen(pin->text));
+        fprintf(stderr, "%s --%s %s", n ? "," : "", hybrid_wish_names[pin->kind], shown);
+    }
     fprintf(stderr, "\n");
 }
 
