@@ -1,9 +1,7 @@
 #include "engine/plan/memory_peak.h"
 
 #include "engine/cluster/mesh.h"
-#include "engine/cost/fold.h"
 #include "engine/cost/memory.h"
-#include "engine/cost/step_tables.h"
 #include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
 #include "engine/problem/problem.h"
@@ -12,121 +10,6 @@
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
-
-#include <string.h>
-
-struct look {
-    const struct plan *plan;
-    struct fold fold;
-    label *on; /* [classes] scratch */
-    double *scratch;
-    struct peak_change *list;
-    uint32_t count;
-    size_t room;
-};
-
-/* Gives class `k` label `to`; those it meets give up the axes they share. False when one cannot. */
-static bool set_class(struct look *l, class_id k, label to)
-{
-    const struct problem *p = l->plan->problem;
-    const struct class_info *info = &p->classes.info[k];
-
-    for (uint32_t n = 0; n < info->meet_count; n++) {
-        class_id other = p->classes.meets[info->meets + n].other;
-        label left = l->on[other] & (label)~to;
-        if (!label_is_admissible(&p->labels, other, left))
-            return false;
-        l->on[other] = left;
-    }
-    l->on[k] = to;
-    return true;
-}
-
-/* The whole colour of class `first` takes label `to`. */
-static bool try_change(struct look *l, class_id first, label to, double peak)
-{
-    const struct problem *p = l->plan->problem;
-    struct peak_change c = {.class = first, .from = l->plan->on[first], .to = to};
-    bool ok = true;
-
-    memcpy(l->on, l->plan->on, p->classes.count * sizeof *l->on);
-    for (class_id k = first; k < p->classes.count && ok; k++) {
-        if (l->fold.colour[k] != l->fold.colour[first])
-            continue;
-        ok = label_is_admissible(&p->labels, k, to) && set_class(l, k, to);
-        c.classes++;
-    }
-    if (!ok)
-        return true;
-    c.peak = memory_of(&p->memory, &p->labels, l->on, l->scratch).peak;
-    c.step_ms = step_tables_cost(&p->step_tables, l->on).step_ms;
-    if (c.peak >= peak * (1 - 1e-9))
-        return true;
-    if (!mem_grow(&l->list, &l->room, l->count, 1))
-        return false;
-    l->list[l->count++] = c;
-    return true;
-}
-
-static int lowest_first(const void *a, const void *b)
-{
-    const struct peak_change *x = a, *y = b;
-
-    if (x->peak != y->peak)
-        return x->peak < y->peak ? -1 : 1;
-    if (x->step_ms != y->step_ms)
-        return x->step_ms < y->step_ms ? -1 : 1;
-    return x->class != y->class ? (x->class < y->class ? -1 : 1) : (int)x->to - (int)y->to;
-}
-
-static bool is_first_of_colour(const struct look *l, class_id k)
-{
-    for (class_id n = 0; n < k; n++) {
-        if (l->fold.colour[n] == l->fold.colour[k])
-            return false;
-    }
-    return true;
-}
-
-int plan_peak_changes(const struct plan *p, struct peak_change **out, uint32_t *count,
-                      struct err *e)
-{
-    const struct problem *q = p->problem;
-    struct look l = {.plan = p};
-
-    *out = NULL;
-    *count = 0;
-    if (p->relaxed)
-        return err_set(e, ERR_INPUT, "single changes of the peak are worked out for strict plans");
-    int rc = fold_new(&q->step_tables, true, &l.fold, e);
-    if (rc)
-        return rc;
-    l.on = mem_try(q->classes.count, sizeof *l.on);
-    l.scratch = memory_scratch(&q->memory);
-    bool ok = l.on && l.scratch;
-    double peak = ok ? memory_of(&q->memory, &q->labels, p->on, l.scratch).peak : 0;
-    for (class_id k = 0; k < q->classes.count && ok; k++) {
-        bool asked = q->classes.info[k].var_dims || q->classes.info[k].input_dims;
-        if (!asked || !label_is_splittable(&q->labels, k) || !is_first_of_colour(&l, k))
-            continue;
-        for (uint32_t a = 0; a < q->labels.count && ok; a++)
-            ok = (label)a == p->on[k] || try_change(&l, k, (label)a, peak);
-    }
-    fold_release(&l.fold);
-    free(l.on);
-    free(l.scratch);
-    if (!ok) {
-        free(l.list);
-        return err_no_memory(e, "to look at the peak");
-    }
-    if (l.count)
-        qsort(l.list, l.count, sizeof *l.list, lowest_first);
-    *out = l.list;
-    *count = l.count;
-    return 0;
-}
-
-/* ---- words ---- */
 
 void plan_peak_write_class(const struct plan *p, class_id k, struct str *out)
 {

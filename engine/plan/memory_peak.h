@@ -18,8 +18,10 @@ struct peak_change {
     double peak, step_ms; /* of the changed plan, bytes and ms */
 };
 
-/* Changes that lower the peak, lowest first; the caller frees *out. Strict plans only: ERR_INPUT
- * for others. O(decisions x labels x stored values). */
+/* Changes that lower the peak, lowest first; the caller frees *out. The bytes of each stored value
+ * are rounded to whole ones. Strict plans only: ERR_INPUT for others; ERR_STOPPED when the
+ * problem's `stop` is set. Each change costs what the classes cost that it moves (memory_tree.h).
+ */
 int plan_peak_changes(const struct plan *p, struct peak_change **out, uint32_t *count,
                       struct err *e) MUST_CHECK;
 

@@ -132,6 +132,13 @@ def classes(n):
     return entry(lines, f"r = ({shapes}) tuple({', '.join(f'd{i}' for i in range(n))})")
 
 
+def products(n):
+    """A chain of products, each with a weight of its own: a class in every dim between two of them."""
+    lines = ["d0 = f32[64,64] parameter(0)"] + [f"w{i} = f32[64,64] parameter({i})" for i in range(1, n + 1)]
+    lines += [f"d{i} = f32[64,64] dot(d{i - 1}, w{i}), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}" for i in range(1, n + 1)]
+    return entry(lines, f"r = f32[64,64] negate(d{n})")
+
+
 def members(n):
     lines = ["w = f32[64,64] parameter(0)"] + [f"p{i} = f32[64,64] parameter({i + 1})" for i in range(n)]
     lines += [f"a{i} = f32[64,64] add({'a%d' % (i - 1) if i else 'w'}, p{i})" for i in range(n)]
@@ -163,7 +170,7 @@ def names(n):
     return entry(lines, f"r = f32[64,64] negate({stem}{n - 1})")
 
 
-SHAPES = [chain, fan_out, fan_in, parameters, tuples, nested, calls, functions, whiles, loops, classes, members, scopes, literals, names]
+SHAPES = [chain, fan_out, fan_in, parameters, tuples, nested, calls, functions, whiles, loops, classes, products, members, scopes, literals, names]
 READERS = {functions: ["convert", "stablehlo"]}  # the others write its calls out: n * n instructions
 PLAN = ["MODEL", "CLUSTER", "--plan", "OUT.plan"]
 COMMANDS = {
@@ -173,6 +180,8 @@ COMMANDS = {
     "stablehlo": ["convert", "--force", "MODEL", "OUT.mlir"],
     "plan": ["plan", "MODEL", "CLUSTER", "--optimum", "--force", "-o", "OUT.plan"],
     "relaxed": ["plan", "MODEL", "CLUSTER", "--mode", "relaxed"],
+    "memory": ["plan", "MODEL", "CLUSTER", "--optimum", "--memory"],
+    "stability": ["plan", "MODEL", "CLUSTER", "--optimum", "--stability"],
     "axes": ["plan", "MODEL", "CLUSTER", "--optimum", "--mesh", "2x2"],
     "explain": ["explain", *PLAN, "r"],
     "export": ["export", *PLAN, "--format", "hlo", "--force", "-o", "OUT.hlo"],

@@ -3,9 +3,11 @@
 #include "hlo/load.h"
 #include "random_module.h"
 
+#include "engine/cost/memory_tree.h"
 #include "engine/exact/exact.h"
 #include "engine/exact/stability.h"
 #include "engine/plan/memory_peak.h"
+#include "engine/plan/random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -176,6 +178,86 @@ static void test_batch_size(void **state)
 
 /* ---- the peak ---- */
 
+/* Classes change at random: the tree says what memory_of says of the whole plan. */
+static void follow_peak(const struct problem *p, uint64_t seed)
+{
+    struct memory_tree *tree;
+    double *scratch = memory_scratch(&p->memory);
+    label *on = mem_alloc(p->classes.count + 1u);
+    uint64_t lot = seed * 0x9e3779b97f4a7c15u + 1;
+    struct err e;
+
+    assert_int_equal(memory_tree_new(&p->memory, &p->labels, on, &tree, &e), 0);
+    double start = memory_tree_peak(tree);
+    for (uint32_t n = 0; n < 3 * p->classes.count; n++) {
+        lot = lot * 6364136223846793005u + 1442695040888963407u;
+        class_id k = (class_id)((lot >> 33) % p->classes.count);
+        label a = (label)((lot >> 20) % p->labels.count);
+        if (!label_is_admissible(&p->labels, k, a))
+            continue;
+        on[k] = a;
+        memory_tree_update(tree, k);
+        double peak = memory_of(&p->memory, &p->labels, on, scratch).peak;
+        assert_true(fabs(memory_tree_peak(tree) - peak) <= 0.5 * p->memory.count);
+    }
+    for (class_id k = 0; k < p->classes.count; k++) {
+        on[k] = 0;
+        memory_tree_update(tree, k);
+    }
+    assert_true(memory_tree_peak(tree) == start);
+    memory_tree_free(tree);
+    free(scratch);
+    free(on);
+}
+
+/* Those of a single class, with what it takes from others: peak and step as of the whole plan. */
+static void check_changes(const struct plan *plan, const struct peak_change *list, uint32_t count)
+{
+    const struct problem *p = plan->problem;
+    double *scratch = memory_scratch(&p->memory);
+    label *on = mem_alloc(p->classes.count + 1u);
+
+    for (uint32_t n = 0; n < count; n++) {
+        const struct class_info *info = &p->classes.info[list[n].class];
+        if (list[n].classes > 1)
+            continue;
+        memcpy(on, plan->on, p->classes.count * sizeof *on);
+        for (uint32_t k = 0; k < info->meet_count; k++)
+            on[p->classes.meets[info->meets + k].other] &= (label)~list[n].to;
+        on[list[n].class] = list[n].to;
+        double peak = memory_of(&p->memory, &p->labels, on, scratch).peak;
+        double ms = step_tables_cost(&p->step_tables, on).step_ms;
+        assert_true(fabs(list[n].peak - peak) <= 0.5 * p->memory.count);
+        assert_true(fabs(list[n].step_ms - ms) <= 1e-9 * ms);
+    }
+    free(scratch);
+    free(on);
+}
+
+/* From plans at random, in which classes give up axes. */
+static void check_random_plan(struct problem *p, uint64_t seed)
+{
+    struct peak_change *list;
+    uint32_t count;
+    struct strict s;
+    struct plan plan;
+    struct err e;
+
+    assert_int_equal(strict_new(&p->labels, &s, &e), 0);
+    assert_int_equal(plan_random(p, &s, seed, &e), 0);
+    assert_int_equal(plan_from_strict(p, &s, PLAN_BY_NOBODY, &plan, &e), 0);
+    assert_int_equal(plan_peak_changes(&plan, &list, &count, &e), 0);
+    check_changes(&plan, list, count);
+    free(list);
+    atomic_bool stop = true;
+    p->stop = &stop;
+    if (count)
+        assert_int_equal(plan_peak_changes(&plan, &list, &count, &e), ERR_STOPPED);
+    p->stop = NULL;
+    plan_release(&plan);
+    strict_release(&s);
+}
+
 static void test_peak_changes(void **state)
 {
     struct problem *p = mem_alloc(sizeof *p);
@@ -195,6 +277,9 @@ static void test_peak_changes(void **state)
         assert_int_equal(strict_new(&p->labels, &s, &e), 0);
         assert_int_equal(plan_from_strict(p, &s, PLAN_BY_NOBODY, &plan, &e), 0);
         assert_int_equal(plan_peak_changes(&plan, &list, &count, &e), 0);
+        check_changes(&plan, list, count);
+        follow_peak(p, seed);
+        check_random_plan(p, seed);
         double *scratch = memory_scratch(&p->memory),
                peak = memory_of(&p->memory, &p->labels, plan.on, scratch).peak;
         for (class_id k = 0; k < p->classes.count; k++) { /* from nothing split, any class alone */
