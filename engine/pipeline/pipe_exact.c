@@ -53,7 +53,8 @@ struct pipe_exact {
     struct pipe_before before; /* of 1 .. depth / 2 stages; nothing where their count is free, or
                                   no plan is known */
     bool begun;                /* `before` is there, where it is wanted */
-    struct set *state;         /* [cuts][cuts + 1][depth][points + 1] */
+    struct set **state;        /* [cuts] of stages that begin at each cut a, from its step on:
+                                  [cuts - a][depth][points + 1] */
     struct list entries;       /* of all states */
     struct list tail;          /* of one device interval: what follows it */
     struct set *tail_of;       /* [depth + 1][points + 1] */
@@ -77,7 +78,7 @@ static struct set *state_of(const struct pipe_exact *x, uint32_t a, uint32_t b, 
 {
     size_t n = x->in->points + 1;
 
-    return &x->state[(((size_t)a * (x->cuts + 1) + b) * x->depth + (k - 1)) * n + i];
+    return &x->state[a][((size_t)(b - a - 1) * x->depth + (k - 1)) * n + i];
 }
 
 static bool *begins_at(const struct pipe_exact *x, uint32_t a, uint32_t k, uint32_t i)
@@ -500,14 +501,16 @@ bool pipe_exact_step(struct pipe_exact *x)
         begin(x);
     if (x->done == x->cuts || x->ended)
         return false;
-    for (uint32_t b = a + 1; b <= x->cuts; b++) {
+    x->state[a] = mem_try((size_t)(x->cuts - a) * x->depth * (n + 1), sizeof *x->state[a]);
+    x->ended = !x->state[a];
+    for (uint32_t b = a + 1; b <= x->cuts && !x->ended; b++) {
         if (b < x->cuts)
             fill_tail(x, a, b);
         for (uint32_t i = a ? 1 : 0; i < (a ? n : 1); i++)
             fill_states(x, a, b, i);
-        if (x->ended)
-            return false;
     }
+    if (x->ended)
+        return false;
     x->done++;
     return true;
 }
@@ -576,7 +579,7 @@ static bool allocate_exact(struct pipe_exact *x)
     x->least_forward = mem_try(c * n, sizeof(double));
     x->least_both = mem_try(c * n, sizeof(double));
     x->least_work = mem_try(c * n, sizeof(double));
-    x->state = mem_try(x->cuts * c * x->depth * n, sizeof *x->state);
+    x->state = mem_try(x->cuts, sizeof *x->state);
     x->tail_of = mem_try((x->depth + 1) * n, sizeof *x->tail_of);
     x->tail_span = mem_try(x->depth + 1, sizeof *x->tail_span);
     x->begins = mem_try(x->cuts * x->depth * n, sizeof *x->begins);
@@ -642,6 +645,8 @@ void pipe_exact_free(struct pipe_exact *x)
     free(x->least_both);
     free(x->least_work);
     pipe_before_free(&x->before);
+    for (uint32_t a = 0; x->state && a < x->cuts; a++)
+        free(x->state[a]);
     free(x->state);
     free(x->entries.items);
     free(x->tail.items);
