@@ -164,6 +164,7 @@ static bool take_trial(struct limit_search *s)
 
     if (!(ms < s->best_ms * (1 - LIMIT_NEAR)))
         return false;
+    s->looks++;
     limit_look(&s->l, s->trial);
     if (limit_peak(&s->l, NULL) > s->limit)
         return false;
@@ -249,7 +250,7 @@ static bool improve_once(struct limit_search *s, const struct move *moves, uint3
     struct change c;
 
     sort_partners(moves, count, partners);
-    for (uint32_t k = 0; k < count && !stop_asked(s->stop); k++) {
+    for (uint32_t k = 0; k < count && !limit_is_out_of_looks(s); k++) {
         if (!(moves[k].does.ms < -LIMIT_NEAR * s->best_ms))
             continue;
         memcpy(s->trial, s->best, size);
@@ -258,7 +259,7 @@ static bool improve_once(struct limit_search *s, const struct move *moves, uint3
             return true;
         if (!has_partner(s, &moves[k].does, partners, count, room))
             continue;
-        for (uint32_t n = 0; n < count && !stop_asked(s->stop); n++) {
+        for (uint32_t n = 0; n < count && !limit_is_out_of_looks(s); n++) {
             if (!pays(s, &moves[k].does, moves[n].does.ms, moves[n].does.bytes, room) ||
                 moves[n].node == moves[k].node)
                 continue;
@@ -272,7 +273,8 @@ static bool improve_once(struct limit_search *s, const struct move *moves, uint3
     return false;
 }
 
-/* Changes and pairs of changes that make the best plan faster, until there is none. */
+/* Changes and pairs of changes that make the best plan faster, until there is none or enough were
+ * looked at. */
 int limit_improve(struct limit_search *s)
 {
     size_t most = 0;
@@ -285,7 +287,7 @@ int limit_improve(struct limit_search *s)
     struct move *moves = mem_try(most, sizeof *moves);
     struct partner *partners = mem_try(most, sizeof *partners);
     int rc = moves && partners ? 0 : err_no_memory(s->e, "for the memory limit");
-    for (uint32_t k = 0; k < REPAIR_MOST && !rc && !stop_asked(s->stop); k++) {
+    for (uint32_t k = 0; k < REPAIR_MOST && !rc && !limit_is_out_of_looks(s); k++) {
         limit_look(&s->l, s->best);
         if (limit_peak(&s->l, s->l.moment_count < LIMIT_MOMENTS_MOST ? &moment : NULL) < 0) {
             rc = err_no_memory(s->e, "for the memory limit");

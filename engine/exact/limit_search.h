@@ -16,7 +16,8 @@ enum { LIMIT_MOMENTS_MOST = 64 };
 struct limit_search {
     struct limit_model l;
     double limit, beat_ms;
-    uint32_t work, work_most;
+    uint32_t work, work_most; /* eliminations */
+    uint32_t looks;           /* at whole plans, while the best one is improved */
     const atomic_bool *stop;
     uint32_t *choice, *trial; /* [nodes] scratch */
     double *weight;           /* [units] price x how often live, while branching */
@@ -37,6 +38,14 @@ struct limit_search {
 static inline bool limit_is_beaten(const struct limit_search *s)
 {
     return s->beat_ms > 0 && s->bound > s->beat_ms * (1 + LIMIT_NEAR);
+}
+
+/* A look at a whole plan takes about as long as the sixteenth part of an elimination. Pairs of
+ * changes are as many as the square of the classes: improving may take as long as the rest. */
+enum { LIMIT_LOOKS_A_WORK = 16 };
+static inline bool limit_is_out_of_looks(const struct limit_search *s)
+{
+    return s->looks / LIMIT_LOOKS_A_WORK >= s->work_most || stop_asked(s->stop);
 }
 
 static inline bool limit_is_out_of_work(const struct limit_search *s)
