@@ -17,8 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct
-try {
+struct trial {
     class_id first; /* of its colour */
     label to;
     class_id widest; /* of the classes that change, the one with the most ranges */
@@ -37,7 +36,7 @@ struct look {
     size_t moved_room;
     struct memory_tree *tree;
     struct step_cost step; /* of `on`, without the excess of overlap */
-    struct try *tries;
+    struct trial *tries;
     uint32_t try_count;
     size_t try_room;
     struct peak_change *list;
@@ -142,7 +141,7 @@ static double step_ms(const struct look *l)
            overlap_excess(o, l->step.compute_ms, l->step.beside_ms);
 }
 
-static bool carry_out(struct look *l, const struct try *t, double peak)
+static bool carry_out(struct look *l, const struct trial *t, double peak)
 {
     uint32_t colour = l->fold.colour[t->first];
     struct peak_change c = {.class = t->first,
@@ -190,7 +189,7 @@ static bool list_tries(struct look *l, class_id first)
             !mem_grow(&l->tries, &l->try_room, l->try_count, 1))
             return false;
         if (fits)
-            l->tries[l->try_count++] = (struct try){first, (label)a, widest_wanted(l)};
+            l->tries[l->try_count++] = (struct trial){first, (label)a, widest_wanted(l)};
     }
     return true;
 }
@@ -198,7 +197,7 @@ static bool list_tries(struct look *l, class_id first)
 /* Tries that move the same wide class follow each other: it stays moved between them. */
 static int widest_first(const void *a, const void *b)
 {
-    const struct try *x = a, *y = b;
+    const struct trial *x = a, *y = b;
 
     if (x->widest != y->widest)
         return x->widest < y->widest ? -1 : 1;
