@@ -166,9 +166,10 @@ static void write_limit(const struct hybrid *h, struct str *out)
     char a[UNITS_ROOM], b[UNITS_ROOM], c[UNITS_ROOM], d[UNITS_ROOM];
 
     str_format(out,
-               "The step takes %s. Stage %u limits it: %u micro-batches of %s are %s, %.0f %% of "
+               "The step takes %s. Stage %u limits it: %u micro-batch%s of %s %s %s, %.0f %% of "
                "the step; %s follow once (gradients, optimizer).",
-               units_ms(a, step), n, h->micro_batches, units_ms(b, s->point.both_ms),
+               units_ms(a, step), n, h->micro_batches, h->micro_batches == 1 ? "" : "es",
+               units_ms(b, s->point.both_ms), h->micro_batches == 1 ? "is" : "are",
                units_ms(c, busy), 100 * busy / step, units_ms(d, s->point.reduce_ms));
     if (h->is_certified)
         str_format(out, " %s strict plan between these cuts is below %s, %.1f %% less.",
@@ -186,11 +187,11 @@ static int write_stage(const struct hybrid *h, uint32_t n, struct str *out, stru
     int rc = write_splits(h, n, out, e);
     str_format(out,
                ". %.0f %% as long as the slowest; %s of %s: %s always, the rest for %u "
-               "micro-batches in flight%s.\n",
+               "micro-batch%s in flight%s.\n",
                100 * stage_ms(h, n) / stage_ms(h, hybrid_slowest(h)),
                units_bytes(a, s->memory_bytes),
                isfinite(s->limit_bytes) ? units_bytes(b, s->limit_bytes) : "any",
-               units_bytes(c, s->point.fixed_bytes), s->in_flight,
+               units_bytes(c, s->point.fixed_bytes), s->in_flight, s->in_flight == 1 ? "" : "es",
                s->point.recompute ? ", forward passes run again" : "");
     return rc;
 }
@@ -206,6 +207,27 @@ static bool uses_variable(const struct hybrid *h, const struct section_spread *x
     return false;
 }
 
+/* "stage 4", "stages 2, 8": the others that use a variable. Returns how many. */
+static uint32_t write_users(const struct hybrid *h, const struct section_spread *x, uint32_t own,
+                            struct str *out)
+{
+    uint32_t count = 0, last = 0;
+    struct str list = {0};
+
+    for (uint32_t m = 0; m < h->stages; m++) {
+        if (m == own || !uses_variable(h, x, m))
+            continue;
+        str_format(&list, "%s%u", count++ ? ", " : "", m);
+        last = m;
+    }
+    if (count == 1)
+        str_format(out, "stage %u", last);
+    else if (count)
+        str_format(out, "stages %s", list.text);
+    str_release(&list);
+    return count;
+}
+
 /* "It shares shared/embedding, 99 MB, with stages 2, 8: adding up its gradient takes 31.6 ms, once
  * a step.": variables that other stages use too. */
 static int write_ties(const struct hybrid *h, uint32_t n, struct str *out, struct err *e)
@@ -218,37 +240,31 @@ static int write_ties(const struct hybrid *h, uint32_t n, struct str *out, struc
     for (uint32_t v = 0; v < s->spread_count && !rc; v++) {
         const struct section_spread *x = &s->spread[v];
         const struct unroll_value *value = &h->order.steps.values[x->value];
-        uint32_t count = 0;
+        struct str users = {0};
         if (x->use != SECTION_VARIABLE ||
             h->problem->roles.params[value->param].role != HLO_ROLE_VARIABLE ||
             !uses_variable(h, x, n))
             continue;
         const char *name = h->problem->roles.params[value->param].name;
-        for (uint32_t m = 0; m < h->stages; m++) {
-            if (m == n || !uses_variable(h, x, m))
-                continue;
-            if (!count)
-                str_format(out, "It shares %s, %s, with", name ? name : "a variable",
-                           units_bytes(bytes, value->bytes));
-            str_format(out, "%s %u", count++ ? "," : " stages", m);
-        }
-        if (count)
-            str_format(out, ": adding up its gradient takes %s, once a step.\n",
+        if (write_users(h, x, n, &users))
+            str_format(out,
+                       "It shares %s, %s, with %s: adding up its gradient takes %s, once a step.\n",
+                       name ? name : "a variable", units_bytes(bytes, value->bytes), users.text,
                        units_ms(ms, stage_tables_tie_ms(&in, value->bytes)));
+        str_release(&users);
     }
     if (!rc)
         hybrid_instance_release(&in);
     return rc;
 }
 
-/* "4x2 (data 4, tensor 2)" */
+/* "2 × 4 recomputed on 4x2": data × tensor, and the axes where there are two. */
 static void write_mesh(struct str *out, uint32_t axes, const uint32_t *size, uint32_t dp,
-                       uint32_t devices)
+                       uint32_t devices, bool recompute)
 {
-    str_format(out, "%u", size[0]);
+    str_format(out, "%u × %u%s", dp, devices / dp, recompute ? " recomputed" : "");
     if (axes > 1)
-        str_format(out, "x%u", size[1]);
-    str_format(out, " (dp %u, tp %u)", dp, devices / dp);
+        str_format(out, " on %ux%u", size[0], size[1]);
 }
 
 /* Why this sub-mesh: the step with each other way to split the stage over its devices. */
@@ -265,16 +281,16 @@ static int write_others(struct hybrid *h, uint32_t n, struct str *out, struct er
 
     if (rc || is_long)
         return rc;
-    str_add(out, "  Its mesh is ");
-    write_mesh(out, s->axes, s->size, s->dp, d);
+    str_add(out, "  Its mesh, data × tensor, is ");
+    write_mesh(out, s->axes, s->size, s->dp, d, s->point.recompute);
     str_add(out, ".");
     if (!count && looked)
         str_add(out, " Any other way to split it over these devices takes longer and more memory.");
     for (uint32_t m = 0; m < count && m < SHOWN; m++) {
         const struct hybrid_other *x = &other[m];
         str_add(out, m ? "; " : " Instead: ");
-        write_mesh(out, x->axes, x->size, x->dp, d);
-        str_add(out, x->recompute ? ", recomputed: " : ": ");
+        write_mesh(out, x->axes, x->size, x->dp, d, x->recompute);
+        str_add(out, ": ");
         if (x->step_ms < INFINITY)
             str_format(out, "%s (%+.1f %%)", units_ms(a, x->step_ms),
                        100 * (x->step_ms / step - 1));

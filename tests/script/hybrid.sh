@@ -110,7 +110,7 @@ diff <(sed 's/,$//' "$dir/plan.json"; echo) <(sed '/"fewer_devices"/d; s/,$//' "
 grep -q 'one section earlier' "$dir/why" || fail "does not price cuts"
 "$automap" search "$t5" "$c" --kind hybrid --stages 4 --micro-batches 8 --schedule 1f1b --plan "$dir/four.json" > "$dir/four" || fail "no plan of four stages"
 "$automap" explain "$t5" "$c" --plan "$dir/four.json" > "$dir/why" || fail "cannot explain four stages"
-[ "$(grep -c 'Its mesh is ' "$dir/why")" = 4 ] || fail "does not say why these sub-meshes"
+[ "$(grep -c 'Its mesh, data × tensor, is ' "$dir/why")" = 4 ] || fail "does not say why these sub-meshes"
 ! grep 'Instead' "$dir/why" | grep -q '(-[1-9]' || fail "another sub-mesh is better by 1 % and more"
 for damage in 's/"from":\t0/"from":\t1/' 's/"schedule":\t"/&x/' 's/"dim":\t[0-9]*/"dim":\t9/' 's/"micro_batches":\t[0-9]*/"micro_batches":\t7/' \
     's/"zero"/"nil"/' 's/"size":\t4/"size":\t3/' 's/"devices":\t\[0, 8\]/"devices":\t[0, 9]/'; do
@@ -309,7 +309,7 @@ recut '[4, 6]' 8
 recut '[6, 10]' 16
 "$automap" explain "$t5" "$unequal" --plan "$dir/recut.json" --hybrid > "$dir/why" || fail "does not explain stages over unlike servers"
 grep -q '^Stage 1, devices 6 to 9: .* of 16.0 GB' "$dir/why" || fail "a stage over unlike servers has not the least of their memory"
-[ "$(grep -c 'Its mesh is .* Instead: ' "$dir/why")" = 3 ] || fail "other ways to split parts of servers are not looked at"
+[ "$(grep -c 'Its mesh, .* Instead: ' "$dir/why")" = 3 ] || fail "other ways to split parts of servers are not looked at"
 "$automap" search "$t5" "$c" --algo exact --mode relaxed --plan "$dir/older.json" --force > /dev/null || fail "no relaxed plan"
 "$automap" plan "$t5" "$c" --plan "$dir/older.json" --hybrid 2> "$dir/err"
 [ $? = 2 ] && grep -q "a relaxed plan is no hybrid plan" "$dir/err" || fail "takes a relaxed plan as a hybrid one"
