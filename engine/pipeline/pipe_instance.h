@@ -83,7 +83,8 @@ struct pipe_tie {
     const uint32_t *uses; /* [use_count] points, ascending; copied by pipe_instance_tie */
     uint32_t use_count;
     double parameter_bytes, gradient_bytes, state_bytes, update_ms;
-    double sync_ms; /* by pipe_instance_tie: gradient_bytes over the slowest network card */
+    uint32_t variable; /* the largest that is used so, into roles.params; of a made-up instance 0 */
+    double sync_ms;    /* by pipe_instance_tie: gradient_bytes over the slowest network card */
     uint32_t *next; /* [points + 1] prefix: the first use at or after a point, `points` if none */
 };
 

@@ -38,6 +38,8 @@ struct maker {
 
 struct tied {
     uint32_t uses, use_count; /* into use_pool */
+    uint32_t variable;        /* the largest of them; into roles.params */
+    double largest;           /* its bytes */
     double parameter, gradient, state, update;
 };
 
@@ -211,6 +213,10 @@ static int add_tied(struct maker *k, uint32_t count, const struct tied *t)
         if (same->use_count != count ||
             memcmp(k->use_pool + same->uses, k->spot, count * sizeof *k->spot))
             continue;
+        if (t->largest > same->largest) {
+            same->largest = t->largest;
+            same->variable = t->variable;
+        }
         same->parameter += t->parameter;
         same->gradient += t->gradient;
         same->state += t->state;
@@ -260,7 +266,10 @@ static int add_variable(struct maker *k, uint32_t value, double forward_ms)
                       : r->gradient != HLO_NONE
                           ? (double)hlo_value_shape(k->p->m, r->gradient)->bytes
                           : whole;
-    struct tied t = {.parameter = v->bytes, .gradient = gradient * part};
+    struct tied t = {.variable = v->param,
+                     .largest = v->bytes,
+                     .parameter = v->bytes,
+                     .gradient = gradient * part};
     uint32_t uses;
     int rc = find_uses(k, value, &uses);
 
@@ -311,6 +320,7 @@ static int add_ties(struct maker *k)
         }
         struct pipe_tie tie = {.uses = k->use_pool + t->uses,
                                .use_count = t->use_count,
+                               .variable = t->variable,
                                .parameter_bytes = t->parameter,
                                .gradient_bytes = t->gradient,
                                .state_bytes = t->state,

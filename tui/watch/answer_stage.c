@@ -8,6 +8,7 @@
 #include "hlo/module/hlo.h"
 #include "tui/watch/answer.h"
 #include "tui/watch/class_look.h"
+#include "tui/watch/stage_shares.h"
 #include "tui/watch/tree.h"
 #include "tui/watch/watch.h"
 
@@ -20,11 +21,11 @@ static const char *point_name(const struct watch *w, const struct pipeline *l, u
     char layer[64];
     hlo_id id = point < l->all.points ? l->all.instruction[point] : UINT32_MAX;
 
-    if (point >= l->all.points)
-        return "the end";
     pipeline_layer(l, point, layer, sizeof layer);
-    snprintf(out, NAME_ROOM, "%s%s%.60s", layer, layer[0] ? ", " : "",
-             id == UINT32_MAX ? "" : tree_instruction_name(w->tree, id));
+    snprintf(out, NAME_ROOM, "%s", layer[0] ? layer : "the start");
+    if (id != UINT32_MAX)
+        snprintf(out + strlen(out), NAME_ROOM - strlen(out), " (%.60s)",
+                 tree_instruction_name(w->tree, id));
     return out;
 }
 
@@ -79,13 +80,16 @@ void answer_stage(struct answer *a, const struct watch *w, const struct pipeline
     uint32_t devices = s.end_device - s.first_device;
 
     answer_say(a,
-               "\1Stage %u\1 of %u runs from \1%s\1 to %s on devices %u to %u: each of the %u "
+               "\1Stage %u\1 of %u runs from \1%s\1 to \1%s\1 on devices %u to %u: each of the %u "
                "computes its part of every micro-batch.",
                stage, plan->plan.stages, point_name(w, l, s.first_point, first),
-               point_name(w, l, s.end_point, last), s.first_device, s.end_device - 1, devices);
+               point_name(w, l, s.end_point - 1, last), s.first_device, s.end_device - 1, devices);
     answer_say(a, "Found by %s; the plan takes %s simulated. %s", plan->found_by,
                units_ms(t[0], pipeline_step_ms(l, plan)),
                plan->plan.stages == 1 ? "There is no cut to move." : "");
+    char shared[600];
+    if (*stage_shares_text(l, &plan->plan, stage, shared, sizeof shared))
+        answer_say(a, "Of its all-reduce, %s.", shared);
     answer_head(a, "What it does", "one micro-batch, and once a step");
     answer_row(a, ANSWER_TITLES, HLO_NONE, ">forward", ">backward", ">all-reduce", ">update",
                ">in flight", ">memory", NULL);
@@ -99,7 +103,8 @@ void answer_stage(struct answer *a, const struct watch *w, const struct pipeline
                    ? l->all.instruction[s.first_point]
                    : HLO_NONE,
                units_ms(forward, s.forward_ms), units_ms(t[1], s.backward_ms),
-               units_ms(t[2], s.all_reduce_ms), units_ms(t[3], s.update_ms), flight, memory, NULL);
+               units_ms(t[2], s.all_reduce_ms + s.sync_ms), units_ms(t[3], s.update_ms), flight,
+               memory, NULL);
     if (stage > 0)
         add_cuts(a, w, l, plan, stage);
     if (stage + 1 < plan->plan.stages)

@@ -1,0 +1,85 @@
+/* What answers to "why" say, held against what they speak of: memory against the ranges at that
+ * moment, collectives against those of the plan, a stage against its figures, prices under a memory
+ * limit against the limit. */
+#include "engine/text/units.h"
+#include "explorer.h"
+#include "tui/watch/answer.h"
+#include "tui/watch/stage_shares.h"
+#include "tui/watch/why_of.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MODELS AUTOMAP_SOURCE_DIR "/examples/models/"
+
+static const char *screen(struct app *app, const char *keys, struct str *out)
+{
+    explorer_type(app, keys);
+    return explorer_text(app, out);
+}
+
+/* ---- a stage ---- */
+
+/* The all-reduce of a stage is what its row in V i says, the shared part among it and named. */
+static void test_a_stage_shares(void **state)
+{
+    (void)state;
+    struct app *app = explorer_open(MODELS "t5-base6.hlo.txt.gz", "c-4x8-v100", 160, 50);
+    struct answer a = {0};
+    struct str out = {0};
+    struct pipeline_plan plan;
+    char ms[UNITS_ROOM], text[600];
+    int shared = 0;
+
+    screen(app, "Vi", &out);
+    const struct watch *w = app_watch(app);
+    const struct pipeline *l = why_of_pipeline(w, &plan);
+    assert_true(l && l->all.ties > 0);
+    plan.plan = pipe_plan_whole(&l->all); /* two stages, whatever was found */
+    assert_string_equal(stage_shares_text(l, &plan.plan, 0, text, sizeof text), "");
+    plan.plan.stages = 2;
+    plan.plan.pivot[2] = plan.plan.pivot[1];
+    plan.plan.device[2] = plan.plan.device[1];
+    plan.plan.pivot[1] = l->all.points / 2;
+    plan.plan.device[1] = l->all.devices / 2;
+    pipeline_price(l, &plan.plan, &plan);
+    for (uint32_t stage = 0; stage < 2; stage++) {
+        struct pipe_stage s = pipe_stage_of(&l->all, &plan.plan, stage);
+        answer_clear(&a);
+        answer_stage(&a, w, l, &plan, stage);
+        for (size_t n = 1; n < a.count; n++) {
+            if (a.rows[n].kind == ANSWER_ROW && a.rows[n - 1].kind == ANSWER_TITLES &&
+                !strcmp(answer_cell(&a, &a.rows[n - 1], 2), ">all-reduce"))
+                assert_string_equal(answer_cell(&a, &a.rows[n], 2),
+                                    units_ms(ms, s.all_reduce_ms + s.sync_ms));
+        }
+        stage_shares_text(l, &plan.plan, stage, text, sizeof text);
+        assert_int_equal(text[0] != 0, s.sync_ms > 0);
+        if (!text[0])
+            continue;
+        units_ms(ms, s.sync_ms);
+        assert_int_equal(strncmp(text, ms, strlen(ms)), 0);
+        assert_non_null(strstr(text, stage ? "which stage 0 has too" : "which stage 1 has too"));
+        assert_non_null(strstr(text, "embedding"));
+        shared++;
+    }
+    assert_int_equal(shared, 2);
+    answer_release(&a);
+    str_release(&out);
+    app_free(app);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_stage_shares),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
