@@ -76,10 +76,54 @@ static void test_a_stage_shares(void **state)
     app_free(app);
 }
 
+/* ---- the relaxed plan ---- */
+
+/* A use that asks for another split than it finds either cuts it out of that, which is said, or is
+ * one that something is sent for. */
+static void test_uses_that_cut(void **state)
+{
+    (void)state;
+    struct app *app = explorer_open(MODELS "t5-base6.hlo.txt.gz", "v100-1x4", 120, 40);
+    struct answer a = {0};
+    struct str out = {0}, held = {0};
+    uint32_t cuts = 0;
+
+    screen(app, "Vs", &out);
+    const struct watch *w = app_watch(app);
+    const struct relaxed_plan *x = why_of_relaxed(w);
+    assert_non_null(x);
+    for (hlo_value v = 0; v < w->problem->m->value_count; v++) {
+        if (x->origin[v] != v)
+            continue;
+        answer_clear(&a);
+        answer_relaxed_value(&a, w, x, v);
+        bool asks = false, sends = false, said = false;
+        str_clear(&held);
+        status_write(hlo_value_shape(w->problem->m, v), &w->problem->mesh, x->held[v], &held);
+        for (size_t n = 0; n < a.count; n++) {
+            if (a.rows[n].kind == ANSWER_SENTENCE)
+                said |= strstr(answer_cell(&a, &a.rows[n], 0), "which sends nothing") != NULL;
+            if (a.rows[n].kind == ANSWER_ROW && a.rows[n].cells == 4)
+                asks |= strcmp(answer_cell(&a, &a.rows[n], 1), held.text) != 0;
+        }
+        for (uint32_t n = 0; n < x->reshard_count; n++)
+            sends |= x->reshards[n].value == v;
+        assert_true(!asks || said || sends);
+        assert_true(!said || asks);
+        cuts += said;
+    }
+    assert_true(cuts > 0);
+    answer_release(&a);
+    str_release(&held);
+    str_release(&out);
+    app_free(app);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_stage_shares),
+        cmocka_unit_test(test_uses_that_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

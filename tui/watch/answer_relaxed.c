@@ -35,11 +35,44 @@ static const char *status_text(const struct watch *w, hlo_value v, status s, str
     return out->text ? out->text : "";
 }
 
+/* Whether `to` is cut out of `from` on each device, which sends nothing. */
+static bool is_cut(status from, status to)
+{
+    bool is = from != to;
+
+    for (uint32_t axis = 0; axis < STATUS_AXES_MOST; axis++)
+        is &= status_on(from, axis) == status_on(to, axis) || status_on(from, axis) == STATUS_WHOLE;
+    return is;
+}
+
+/* "; sub.347 takes its piece of it, which sends nothing" */
+static void write_cutters(const struct watch *w, const struct relaxed_plan *x, hlo_value v,
+                          struct str *out)
+{
+    struct relaxed_use uses[USES_SHOWN];
+    uint32_t count = relaxed_uses(x, x->origin[v] == HLO_NONE ? v : x->origin[v], uses, USES_SHOWN);
+    uint32_t cut = 0;
+    hlo_id last = HLO_NONE;
+
+    for (uint32_t n = 0; n < count && n < USES_SHOWN; n++) {
+        status asks = x->leaf[w->problem->classes.leaf_base[uses[n].id] + uses[n].leaf];
+        if (!is_cut(x->held[v], asks))
+            continue;
+        last = uses[n].id;
+        cut++;
+    }
+    if (cut == 1)
+        str_format(out, "; %s takes its piece of it, which sends nothing",
+                   hlo_name(w->problem->m, last));
+    else if (cut)
+        str_format(out, "; %u of them take their piece of it, which sends nothing", cut);
+}
+
 static void say_made(struct answer *a, const struct watch *w, const struct relaxed_plan *x,
                      hlo_value v)
 {
     hlo_id maker = w->problem->m->value_instruction[v];
-    struct str made = {0}, held = {0}, how = {0};
+    struct str made = {0}, held = {0}, how = {0}, cutters = {0};
 
     status_text(w, v, x->made[v], &made);
     status_text(w, v, x->held[v], &held);
@@ -49,11 +82,14 @@ static void say_made(struct answer *a, const struct watch *w, const struct relax
     else
         answer_say(a, "It is made as %s: %s runs %s.", made.text, hlo_name(w->problem->m, maker),
                    how.text);
+    write_cutters(w, x, v, &cutters);
+    const char *rest = cutters.text ? cutters.text : "";
     if (x->held[v] == x->made[v])
-        answer_say(a, "Its uses find it as it is made.");
+        answer_say(a, "Its uses find it so%s.", rest);
     else
-        answer_say(a, "Its uses find it as \1%s\1: it is resharded once for all of them.",
-                   held.text);
+        answer_say(a, "Its uses find it as \1%s\1: it is resharded once for all of them%s.",
+                   held.text, rest);
+    str_release(&cutters);
     str_release(&made);
     str_release(&held);
     str_release(&how);
@@ -155,11 +191,13 @@ void answer_reshard(struct answer *a, const struct watch *w, const struct relaxe
     relaxed_write_way(x, r, &way);
     status_text(w, r->value, r->from, &from);
     status_text(w, r->value, r->to, &to);
-    answer_say(a,
-               "\1%s\1 of \1%s\1, %s to %s, %s: %s, %s a step. It is there as the first, and what "
-               "it is for wants the second.",
-               reshard_kind_names[r->kind], name_of(w, r->value), from.text, to.text, way.text,
-               units_bytes(bytes, r->bytes), units_ms(ms, r->ms));
+    answer_say(a, "\1%s\1 of \1%s\1, %s, %s a step.", reshard_kind_names[r->kind],
+               name_of(w, r->value), units_bytes(bytes, r->bytes), units_ms(ms, r->ms));
+    if (r->from == r->to)
+        answer_say(a, "It adds up parts %s; the value stays \1%s\1.", way.text, to.text);
+    else
+        answer_say(a, "The value exists as \1%s\1 and is needed as \1%s\1 %s.", from.text, to.text,
+                   way.text);
     say_made(a, w, x, r->value);
     add_uses(a, w, x, r->value, r);
     str_release(&from);
