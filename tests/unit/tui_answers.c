@@ -4,6 +4,8 @@
 #include "engine/text/units.h"
 #include "explorer.h"
 #include "tui/watch/answer.h"
+#include "tui/watch/ledger_text.h"
+#include "tui/watch/plan_load.h"
 #include "tui/watch/stage_shares.h"
 #include "tui/watch/why_of.h"
 
@@ -23,6 +25,14 @@ static const char *screen(struct app *app, const char *keys, struct str *out)
 {
     explorer_type(app, keys);
     return explorer_text(app, out);
+}
+
+static void tell(struct app *app, const char *line)
+{
+    struct err e = {0};
+
+    if (app_tell(app, line, &e))
+        fail_msg("%s: %s", line, e.what);
 }
 
 /* ---- a stage ---- */
@@ -119,11 +129,48 @@ static void test_uses_that_cut(void **state)
     app_free(app);
 }
 
+/* ---- plans and rows ---- */
+
+static void test_everything_whole_stands_once(void **state)
+{
+    (void)state;
+    struct app *app = explorer_open(MODELS "mlp.hlo.txt.gz", NULL, 120, 40);
+    struct str out = {0};
+
+    assert_true(plan_load_has_whole(app_watch(app)));
+    assert_non_null(strstr(screen(app, "Vp", &out), "baseline"));
+    assert_null(strstr(out.text, "everything whole"));
+    screen(app, "\033", &out);
+    tell(app, "pin @0=1"); /* the baseline splits that much */
+    assert_false(plan_load_has_whole(app_watch(app)));
+    assert_non_null(strstr(screen(app, "Vp", &out), "everything whole"));
+    str_release(&out);
+    app_free(app);
+}
+
+static void test_steps_of_other_work(void **state)
+{
+    (void)state;
+    struct app *app = explorer_open(MODELS "t5-tiny.hlo.txt.gz", "v100-1x4", 120, 40);
+    char text[320], want[96], ms[UNITS_ROOM];
+
+    tell(app, "batch x2");
+    const struct ledger *l = app_watch(app)->shot->ledger;
+    double batch = (double)problem_batch_size(l->rows[0].problem);
+    ledger_sentence(&l->rows[0], &l->rows[1], text, sizeof text);
+    snprintf(want, sizeof want, "Row 1 takes %.0f samples a step, row 0 %.0f: a sample takes %s ",
+             2 * batch, batch, units_ms(ms, l->rows[1].figures.cost.step_ms / (2 * batch)));
+    assert_int_equal(strncmp(text, want, strlen(want)), 0);
+    app_free(app);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_stage_shares),
         cmocka_unit_test(test_uses_that_cut),
+        cmocka_unit_test(test_everything_whole_stands_once),
+        cmocka_unit_test(test_steps_of_other_work),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

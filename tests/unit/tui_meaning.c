@@ -312,7 +312,7 @@ static void test_every_view_is_explained(void **state)
         {"Vh", "ZeRO|data × tensor|once a step, ms|over bound|L|eager|all-reduce", ""},
         {"Vl", "contiguous|over bound", ""},
         {"Vs", "relaxed|reshard|all-to-all|all-gather|reduce-scatter|bound", ""},
-        {"Vp", "over best|proven|all-reduces", ""},
+        {"Vp", "over row 1|proven|all-reduces", ""},
         {"Vm", "best flip|peak|moments", ""},
         {"Vr", "annealing|enumeration|greedy|DQN|over optimum", ""},
         {"Vx", "classes", ""},

@@ -263,9 +263,9 @@ static void test_keys(void **state)
     assert_int_equal(app_tell(app, "episode 5", &e), 0);
     assert_non_null(strstr(screen(app, "2w", &out), "in class"));
     assert_non_null(strstr(screen(app, "\r", &out), "1 Graph")); /* there, in the graph */
-    assert_non_null(strstr(screen(app, "Vp", &out), "everything whole"));
+    assert_non_null(strstr(screen(app, "Vp", &out), "baseline"));
     assert_non_null(strstr(screen(app, "jc", &out), "Decisions that differ"));
-    assert_non_null(strstr(screen(app, "\033", &out), "everything whole"));
+    assert_non_null(strstr(screen(app, "\033", &out), "baseline"));
     assert_non_null(strstr(screen(app, "\033", &out), "1 Graph"));
     str_release(&out);
     app_free(app);

@@ -11,6 +11,7 @@
 #include "tui/screen/utf8.h"
 #include "tui/views/panel.h"
 #include "tui/watch/ledger_text.h"
+#include "tui/watch/plan_diff.h"
 #include "tui/watch/watch.h"
 
 #include <math.h>
@@ -184,14 +185,23 @@ static int list_figures(const struct ledger_figures *b, const struct ledger_figu
     return n;
 }
 
-/* Of the classes' labels, where both rows have the same classes. */
-static bool count_differences(const struct ledger_row *b, const struct ledger_row *r, uint32_t *out)
+/* "groups split otherwise", "1 of 11"; of plans that differ in none of them the classes. False: the
+ * two are not of the same classes. */
+static bool write_differences(const struct watch *w, const struct ledger_row *b,
+                              const struct ledger_row *r, const char **what, char *out, size_t room)
 {
-    *out = 0;
-    if (b->optimum->count != r->optimum->count)
+    uint32_t count = w->problem->classes.count, classes = 0;
+    char some[UNITS_ROOM], all[UNITS_ROOM];
+
+    if (b->optimum->count != count || r->optimum->count != count)
         return false;
-    for (class_id k = 0; k < r->optimum->count; k++)
-        *out += b->optimum->on[k] != r->optimum->on[k];
+    for (class_id k = 0; k < count; k++)
+        classes += b->optimum->on[k] != r->optimum->on[k];
+    uint32_t groups = plan_decisions_differ(w, b->optimum->on, r->optimum->on);
+    bool is_class = classes && !groups;
+    *what = is_class ? "classes split otherwise" : "groups split otherwise";
+    snprintf(out, room, "%s of %s", units_count(some, is_class ? classes : groups),
+             units_count(all, is_class ? count : (uint32_t)w->move_count));
     return true;
 }
 
@@ -201,7 +211,7 @@ static void draw_against(const struct panel *p, const struct pane *pane)
     struct figure_row rows[8];
     int first = pane->width >= 58 ? 36 : pane->width - 20, second = first + 10;
     char title[48], text[320];
-    uint32_t differ;
+    const char *what;
 
     if (!r)
         return;
@@ -234,9 +244,9 @@ static void draw_against(const struct panel *p, const struct pane *pane)
         pane_right(pane, second + 10, y, ROLE_TEXT,
                    units_change(change, rows[n].after - rows[n].before, rows[n].decimals));
     }
-    if (count_differences(b, r, &differ)) {
-        pane_text(pane, 0, y, ROLE_DIM, "classes split otherwise");
-        pane_right_format(pane, second + 10, y++, ROLE_TEXT, "%u of %u", differ, r->optimum->count);
+    if (write_differences(p->scene->watch, b, r, &what, text, sizeof text)) {
+        pane_text(pane, 0, y, ROLE_DIM, what);
+        pane_right(pane, second + 10, y++, ROLE_TEXT, text);
     }
     y += pane->height >= BELOW;
     struct pane rest = pane_part(pane, 0, y, pane->width, pane->height - y);

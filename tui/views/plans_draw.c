@@ -61,7 +61,7 @@ static void draw_titles(const struct pane *p, const struct columns *c)
 {
     pane_text(p, 3, 0, ROLE_DIM, "found by");
     pane_right(p, c->step, 0, ROLE_DIM, "step ms");
-    pane_right(p, c->over, 0, ROLE_DIM, "over best");
+    pane_right(p, c->over, 0, ROLE_DIM, "over row 1");
     if (c->compute) {
         pane_right(p, c->compute, 0, ROLE_DIM, "compute");
         pane_right(p, c->network, 0, ROLE_DIM, "network");
@@ -162,9 +162,9 @@ static void draw_relaxed(const struct panel *p, const struct pane *pane, int y)
                               relaxed_bound_names[look.plan->bound_kind])
                    : snprintf(text, sizeof text, "the relaxed plan has no bound");
     if (w->best && pane->width >= 110)
-        snprintf(text + size, sizeof text - (size_t)size,
-                 "; the plan is %s %% against this search's best",
-                 units_change(ms, (look.plan->cost.step_ms / w->best->cost.step_ms - 1) * 100, 1));
+        snprintf(text + size, sizeof text - (size_t)size, "; the plan is %s %% against %s",
+                 units_change(ms, (look.plan->cost.step_ms / w->best->cost.step_ms - 1) * 100, 1),
+                 watch_is_baseline(w) ? "the baseline" : "this search's best");
     pane_cut(pane, 0, y, pane->width, ROLE_TEXT, text);
 }
 

@@ -227,7 +227,8 @@ static void draw_plan(const struct panel *p, const struct pane *pane, int y)
         pane_format(pane, x + 2, y, ROLE_OK, "proven over %s",
                     game_decides[p->scene->watch->shot->options.game.kind]);
     else if (v->plan->episode)
-        pane_format(pane, x + 2, y, ROLE_DIM, "episode %llu", (unsigned long long)v->plan->episode);
+        pane_format(pane, x + 2, y, ROLE_DIM, "episode %s",
+                    units_count(ms, (int64_t)v->plan->episode));
 }
 
 static void draw_file(const struct export_view *v, const struct pane *pane, int y)

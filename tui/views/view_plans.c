@@ -222,7 +222,9 @@ static void read_plans(struct panel *p)
     struct live_plan *plans[WATCH_PLANS_MOST];
     struct other_plan others[OTHER_PLANS_MOST];
     int count = s ? (int)plan_load_all(w, plans) : 0, other_count = s ? other_plans(w, others) : 0;
-    bool same = s && v->count == count + 1 + other_count && holds_others(v, others, other_count);
+    bool adds_whole = s && !plan_load_has_whole(w);
+    bool same =
+        s && v->count == count + adds_whole + other_count && holds_others(v, others, other_count);
 
     for (int n = 0; same && n < count; n++)
         same = holds_plan(v, plans[n]);
@@ -236,7 +238,8 @@ static void read_plans(struct panel *p)
         if (!holds_plan(v, plans[n]))
             add_row(p, plans[n], is_marked(&marked, plans[n]));
     }
-    add_row(p, NULL, marked.whole);
+    if (adds_whole)
+        add_row(p, NULL, marked.whole);
     for (int n = 0; n < other_count; n++)
         add_other(p, &others[n], marked.kinds[others[n].kind]);
     list_fit(&v->list, v->count, v->count);

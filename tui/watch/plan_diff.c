@@ -52,6 +52,22 @@ uint32_t plan_splits(const struct watch *w, const label *on, int move)
     return count;
 }
 
+uint32_t plan_decisions_differ(const struct watch *w, const label *a, const label *b)
+{
+    uint32_t differ = 0;
+
+    for (int n = 0; n < w->move_count; n++) {
+        const struct game_move *m = &w->moves->items[n];
+        bool same = true;
+        for (uint32_t i = 0; i < m->class_count && same; i++) {
+            class_id k = w->moves->pool[m->classes + i];
+            same = !((a[k] ^ b[k]) >> m->axis & 1);
+        }
+        differ += !same;
+    }
+    return differ;
+}
+
 /* Sets the price, against a step of `a_ms`; `on`: room for labels. */
 static void price_difference(const struct watch *w, const label *a, double a_ms, const label *b,
                              label *on, struct plan_difference *d)

@@ -26,6 +26,9 @@ int plan_figures(const struct watch *w, label *on, struct plan_figures *out,
 /* How many classes of decision `move` a plan splits. O(its classes). */
 uint32_t plan_splits(const struct watch *w, const label *on, int move);
 
+/* How many decisions two plans take differently. O(classes of all). */
+uint32_t plan_decisions_differ(const struct watch *w, const label *a, const label *b);
+
 struct plan_difference {
     int move;               /* MOVE_NONE: no decision of this search, a class alone */
     class_id class;         /* its first */

@@ -58,6 +58,21 @@ static bool is_same_find(const struct live_plan *a, const struct live_plan *b)
     return a->episode == b->episode && live_plan_equal(a, b);
 }
 
+bool plan_load_has_whole(const struct watch *w)
+{
+    struct live_plan *plans[WATCH_PLANS_MOST];
+    uint32_t count = plan_load_all(w, plans);
+
+    for (uint32_t n = 0; n < count; n++) {
+        class_id k = 0;
+        while (k < w->problem->classes.count && !plans[n]->on[k])
+            k++;
+        if (k == w->problem->classes.count)
+            return true;
+    }
+    return false;
+}
+
 void plan_load_moment(struct watch *w, int which, struct live_plan *plan)
 {
     struct live_plan *plans[WATCH_PLANS_MOST];

@@ -65,6 +65,9 @@ struct live_plan *plan_load_of_moment(const struct watch *w, int which); /* NULL
 uint32_t plan_load_all(const struct watch *w, struct live_plan *out[static WATCH_PLANS_MOST]);
 /* "exact, 45 cases", "dqn, episode 1,353", "batch split", the name of a file. Returns out. */
 char *plan_found_by(const struct live_plan *plan, char *out, size_t room);
+/* Whether one of them splits nothing, as the baseline without pins: "everything whole" is no other
+ * plan then. O(plans x classes). */
+bool plan_load_has_whole(const struct watch *w);
 /* The fastest of them that its search lets fit, of whatever space. Borrowed as above. NULL: none.
  */
 struct live_plan *plan_load_best(const struct watch *w);

@@ -4,6 +4,7 @@
 #include "engine/decide/labels.h"
 #include "engine/live/snapshot.h"
 #include "engine/search/game.h"
+#include "engine/text/units.h"
 #include "hlo/support/mem.h"
 #include "tui/watch/pipeline_job.h"
 #include "tui/watch/plan_load.h"
@@ -51,7 +52,8 @@ int why_of_list(const struct watch *w, struct why_of list[static WHY_OF_MOST])
         list[count++] = (struct why_of){WHY_OF_RELAXED, NULL};
     if (why_of_pipeline(w, &pipeline))
         list[count++] = (struct why_of){WHY_OF_PIPELINE, NULL};
-    list[count++] = (struct why_of){WHY_OF_WHOLE, NULL};
+    if (!plan_load_has_whole(w))
+        list[count++] = (struct why_of){WHY_OF_WHOLE, NULL};
     list[count++] = (struct why_of){WHY_OF_EPISODE, NULL};
     return count;
 }
@@ -133,19 +135,28 @@ double why_of_ms(const struct watch *w, struct why_of of)
     return ms;
 }
 
+static int64_t episode_now(const struct watch *w)
+{
+    return (int64_t)(w->shot->episodes + (w->position != MOVE_NONE));
+}
+
 char *why_of_name(const struct watch *w, struct why_of of, char out[static WHY_OF_ROOM])
 {
     const struct live_plan *plan = of.plan;
-    char episode[32] = "";
+    char episode[UNITS_ROOM + 16] = "", count[UNITS_ROOM];
 
     if (plan && plan->episode && strcmp(plan->found_by, "batch split") != 0)
-        snprintf(episode, sizeof episode, ", episode %llu", (unsigned long long)plan->episode);
+        snprintf(episode, sizeof episode, ", episode %s",
+                 units_count(count, (int64_t)plan->episode));
     switch (of.kind) {
     case WHY_OF_BEST:
         snprintf(out, WHY_OF_ROOM, "%s%s", watch_plan_word(w), episode);
         break;
     case WHY_OF_EXACT:
-        snprintf(out, WHY_OF_ROOM, "%s of %s", plan->proven ? "proven optimum" : "best of exact",
+        snprintf(out, WHY_OF_ROOM, "%s of %s",
+                 !plan->fits    ? "least memory"
+                 : plan->proven ? "proven optimum"
+                                : "best of exact",
                  game_decides[w->shot->options.game.kind]);
         break;
     case WHY_OF_PLAN:
@@ -162,8 +173,7 @@ char *why_of_name(const struct watch *w, struct why_of of, char out[static WHY_O
         snprintf(out, WHY_OF_ROOM, "everything whole");
         break;
     case WHY_OF_EPISODE:
-        snprintf(out, WHY_OF_ROOM, "episode %llu, not a plan",
-                 (unsigned long long)(w->shot->episodes + (w->position != MOVE_NONE)));
+        snprintf(out, WHY_OF_ROOM, "episode %s, not a plan", units_count(count, episode_now(w)));
         break;
     }
     return out;
@@ -173,16 +183,19 @@ char *why_of_brief(const struct watch *w, struct why_of of, char out[static WHY_
 {
     static const char *const words[] = {
         [WHY_OF_RELAXED] = "relaxed", [WHY_OF_PIPELINE] = "pipeline", [WHY_OF_WHOLE] = "all whole"};
+    char count[UNITS_ROOM];
 
     if (of.kind == WHY_OF_BEST)
         snprintf(out, WHY_OF_ROOM, "%s", watch_is_baseline(w) ? "baseline" : "best");
     else if (of.kind == WHY_OF_EXACT)
-        snprintf(out, WHY_OF_ROOM, "%s", of.plan->proven ? "optimum" : "exact");
+        snprintf(out, WHY_OF_ROOM, "%s",
+                 !of.plan->fits    ? "least memory"
+                 : of.plan->proven ? "optimum"
+                                   : "exact");
     else if (of.kind == WHY_OF_PLAN)
         snprintf(out, WHY_OF_ROOM, "%s", of.plan->found_by);
     else if (of.kind == WHY_OF_EPISODE)
-        snprintf(out, WHY_OF_ROOM, "episode %llu",
-                 (unsigned long long)(w->shot->episodes + (w->position != MOVE_NONE)));
+        snprintf(out, WHY_OF_ROOM, "episode %s", units_count(count, episode_now(w)));
     else
         snprintf(out, WHY_OF_ROOM, "%s", words[of.kind]);
     return out;
