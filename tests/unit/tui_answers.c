@@ -5,7 +5,9 @@
 #include "explorer.h"
 #include "tui/watch/answer.h"
 #include "tui/watch/ledger_text.h"
+#include "tui/watch/memory_look.h"
 #include "tui/watch/plan_load.h"
+#include "tui/watch/question.h"
 #include "tui/watch/stage_shares.h"
 #include "tui/watch/why_of.h"
 
@@ -15,6 +17,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +36,63 @@ static void tell(struct app *app, const char *line)
 
     if (app_tell(app, line, &e))
         fail_msg("%s: %s", line, e.what);
+}
+
+/* ---- memory ---- */
+
+/* A group is asked about as a group, with its count and its bytes; a value of it alone has its own.
+ */
+static void test_memory_is_of_all_it_names(void **state)
+{
+    (void)state;
+    struct app *app = explorer_open(MODELS "t5-base6.hlo.txt.gz", "v100-1x4", 120, 40);
+    static struct memory_value values[4096];
+    struct answer a = {0};
+    struct memory_curve c;
+    struct memory_group *groups;
+    char words[64], bytes[UNITS_ROOM], count[UNITS_ROOM];
+    size_t held;
+    double inner;
+    struct err e;
+
+    tell(app, "episode 5");
+    const struct watch *w = app_watch(app);
+    assert_int_equal(memory_curve_make(w, w->best, &c, &e), 0);
+    assert_int_equal(memory_groups(w, &c, c.peak, &groups, &held, &inner, &e), 0);
+    for (size_t n = 0; n < held; n++) {
+        const struct memory_group *g = &groups[n];
+        struct question q = {.kind = QUESTION_MEMORY, .value = g->value, .position = c.peak};
+        struct memory_holding h;
+        if (g->count < 2)
+            continue;
+        assert_int_equal(
+            memory_holding_of(w, w->best->on, c.peak, g->value, false, STORED_AS_USED, &h, &e), 0);
+        assert_true(fabs(h.total - c.total[c.peak]) < 1 && fabs(h.peak - h.total) < 1);
+        uint32_t all = memory_group_values(w, &c, c.peak, g, values, 4096);
+        answer_clear(&a);
+        answer_memory(&a, w, w->best->on, &q);
+        const char *said = answer_cell(&a, &a.rows[0], 0);
+        snprintf(words, sizeof words, "%s values", units_count(count, h.group.count));
+        assert_non_null(strstr(said, words));
+        snprintf(words, sizeof words, " %s of the peak's ", units_bytes(bytes, h.group.bytes));
+        assert_non_null(strstr(said, words));
+        if (h.group.kind != g->kind || h.group.count != g->count)
+            continue; /* a value with buffers in two groups stands for the first */
+        assert_true(fabs(h.group.bytes - g->bytes) < 1);
+        assert_int_equal(all, h.group.count);
+        q.value = values[all - 1].value;
+        q.storing = values[all - 1].storing;
+        q.alone = true;
+        answer_clear(&a);
+        answer_memory(&a, w, w->best->on, &q);
+        snprintf(words, sizeof words, " holds %s of the peak's ",
+                 units_bytes(bytes, values[all - 1].bytes));
+        assert_non_null(strstr(answer_cell(&a, &a.rows[0], 0), words));
+    }
+    free(groups);
+    memory_curve_release(&c);
+    answer_release(&a);
+    app_free(app);
 }
 
 /* ---- a stage ---- */
@@ -167,6 +227,7 @@ static void test_steps_of_other_work(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_memory_is_of_all_it_names),
         cmocka_unit_test(test_a_stage_shares),
         cmocka_unit_test(test_uses_that_cut),
         cmocka_unit_test(test_everything_whole_stands_once),

@@ -343,7 +343,7 @@ static void next_other(struct panel *p)
         return;
     while (from < count && plans[from] == v->curve.plan)
         from++;
-    if (from == count && !v->curve.plan)
+    if (from == count && (!v->curve.plan || plan_load_has_whole(p->scene->watch)))
         return;
     if (memory_curve_make(p->scene->watch, from < count ? plans[from] : NULL, &v->other, &e))
         host_say_err(p->scene, &e);
@@ -460,7 +460,7 @@ static hlo_id instruction_here(const struct panel *p)
     return v == HLO_NONE ? HLO_NONE : p->scene->problem->m->value_instruction[v];
 }
 
-/* Of a group the first value made, with all bytes of the group. */
+/* A group is asked about by the first value made. */
 static void question_here(const struct panel *p, struct question *q)
 {
     const struct memory_view *v = p->state;
@@ -471,9 +471,10 @@ static void question_here(const struct panel *p, struct question *q)
         return;
     *q = (struct question){.kind = QUESTION_MEMORY,
                            .value = value,
-                           .peak = v->curve.total[v->cursor],
-                           .bytes = one ? v->values[v->list[MEMORY_LIST_VALUES].cursor].bytes
-                                        : v->groups[v->list[MEMORY_LIST_GROUPS].cursor].bytes};
+                           .position = v->cursor,
+                           .alone = one,
+                           .storing = one ? v->values[v->list[MEMORY_LIST_VALUES].cursor].storing
+                                          : STORED_AS_USED};
 }
 
 static int move_here(const struct panel *p)

@@ -224,7 +224,7 @@ static bool fill_page(struct panel *p)
     else if (q->kind == QUESTION_COLLECTIVE)
         answer_collective(&v->page, w, v->seen.on, q->instruction);
     else if (q->kind == QUESTION_MEMORY)
-        answer_memory(&v->page, w, v->seen.on, q->value, q->bytes, q->peak);
+        answer_memory(&v->page, w, v->seen.on, q);
     if (v->page.failed)
         host_say(p->scene, "not enough memory for all of the answer");
     v->is_page = v->page.count > 0;

@@ -13,6 +13,7 @@
 #include "hlo/support/mem.h"
 #include "tui/watch/other_way.h"
 #include "tui/watch/part.h"
+#include "tui/watch/question.h"
 #include "tui/watch/watch.h"
 #include "tui/watch/why_of.h"
 
@@ -76,9 +77,10 @@ void answer_makes(struct answer *a, const struct watch *w, const label *on, clas
  * `of`. */
 void answer_same(struct answer *a, const struct watch *w, struct why_of of, const label *on,
                  class_id k);
-/* Which decisions make a stored value as large as it is. */
-void answer_memory(struct answer *a, const struct watch *w, const label *on, hlo_value v,
-                   double bytes, double peak);
+/* What a stored value, or all of its shape, holds at a moment of the step, and which decisions make
+ * it as large as it is. `q`: of kind QUESTION_MEMORY. */
+void answer_memory(struct answer *a, const struct watch *w, const label *on,
+                   const struct question *q);
 
 /* ---- what answers share ---- */
 

@@ -1,4 +1,5 @@
 /* Answers about modules, collectives and memory under a strict plan. */
+#include "engine/cost/memory.h"
 #include "engine/cost/step_tables.h"
 #include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
@@ -13,8 +14,10 @@
 #include "hlo/support/mem.h"
 #include "tui/watch/answer.h"
 #include "tui/watch/class_look.h"
+#include "tui/watch/memory_look.h"
 #include "tui/watch/part.h"
 #include "tui/watch/plan_diff.h"
+#include "tui/watch/question.h"
 #include "tui/watch/tree.h"
 #include "tui/watch/watch.h"
 #include "tui/watch/why_find.h"
@@ -237,36 +240,91 @@ const char *answer_status(const struct watch *w, const label *on, class_id k)
     return watch_move_of(w, k) == MOVE_NONE ? "whole: nobody decides it" : "whole: decided 0";
 }
 
-void answer_memory(struct answer *a, const struct watch *w, const label *on, hlo_value v,
-                   double bytes, double peak)
+/* "the peak's 6.8 GB" */
+static char *held_of(const struct memory_holding *h, char *out, size_t room)
+{
+    char all[UNITS_ROOM], peak[UNITS_ROOM];
+
+    if (h->total >= h->peak * (1 - 1e-9))
+        snprintf(out, room, "the peak's %s", units_bytes(all, h->peak));
+    else
+        snprintf(out, room, "the %s that live there (%s at the peak)", units_bytes(all, h->total),
+                 units_bytes(peak, h->peak));
+    return out;
+}
+
+static void say_holding(struct answer *a, const struct watch *w, const struct memory_holding *h,
+                        const struct question *q, uint32_t pieces)
+{
+    const struct memory_group *g = &h->group;
+    const char *name = tree_instruction_name(w->tree, w->problem->m->value_instruction[q->value]);
+    const char *beside = memory_storing_words[q->storing];
+    char sum[UNITS_ROOM], each[UNITS_ROOM], count[UNITS_ROOM], of[2 * UNITS_ROOM + 48], has[64];
+
+    held_of(h, of, sizeof of);
+    units_bytes(sum, g->bytes);
+    units_count(count, g->count);
+    if (q->storing != STORED_AS_USED) /* a copy is cut as its use needs it */
+        has[0] = 0;
+    else if (pieces > 1)
+        snprintf(has, sizeof has, ": each device has one of %u pieces", pieces);
+    else
+        snprintf(has, sizeof has, ": every device has all");
+    if (!g->count)
+        answer_say(a, "\1%s\1 holds nothing of %s in this plan.", name, of);
+    else if (g->kind == MEMORY_PARAMETERS && !q->alone)
+        answer_say(a, "\1Parameters and moments\1, %s values, hold %s of %s on each device.", count,
+                   sum, of);
+    else if (g->count > 1)
+        answer_say(a, "\1%s values shaped like %s\1 hold %s of %s, %s each%s%s.", count, name, sum,
+                   of, units_bytes(each, g->bytes / g->count), has,
+                   !*has        ? ""
+                   : pieces > 1 ? " of each"
+                                : " of them");
+    else
+        answer_say(a, "%s%s%s\1%s\1 holds %s of %s%s%s.", *beside ? "The " : "", beside,
+                   *beside ? " of " : "", name, sum, of, has, *has ? " of it" : "");
+}
+
+static void add_dims(struct answer *a, const struct watch *w, const label *on, hlo_value v)
 {
     const struct problem *p = w->problem;
     const struct hlo_shape *shape = hlo_value_shape(p->m, v);
-    hlo_id id = p->m->value_instruction[v];
-    char b[UNITS_ROOM], all[UNITS_ROOM], name[NAME_ROOM], size[32], dim[16];
-    uint32_t pieces = 1;
+    char name[NAME_ROOM], size[32], dim[16], parts[16];
 
-    for (uint32_t d = 0; d < shape->rank; d++) {
-        class_id k = p->classes.class_of[class_dim(&p->classes, v, d)];
-        pieces *= k != CLASS_NONE && on[k] ? p->labels.parts[on[k]] : 1;
-    }
-    if (pieces > 1)
-        answer_say(a, "\1%s\1 holds %s of the peak's %s: each device has one of %u pieces.",
-                   tree_instruction_name(w->tree, id), units_bytes(b, bytes),
-                   units_bytes(all, peak), pieces);
-    else
-        answer_say(a, "\1%s\1 holds %s of the peak's %s: every device has all of it.",
-                   tree_instruction_name(w->tree, id), units_bytes(b, bytes),
-                   units_bytes(all, peak));
-    answer_head(a, "Its dims", "which decision makes each as large as it is");
     answer_row(a, ANSWER_TITLES, HLO_NONE, "dim", ">size", "in this plan", "group", ">parts", NULL);
     for (uint32_t d = 0; d < shape->rank; d++) {
         class_id k = p->classes.class_of[class_dim(&p->classes, v, d)];
-        char parts[16];
         snprintf(dim, sizeof dim, "dim %u", d);
         snprintf(size, sizeof size, "%lld", (long long)shape->dims[d]);
         snprintf(parts, sizeof parts, "%u", k != CLASS_NONE && on[k] ? p->labels.parts[on[k]] : 1);
-        answer_row(a, ANSWER_ROW, id, dim, size, answer_status(w, on, k),
+        answer_row(a, ANSWER_ROW, p->m->value_instruction[v], dim, size, answer_status(w, on, k),
                    k == CLASS_NONE ? "" : class_name(&w->names, k, name), parts, NULL);
     }
+}
+
+void answer_memory(struct answer *a, const struct watch *w, const label *on,
+                   const struct question *q)
+{
+    const struct problem *p = w->problem;
+    hlo_id id = p->m->value_instruction[q->value];
+    struct memory_holding h;
+    char title[300];
+    uint32_t pieces = 1;
+    struct err e;
+
+    if (memory_holding_of(w, on, q->position, q->value, q->alone, (enum memory_storing)q->storing,
+                          &h, &e)) {
+        a->failed = true;
+        return;
+    }
+    for (uint32_t d = 0; d < hlo_value_shape(p->m, q->value)->rank; d++) {
+        class_id k = p->classes.class_of[class_dim(&p->classes, q->value, d)];
+        pieces *= k != CLASS_NONE && on[k] ? p->labels.parts[on[k]] : 1;
+    }
+    say_holding(a, w, &h, q, pieces);
+    snprintf(title, sizeof title, h.group.count > 1 ? "Dims of the first, %.200s" : "Its dims",
+             tree_instruction_name(w->tree, id));
+    answer_head(a, title, "which decision makes each as large as it is");
+    add_dims(a, w, on, q->value);
 }

@@ -24,22 +24,20 @@ static const struct hlo_computation *entry_of(const struct watch *w)
     return &w->problem->m->computations[w->problem->m->entry];
 }
 
-int memory_curve_make(const struct watch *w, struct live_plan *plan, struct memory_curve *out,
-                      struct err *e)
+/* The course under `on`, whatever plan that is of. */
+static int make_course(const struct watch *w, const label *on, struct memory_curve *out,
+                       struct err *e)
 {
     uint32_t count = entry_of(w)->count;
-    label *whole;
 
-    *out = (struct memory_curve){.plan = plan ? live_plan_share(plan) : NULL, .count = count};
+    out->count = count;
     out->total = mem_try((size_t)count + 1, sizeof *out->total);
     out->kinds = mem_try((size_t)count + 1, sizeof *out->kinds);
     if (!out->total || !out->kinds) {
         memory_curve_release(out);
         return err_set(e, ERR_MEMORY, "not enough memory for the course of memory");
     }
-    const label *on = labels_of(out, &whole, w);
     memory_timeline(&w->problem->memory, &w->problem->labels, on, w->scratch, out->kinds);
-    free(whole);
     for (uint32_t n = 0; n < count; n++) {
         double bytes = 0;
         for (int k = 0; k < MEMORY_KIND_COUNT; k++)
@@ -48,6 +46,18 @@ int memory_curve_make(const struct watch *w, struct live_plan *plan, struct memo
         out->peak = out->total[n] > out->total[out->peak] ? n : out->peak;
     }
     return 0;
+}
+
+int memory_curve_make(const struct watch *w, struct live_plan *plan, struct memory_curve *out,
+                      struct err *e)
+{
+    label *whole;
+
+    *out = (struct memory_curve){.plan = plan ? live_plan_share(plan) : NULL};
+    const label *on = labels_of(out, &whole, w);
+    int rc = make_course(w, on, out, e);
+    free(whole);
+    return rc;
 }
 
 void memory_curve_release(struct memory_curve *c)
@@ -114,18 +124,16 @@ static void add_to(struct memory_group *g, const struct memory_range *r, double 
     g->count++;
 }
 
-int memory_groups(const struct watch *w, const struct memory_curve *c, uint32_t position,
-                  struct memory_group **out, size_t *count, double *inner, struct err *e)
+/* All groups under `on`, as they are met; *inner: less their bytes. */
+static int gather_groups(const struct watch *w, const label *on, uint32_t position,
+                         struct memory_group **out, size_t *count, double *inner, struct err *e)
 {
     const struct memory_model *m = &w->problem->memory;
     uint32_t base = entry_of(w)->first, now = base + position;
     struct memory_group *groups = NULL;
     size_t held = 0, room = 0;
-    label *whole;
-    const label *on = labels_of(c, &whole, w);
     bool ok = true;
 
-    *inner = c->total[position];
     for (uint32_t k = m->first[m->m->entry]; ok && k < m->first[m->m->entry + 1]; k++) {
         const struct memory_range *r = &m->ranges[k];
         double bytes = is_live(r, now) ? memory_range_bytes(m, &w->problem->labels, on, r) : 0;
@@ -146,16 +154,90 @@ int memory_groups(const struct watch *w, const struct memory_curve *c, uint32_t 
         if (ok)
             add_to(&groups[at], r, bytes, base);
     }
-    free(whole);
     if (!ok) {
         free(groups);
         return err_set(e, ERR_MEMORY, "not enough memory to list what is live");
     }
-    if (held)
-        qsort(groups, held, sizeof *groups, largest_first);
-    *inner = *inner > 1 ? *inner : 0; /* a byte of rounding */
     *out = groups;
     *count = held;
+    return 0;
+}
+
+int memory_groups(const struct watch *w, const struct memory_curve *c, uint32_t position,
+                  struct memory_group **out, size_t *count, double *inner, struct err *e)
+{
+    label *whole;
+    const label *on = labels_of(c, &whole, w);
+
+    *inner = c->total[position];
+    int rc = gather_groups(w, on, position, out, count, inner, e);
+    free(whole);
+    if (rc)
+        return rc;
+    if (*count)
+        qsort(*out, *count, sizeof **out, largest_first);
+    *inner = *inner > 1 ? *inner : 0; /* a byte of rounding */
+    return 0;
+}
+
+/* The live buffer of `v`, of any way to store it or of the one; NULL: it has none there. */
+static const struct memory_range *buffer_of(const struct watch *w, const label *on, uint32_t now,
+                                            hlo_value v, bool any, enum memory_storing storing,
+                                            double *bytes)
+{
+    const struct memory_model *m = &w->problem->memory;
+
+    for (uint32_t k = m->first[m->m->entry]; k < m->first[m->m->entry + 1]; k++) {
+        const struct memory_range *r = &m->ranges[k];
+        if (r->value != v || !is_live(r, now) || (!any && r->storing != storing))
+            continue;
+        *bytes = memory_range_bytes(m, &w->problem->labels, on, r);
+        if (*bytes > 0)
+            return r;
+    }
+    return NULL;
+}
+
+/* The group that a buffer of `v` is in; none: count 0. */
+static int group_of(const struct watch *w, const label *on, uint32_t position,
+                    const struct memory_range *r, double bytes, struct memory_group *out,
+                    struct err *e)
+{
+    struct memory_group *groups;
+    double inner = 0;
+    size_t count;
+    int rc = gather_groups(w, on, position, &groups, &count, &inner, e);
+
+    for (size_t n = 0; !rc && n < count; n++) {
+        if (belongs(w->problem->m, &groups[n], r, bytes))
+            *out = groups[n];
+    }
+    if (!rc)
+        free(groups);
+    return rc;
+}
+
+int memory_holding_of(const struct watch *w, const label *on, uint32_t position, hlo_value v,
+                      bool alone, enum memory_storing storing, struct memory_holding *out,
+                      struct err *e)
+{
+    uint32_t base = entry_of(w)->first;
+    struct memory_curve course = {0};
+    double bytes = 0;
+    int rc = make_course(w, on, &course, e);
+
+    if (rc)
+        return rc;
+    *out =
+        (struct memory_holding){.total = course.total[position], .peak = course.total[course.peak]};
+    memory_curve_release(&course);
+    const struct memory_range *r = buffer_of(w, on, base + position, v, !alone, storing, &bytes);
+    if (!r)
+        return 0;
+    if (!alone)
+        return group_of(w, on, position, r, bytes, &out->group, e);
+    out->group = (struct memory_group){.value = v, .first = UINT32_MAX, .kind = r->kind};
+    add_to(&out->group, r, bytes, base);
     return 0;
 }
 

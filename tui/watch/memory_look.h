@@ -5,6 +5,7 @@
 #define AUTOMAP_TUI_WATCH_MEMORY_LOOK_H
 
 #include "engine/cost/memory.h"
+#include "engine/decide/labels.h"
 #include "engine/live/snapshot.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
@@ -49,6 +50,17 @@ struct memory_value {
 };
 uint32_t memory_group_values(const struct watch *w, const struct memory_curve *c, uint32_t position,
                              const struct memory_group *g, struct memory_value *out, uint32_t room);
+
+/* What a value holds at one position, with all of its group or alone. */
+struct memory_holding {
+    struct memory_group group; /* alone: of that value, count 1; count 0: it holds nothing then */
+    double total, peak;        /* bytes of all that lives there; at the peak of the step */
+};
+/* `storing`: of a value alone, which of its buffers. `on` [classes]. O(stored values + positions +
+ * groups log groups). */
+int memory_holding_of(const struct watch *w, const label *on, uint32_t position, hlo_value v,
+                      bool alone, enum memory_storing storing, struct memory_holding *out,
+                      struct err *e) MUST_CHECK;
 
 /* One decision the other way round, all else staying but what it excludes. */
 struct memory_flip {

@@ -8,6 +8,9 @@
 #include "hlo/module/hlo.h"
 #include "tui/watch/part.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+
 enum question_kind {
     QUESTION_DIM,  /* why is this dim split, or whole: asked by instruction or decision */
     QUESTION_PART, /* a folder of the tree, a row of the cost */
@@ -19,10 +22,12 @@ enum question_kind {
 
 struct question {
     enum question_kind kind;
-    struct part part;                   /* PART */
-    hlo_id instruction;                 /* COLLECTIVE */
-    hlo_value value;                    /* MEMORY */
-    double bytes, peak;                 /* MEMORY: of the value, of all at that moment */
+    struct part part;   /* PART */
+    hlo_id instruction; /* COLLECTIVE */
+    hlo_value value;    /* MEMORY */
+    uint32_t position;  /* MEMORY: of the schedule */
+    bool alone;         /* MEMORY: without the values of its shape that live there */
+    uint8_t storing;    /* MEMORY, alone: enum memory_storing */
     const struct relaxed_plan *relaxed; /* not NULL: the row is of that plan */
     uint32_t number;                    /* RESHARD: into its reshards */
     const struct pipeline *pipeline;    /* not NULL: the row is of a pipeline */
