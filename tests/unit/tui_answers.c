@@ -1,14 +1,19 @@
 /* What answers to "why" say, held against what they speak of: memory against the ranges at that
  * moment, collectives against those of the plan, a stage against its figures, prices under a memory
  * limit against the limit. */
+#include "engine/cluster/collectives.h"
 #include "engine/text/units.h"
 #include "explorer.h"
 #include "tui/watch/answer.h"
+#include "tui/watch/flips.h"
 #include "tui/watch/ledger_text.h"
 #include "tui/watch/memory_look.h"
+#include "tui/watch/other_way.h"
 #include "tui/watch/plan_load.h"
+#include "tui/watch/price.h"
 #include "tui/watch/question.h"
 #include "tui/watch/stage_shares.h"
+#include "tui/watch/why_find.h"
 #include "tui/watch/why_of.h"
 
 #include <setjmp.h>
@@ -91,6 +96,168 @@ static void test_memory_is_of_all_it_names(void **state)
     }
     free(groups);
     memory_curve_release(&c);
+    answer_release(&a);
+    app_free(app);
+}
+
+/* ---- a memory limit ---- */
+
+/* Where nothing fits, that is what is said, with the least there is; it is not impossible, and the
+ * plan of least memory is no optimum. */
+static void test_what_does_not_fit(void **state)
+{
+    (void)state;
+    struct app *app = explorer_open(MODELS "t5-base6.hlo.txt.gz", "v100-1x4", 120, 40);
+    struct str out = {0};
+
+    tell(app, "set memory-limit 6 GB");
+    const struct watch *w = app_watch(app);
+    assert_false(w->exact->fits);
+    for (int n = 0; n < w->move_count; n++) {
+        struct price p = price_with_memory(w, n, 1);
+        assert_true(p.over && !p.known && !p.impossible);
+        assert_true(p.memory > 6e9);
+    }
+    assert_non_null(strstr(screen(app, "2gb", &out), "none fits"));
+    assert_non_null(strstr(out.text, "least 6.8 GB"));
+    screen(app, "\033", &out);
+    assert_non_null(strstr(screen(app, "2gw", &out), "none fits, least"));
+    assert_non_null(strstr(out.text, "over 6 GB"));
+    assert_null(strstr(out.text, "can not be"));
+    screen(app, "w", &out);
+    assert_non_null(strstr(out.text, " of  least memory of variables"));
+    assert_null(strstr(out.text, "proven optimum"));
+    str_release(&out);
+    app_free(app);
+}
+
+/* ---- columns ---- */
+
+static void test_a_column_has_one_unit(void **state)
+{
+    (void)state;
+    struct app *app = explorer_open(MODELS "mlp.hlo.txt.gz", NULL, 120, 40);
+    struct other_ways o = {.step_ms = 5466.1, .count = 1, .done = 1};
+    struct answer a = {0};
+
+    o.rows[0] = (struct other_way){.name = "x", .known = true, .step_ms = 16488.4};
+    answer_other_way(&a, app_watch(app), &o);
+    assert_string_equal(answer_cell(&a, &a.rows[2], 1), "5,466.1");
+    assert_string_equal(answer_cell(&a, &a.rows[3], 1), "16,488.4");
+    answer_release(&a);
+    app_free(app);
+}
+
+/* ---- collectives ---- */
+
+static void test_kinds_are_named(void **state)
+{
+    (void)state;
+    char text[ANSWER_KINDS_ROOM];
+
+    assert_string_equal(answer_kinds((uint32_t[COLLECTIVE_COUNT]){0}, text), "no collective");
+    assert_string_equal(
+        answer_kinds((uint32_t[COLLECTIVE_COUNT]){[COLLECTIVE_ALL_REDUCE] = 1}, text),
+        "1 all-reduce");
+    assert_string_equal(answer_kinds(
+                            (uint32_t[COLLECTIVE_COUNT]){
+                                [COLLECTIVE_ALL_REDUCE] = 1018, [COLLECTIVE_ALL_GATHER] = 5},
+                            text),
+                        "1,018 all-reduces, 5 all-gathers");
+}
+
+/* Rows and what is said of the rest make up all collectives; none of the rest is longer than said,
+ * and what has no source line stands once for each time it takes. */
+static void check_made(const struct watch *w, const label *on, class_id k, size_t most,
+                       uint32_t *folded)
+{
+    struct answer a = {0};
+    uint32_t head = 0, sum = 0, rest = 0;
+
+    answer_makes(&a, w, on, k, most);
+    if (!a.count)
+        return;
+    const char *dot = strstr(answer_cell(&a, &a.rows[0], 1), " · ");
+    assert_int_equal(sscanf(dot + strlen(" · "), "%u all-reduce", &head), 1);
+    for (size_t n = 2; n < a.count; n++) {
+        const char *cell = answer_cell(&a, &a.rows[n], 0), *times = strstr(cell, "×");
+        if (a.rows[n].kind == ANSWER_SENTENCE) {
+            assert_int_equal(sscanf(cell, "%*u further rows: %u", &rest), 1);
+            continue;
+        }
+        sum += times ? (uint32_t)atoi(times + strlen("×")) : 1;
+        *folded += times != NULL;
+        for (size_t i = 2; i < n; i++) {
+            const char *source = answer_cell(&a, &a.rows[i], 4);
+            assert_true(
+                strncmp(source, "line ", 5) != 0 ||
+                strcmp(answer_cell(&a, &a.rows[i], 5), answer_cell(&a, &a.rows[n], 5)) != 0 ||
+                strcmp(answer_cell(&a, &a.rows[i], 3), answer_cell(&a, &a.rows[n], 3)) != 0 ||
+                strcmp(answer_cell(&a, &a.rows[i], 2), answer_cell(&a, &a.rows[n], 2)) != 0);
+        }
+    }
+    assert_int_equal(head, sum + rest);
+    answer_release(&a);
+}
+
+static void test_equal_collectives_are_one_row(void **state)
+{
+    (void)state;
+    struct app *app = explorer_open(MODELS "bert48.hlo.txt.gz", NULL, 120, 40);
+    const struct watch *w = app_watch(app);
+    size_t size = (size_t)w->problem->classes.count * sizeof(label);
+    label *on = malloc(size);
+    uint32_t in_way, folded = 0;
+
+    assert_non_null(on);
+    for (int n = 0; n < w->move_count; n++) {
+        memset(on, 0, size);
+        if (!flips_turn(w, n, 1, CLASS_NONE, true, on, &in_way))
+            continue;
+        class_id k = w->moves->pool[w->moves->items[n].classes];
+        for (size_t most = 1; most < 8; most += 3)
+            check_made(w, on, k, most, &folded);
+    }
+    assert_true(folded > 0);
+    free(on);
+    app_free(app);
+}
+
+/* ---- what excludes ---- */
+
+/* The other plans name the class that asking of them names. */
+static void test_one_cause_for_one_plan(void **state)
+{
+    (void)state;
+    struct app *app = explorer_open(MODELS "t5-base6.hlo.txt.gz", "v100-1x4", 120, 40);
+    struct watch *w = app_watch(app);
+    size_t classes = w->problem->classes.count;
+    struct watch seen = {.problem = w->problem, .moves = w->moves, .on = w->exact->on};
+    struct answer a = {0};
+    char name[NAME_ROOM], there[NAME_ROOM + 32];
+    int excluded = 0;
+    struct err e;
+
+    seen.open = calloc(classes, sizeof *seen.open);
+    assert_non_null(seen.open);
+    for (class_id k = 0; k < classes; k++) {
+        struct why_answer why;
+        assert_int_equal(why_find(&seen, why_dim_of_class(w->problem, k), &why, &e), 0);
+        if (why.kind == WHY_EXCLUDED) {
+            answer_clear(&a);
+            answer_same(&a, w, (struct why_of){WHY_OF_WHOLE, NULL}, seen.open, k);
+            snprintf(there, sizeof there, "whole: %s is split",
+                     class_name(&w->names, why.other, name));
+            bool said = false;
+            for (size_t n = 2; n < a.count; n++)
+                said |= !strcmp(answer_cell(&a, &a.rows[n], 2), there);
+            assert_true(said && why.excluders > 0);
+            excluded++;
+        }
+        why_answer_release(&why);
+    }
+    assert_true(excluded > 0);
+    free(seen.open);
     answer_release(&a);
     app_free(app);
 }
@@ -228,6 +395,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_memory_is_of_all_it_names),
+        cmocka_unit_test(test_what_does_not_fit),
+        cmocka_unit_test(test_a_column_has_one_unit),
+        cmocka_unit_test(test_kinds_are_named),
+        cmocka_unit_test(test_equal_collectives_are_one_row),
+        cmocka_unit_test(test_one_cause_for_one_plan),
         cmocka_unit_test(test_a_stage_shares),
         cmocka_unit_test(test_uses_that_cut),
         cmocka_unit_test(test_everything_whole_stands_once),

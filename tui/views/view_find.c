@@ -230,7 +230,9 @@ static void write_price(const struct find *v, const struct colon_line *line, cha
                  with->proven ? "" : " best found");
     else
         snprintf(out, room, "%s",
-                 with->impossible ? "not possible with the other pins" : "not priced");
+                 with->impossible ? "not possible with the other pins"
+                 : with->over     ? "none fits in memory"
+                                  : "not priced");
 }
 
 /* ---- drawing ---- */

@@ -530,7 +530,7 @@ static void draw_ties(struct panel *p, const struct pane *pane)
         draw_use(w, pane, width, y, v->items[n].through, v->items[n].factor, 14);
     }
     const struct class_reduces *r = &v->reduces[k];
-    int x = pane_text(pane, 0, y, ROLE_DIM, "split costs ");
+    int x = pane_text(pane, 0, y, ROLE_DIM, "split alone: ");
     pane_format(pane, x, y++, ROLE_TEXT, "%s all-reduce%s, %s, %s",
                 units_count(count, (int64_t)(r->count + 0.5)), r->count < 1.5 ? "" : "s",
                 units_bytes(bytes, r->bytes), units_ms(ms, r->ms));

@@ -105,6 +105,25 @@ static int draw_top(const struct panel *p, const struct pane *pane)
     return y + (pane->height >= 14 ? 2 : 1);
 }
 
+/* Why an answer has no price, or whether the plan has it. */
+static void write_note(const struct watch *w, const struct price *with, bool has, char *out,
+                       size_t room)
+{
+    char least[UNITS_ROOM];
+
+    out[0] = 0;
+    if (with->impossible)
+        snprintf(out, room, "not possible with the other pins");
+    else if (with->over)
+        snprintf(out, room, "%s %.4g GB, the least takes %s",
+                 with->proven ? "nothing fits in" : "none found fits in",
+                 watch_memory_limit(w) / 1e9, units_bytes(least, with->memory));
+    else if (!with->known)
+        snprintf(out, room, "not priced: that takes too long");
+    else if (has)
+        snprintf(out, room, "%s has this", watch_plan_word(w));
+}
+
 static void draw_answers(const struct panel *p, const struct pane *pane, int y)
 {
     const struct asking *a = p->state;
@@ -112,19 +131,15 @@ static void draw_answers(const struct panel *p, const struct pane *pane, int y)
     const struct watch_move *m = &w->move[a->move];
     const struct game_move *g = &w->moves->items[a->move];
     static const char *const keys[] = {"1", "0", "-"};
-    char split[48], has[32];
+    char split[48], note[96];
 
     snprintf(split, sizeof split, "split over %u", w->problem->labels.parts[1u << g->axis]);
     const char *words[] = {split, "whole", "no pin"};
     for (int i = 0; i < ANSWERS; i++) {
-        bool best = w->best && i != ANSWER_OPEN &&
-                    (i == ANSWER_SPLIT ? m->best == m->classes : m->best == 0);
-        snprintf(has, sizeof has, "%s has this", watch_plan_word(w));
-        const char *note =
-            i != ANSWER_OPEN && a->with[i].impossible ? "not possible with the other pins"
-            : i != ANSWER_OPEN && !a->with[i].known   ? "not priced: that takes too long"
-            : best                                    ? has
-                                                      : "";
+        bool has = w->best && (i == ANSWER_SPLIT ? m->best == m->classes : m->best == 0);
+        note[0] = 0;
+        if (i != ANSWER_OPEN)
+            write_note(w, &a->with[i], has, note, sizeof note);
         pane_text(pane, 2, y + i, ROLE_KEY, keys[i]);
         pane_text(pane, 5, y + i, ROLE_TEXT, words[i]);
         if (25 + utf8_text_columns(note) <= pane->width)
@@ -293,26 +308,32 @@ static uint32_t excluded_dims(const struct watch *w, int move)
     return dims;
 }
 
+/* What the search may end in: the best step, and the memory of that plan, or the least there is
+ * where none fits. */
 static void draw_ends(const struct panel *p, const struct pane *pane, int y)
 {
     const struct asking *a = p->state;
     const struct price *at[3] = {&a->now, &a->with[ANSWER_WHOLE], &a->with[ANSWER_SPLIT]};
     static const char *const titles[] = {"now", "if it ends 0", "if it ends 1"};
     int step = pane->width >= 60 ? 16 : 13, x = pane->width >= 60 ? 36 : 30;
+    double limit = watch_memory_limit(p->scene->watch);
+    char memory[UNITS_ROOM];
 
     if (y + 1 >= pane->height)
         return;
     pane_text(pane, 2, y + 1, ROLE_TITLE | BOLD, "best possible, ms");
-    for (int i = 0; i < 3 && x + i * step <= pane->width; i++) {
-        pane_right(pane, x + i * step, y, ROLE_DIM, titles[i]);
-        if (!at[i]->known)
-            pane_right(pane, x + i * step, y + 1, ROLE_DIM, "-");
+    pane_format(pane, 2, y + 2, ROLE_DIM, "memory, of %.4g GB", limit / 1e9);
+    for (int i = 0; i < 3 && x <= pane->width; i++, x += step) {
+        bool slow = at[i]->cost.step_ms > a->now.cost.step_ms + pane_ms_least(pane);
+        pane_right(pane, x, y, ROLE_DIM, titles[i]);
+        if (at[i]->known)
+            pane_right_ms(pane, x, y + 1, slow ? ROLE_WARN : ROLE_TEXT, at[i]->cost.step_ms);
         else
-            pane_right_ms(pane, x + i * step, y + 1,
-                          at[i]->cost.step_ms > a->now.cost.step_ms + pane_ms_least(pane)
-                              ? ROLE_WARN
-                              : ROLE_TEXT,
-                          at[i]->cost.step_ms);
+            pane_right(pane, x, y + 1, at[i]->over ? ROLE_ERR : ROLE_DIM,
+                       at[i]->over ? "none fits" : "-");
+        if (at[i]->memory > 0)
+            pane_right_format(pane, x, y + 2, at[i]->memory > limit ? ROLE_ERR : ROLE_TEXT, "%s%s",
+                              at[i]->over ? "least " : "", units_bytes(memory, at[i]->memory));
     }
 }
 
@@ -345,11 +366,11 @@ static void draw_backtrack(struct panel *p, const struct pane *pane)
     pane_text(pane, 2, y, ROLE_DIM, "kept");
     pane_text(pane, 14, y++, ROLE_TEXT, text);
     draw_ends(p, pane, y + 1);
-    if (w->best && y + 5 <= pane->height) {
+    if (w->best && y + 6 <= pane->height) {
         snprintf(text, sizeof text, "the %s, %s, stays",
                  watch_is_baseline(w) ? "baseline" : "present best",
                  units_ms(ms, w->best->cost.step_ms));
-        pane_text(pane, 2, y + 4, ROLE_DIM, text);
+        pane_text(pane, 2, y + 5, ROLE_DIM, text);
     }
 }
 
@@ -364,7 +385,7 @@ static bool can_backtrack(const struct panel *p, int action)
 static int rows_backtrack(const struct panel *p, int width)
 {
     (void)width;
-    return can_backtrack(p, 0) ? 13 : 4;
+    return can_backtrack(p, 0) ? 14 : 4;
 }
 
 static bool act_backtrack(struct panel *p, int action)

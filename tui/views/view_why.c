@@ -77,23 +77,37 @@ static void look_at(struct why *v, const struct watch *w, struct why_of of)
     v->stale = false;
 }
 
-/* What stands below the chain: nothing of what is no plan, and of what nothing decides. */
-static void fill_below(struct why *v, const struct watch *w)
+/* Rows of one table below the chain, so that the next one is not far off. */
+static size_t table_rows(int height)
 {
+    enum { LEAST = 6 };
+
+    return height / 2 - LEAST > LEAST ? (size_t)(height / 2 - LEAST) : LEAST;
+}
+
+/* What stands below the chain: nothing of what is no plan, and of what nothing decides. */
+static void fill_below(struct panel *p)
+{
+    struct why *v = p->state;
+    const struct watch *w = p->scene->watch;
+
     live_plan_replace(&v->best, w->best ? live_plan_share(w->best) : NULL);
     live_plan_replace(&v->exact, w->exact ? live_plan_share(w->exact) : NULL);
+    v->filled_height = p->height;
     answer_clear(&v->page);
     if (!v->ways.count)
         return;
     answer_other_way(&v->page, w, &v->ways);
     if (v->answer.kind == WHY_SPLIT)
-        answer_makes(&v->page, w, v->seen.on, v->answer.class);
+        answer_makes(&v->page, w, v->seen.on, v->answer.class, table_rows(p->height));
     answer_same(&v->page, w, v->of, v->seen.on, v->answer.class);
 }
 
 /* The same from the beginning: what is decided anew is so under the pins. */
-static void begin_below(struct why *v, const struct watch *w)
+static void begin_below(struct panel *p)
 {
+    struct why *v = p->state;
+    const struct watch *w = p->scene->watch;
     enum why_kind kind = v->answer.kind;
 
     v->acts = w->shot->acts;
@@ -101,7 +115,7 @@ static void begin_below(struct why *v, const struct watch *w)
     if (v->of.kind != WHY_OF_EPISODE && kind != WHY_FREE && kind != WHY_NEVER)
         other_ways_begin(&v->ways, w, v->seen.on, v->answer.class);
     look_ahead(v, w);
-    fill_below(v, w);
+    fill_below(p);
 }
 
 /* Row by row while a person looks; all at once without a clock. */
@@ -110,11 +124,11 @@ static void work_below(struct panel *p)
     struct why *v = p->state;
     const struct watch *w = p->scene->watch;
 
-    if (!other_ways_work(&v->ways, w, v->seen.on))
-        return;
-    while (!(p->scene->now_ms > 0) && other_ways_work(&v->ways, w, v->seen.on))
+    bool worked = other_ways_work(&v->ways, w, v->seen.on);
+    while (worked && !(p->scene->now_ms > 0) && other_ways_work(&v->ways, w, v->seen.on))
         ;
-    fill_below(v, w);
+    if (worked || v->filled_height != p->height)
+        fill_below(p);
 }
 
 /* Asks about a dim of the plan that is looked at. */
@@ -131,7 +145,7 @@ static int ask_why(struct panel *p, dim_id d, struct err *e)
     v->cursor =
         answer.kind == WHY_SPLIT && answer.side[0].count ? (int)answer.side[0].count - 1 : 0;
     v->scroll = 0;
-    begin_below(v, p->scene->watch);
+    begin_below(p);
     return 0;
 }
 
@@ -349,9 +363,9 @@ static void read_why(struct panel *p)
         (v->is_page && v->of.kind == WHY_OF_EPISODE))
         ask_of(p, now);
     if (!v->is_page && v->acts != w->shot->acts)
-        begin_below(v, w);
+        begin_below(p);
     else if (!v->is_page && (v->best != w->best || v->exact != w->exact))
-        fill_below(v, w);
+        fill_below(p);
     v->stale = false;
     for (int i = 0; !v->is_page && v->of.kind == WHY_OF_EPISODE && i < 2; i++) {
         if (of[i] != CLASS_NONE)

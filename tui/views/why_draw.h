@@ -37,6 +37,7 @@ struct why {
     struct live_plan *best; /* of when these were best and exact, and there were so many acts */
     struct live_plan *exact;
     uint32_t acts;
+    int filled_height;           /* of the panel, when that was filled in */
     struct list rows;            /* of the page: those the cursor stands on */
     int scroll;                  /* lines of the page above the view, or what is below a chain */
     struct removal_job *removal; /* of the reshard asked about; NULL: none */

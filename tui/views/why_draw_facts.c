@@ -10,6 +10,7 @@
 #include "tui/screen/theme.h"
 #include "tui/views/panel.h"
 #include "tui/views/why_draw.h"
+#include "tui/watch/answer.h"
 #include "tui/watch/shape_text.h"
 #include "tui/watch/watch.h"
 #include "tui/watch/why_find.h"
@@ -72,11 +73,16 @@ static void write_sentence(const struct panel *p, char *out, size_t room)
         snprintf(out, room, "%s can never be split: its class %s " B "%.100s" B ".", subject_text,
                  class_reason_text[q->classes.info[a->class].reason], hlo_name(q->m, a->place));
     } else if (a->kind == WHY_EXCLUDED) {
+        char more[64] = "";
         class_name(&w->names, a->other, other);
+        if (a->excluders > 1)
+            snprintf(more, sizeof more, ", as %s %u more that exclude%s it",
+                     a->excluders == 2 ? "is" : "are", a->excluders - 1,
+                     a->excluders == 2 ? "s" : "");
         snprintf(out, room,
-                 "%s is whole, for " B "%s" B " is split. " B "%s" B " and " B "%s" B
+                 "%s is whole, for " B "%s" B " is split%s. " B "%s" B " and " B "%s" B
                  " can not both be split: %s.",
-                 subject_text, other, class_text, other,
+                 subject_text, other, more, class_text, other,
                  a->shared != HLO_NONE ? "both hold a dim of one value"
                                        : "they meet in one instruction");
     } else if (a->kind == WHY_SPLIT && side->count > 1) {
@@ -164,11 +170,11 @@ int why_draw_answer(const struct panel *p, const struct pane *pane, int y)
 static void draw_split_facts(const struct panel *p, const struct pane *pane, int y)
 {
     const struct why_answer *a = &((const struct why *)p->state)->answer;
-    char count[UNITS_ROOM], ms[UNITS_ROOM];
+    char count[UNITS_ROOM], ms[UNITS_ROOM], kinds[ANSWER_KINDS_ROOM];
 
-    int x = pane_text(pane, 0, y, ROLE_DIM, "it costs");
-    x = pane_format(pane, 14, y, ROLE_TEXT, "%s all-reduce%s, %s", units_count(count, a->reduces),
-                    a->reduces == 1 ? "" : "s", units_ms(ms, a->reduce_ms));
+    pane_text(pane, 0, y, ROLE_DIM, "it costs");
+    int x = pane_format(pane, 14, y, ROLE_TEXT, "%s, %s", answer_kinds(a->makes, kinds),
+                        units_ms(ms, a->makes_ms));
     x = pane_text(pane, x + 3, y, ROLE_DIM, "it saves ");
     pane_format(pane, x, y, ROLE_TEXT, "%s compute", units_ms(ms, a->compute_saved_ms));
     pane_text(pane, 0, y + 1, ROLE_DIM, "it excludes");

@@ -47,10 +47,11 @@ int why_page_rows(const struct why *v)
     return rows;
 }
 
-/* Nothing of "proven over variables": a proof says of what, or is left out. */
+/* Nothing of "optimum of variables", which says of what or is left out, and of "over 16 GB", which
+ * the memory beside it says too. */
 static const char *brief_cell(const char *cell)
 {
-    return strncmp(cell, "proven over ", 12) ? cell : "";
+    return strncmp(cell, "optimum of ", 11) != 0 && strncmp(cell, "over ", 5) != 0 ? cell : "";
 }
 
 /* Columns that cell `k` takes in the table whose titles are row `first`. */

@@ -1,5 +1,7 @@
 #include "tui/watch/answer.h"
 
+#include "engine/cluster/collectives.h"
+#include "engine/text/units.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/mem.h"
 
@@ -75,4 +77,21 @@ void answer_row(struct answer *a, enum answer_kind kind, hlo_id at, ...)
     while (r && r->cells < ANSWER_CELLS && (cell = va_arg(args, const char *)))
         add_cell(a, r, cell);
     va_end(args);
+}
+
+char *answer_kinds(const uint32_t counts[static COLLECTIVE_COUNT],
+                   char out[static ANSWER_KINDS_ROOM])
+{
+    size_t size = 0;
+    char count[UNITS_ROOM];
+
+    snprintf(out, ANSWER_KINDS_ROOM, "no collective");
+    for (int k = 0; k < COLLECTIVE_COUNT && size < ANSWER_KINDS_ROOM; k++) {
+        if (counts[k])
+            size += (size_t)snprintf(out + size, ANSWER_KINDS_ROOM - size, "%s%s %s%s",
+                                     size ? ", " : "", units_count(count, counts[k]),
+                                     collective_name((enum collective_kind)k),
+                                     counts[k] == 1 ? "" : "s");
+    }
+    return out;
 }

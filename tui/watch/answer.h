@@ -4,6 +4,7 @@
 #ifndef AUTOMAP_TUI_WATCH_ANSWER_H
 #define AUTOMAP_TUI_WATCH_ANSWER_H
 
+#include "engine/cluster/collectives.h"
 #include "engine/decide/classes.h"
 #include "engine/decide/labels.h"
 #include "engine/pipeline/pipeline.h"
@@ -16,6 +17,10 @@
 #include "tui/watch/question.h"
 #include "tui/watch/watch.h"
 #include "tui/watch/why_of.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 enum answer_kind { ANSWER_SENTENCE, ANSWER_HEAD, ANSWER_TITLES, ANSWER_ROW };
 enum { ANSWER_CELLS = 6 };
@@ -71,8 +76,10 @@ void answer_relaxed_part(struct answer *a, const struct watch *w, const struct r
 void answer_collective(struct answer *a, const struct watch *w, const label *on, hlo_id id);
 /* What the class's dims are with the decision the other way round, as far as it is worked out. */
 void answer_other_way(struct answer *a, const struct watch *w, const struct other_ways *o);
-/* The collectives that the decision about class `k` makes, by the line they serve. */
-void answer_makes(struct answer *a, const struct watch *w, const label *on, class_id k);
+/* The collectives that the decision about class `k` makes, by the line they serve: at most `most`
+ * rows, the longest, and what the rest comes to. */
+void answer_makes(struct answer *a, const struct watch *w, const label *on, class_id k,
+                  size_t most);
 /* How every other plan there is decides class `k`, and in how many decisions it differs from
  * `of`. */
 void answer_same(struct answer *a, const struct watch *w, struct why_of of, const label *on,
@@ -83,6 +90,11 @@ void answer_memory(struct answer *a, const struct watch *w, const label *on,
                    const struct question *q);
 
 /* ---- what answers share ---- */
+
+/* "18 all-reduces, 5 all-gathers", those there are; "no collective". Returns out. */
+enum { ANSWER_KINDS_ROOM = 96 };
+char *answer_kinds(const uint32_t counts[static COLLECTIVE_COUNT],
+                   char out[static ANSWER_KINDS_ROOM]);
 
 /* "split", "whole: excluded", "can never be split". */
 const char *answer_status(const struct watch *w, const label *on, class_id k);

@@ -20,6 +20,7 @@
 #include "tui/watch/why_find.h"
 #include "tui/watch/why_of.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,62 +37,110 @@ static bool is_of_one(const struct other_ways *o)
     return true;
 }
 
+/* "over 6 GB" of what a device does not hold; "" of what fits. */
+static void write_over(const struct watch *w, double memory, char *out, size_t room)
+{
+    double limit = watch_memory_limit(w);
+
+    out[0] = 0;
+    if (memory > limit)
+        snprintf(out, room, "over %.4g GB", limit / 1e9);
+}
+
+/* Why there is no step; of what does not fit the memory is the least there is. */
+static const char *why_none(const struct other_way *row)
+{
+    return row->over     ? row->proven ? "none fits, least" : "none found fits"
+           : row->slow   ? "not worked out"
+           : row->pinned ? "not under the pins"
+                         : "can not be";
+}
+
+/* "optimum of variables", "2 others whole then, over 16 GB" */
+static void write_note(const struct watch *w, const struct other_way *row, char *out, size_t room)
+{
+    char over[32];
+    int size = 0;
+
+    write_over(w, row->memory, over, sizeof over);
+    if (row->anew && row->proven)
+        size = snprintf(out, room, "optimum of %s", watch_decides[w->shot->options.game.kind]);
+    else if (row->anew)
+        size = snprintf(out, room, "best of exact");
+    else if (row->in_way)
+        size =
+            snprintf(out, room, "%u other%s whole then", row->in_way, row->in_way == 1 ? "" : "s");
+    snprintf(out + size, room - (size_t)size, "%s%s", size && *over ? ", " : "", over);
+}
+
+/* All times of a table in ms, with the decimals of the first. */
+static char *column_ms(char out[static UNITS_ROOM], double ms, double first)
+{
+    return units_number(out, ms, units_ms_decimals(first));
+}
+
 static void add_way(struct answer *a, const struct watch *w, const struct other_ways *o,
                     const struct other_way *row)
 {
-    bool named = !is_of_one(o);
+    bool named = !is_of_one(o), priced = row->known && !row->impossible;
     char choice[NAME_ROOM + 64], step[UNITS_ROOM] = "..", change[UNITS_ROOM] = "",
                                  memory[UNITS_ROOM] = "", reduces[UNITS_ROOM] = "", note[64] = "";
-    bool priced = row->known && !row->impossible;
 
     snprintf(choice, sizeof choice, "%s%s%s, rest %s", named ? row->name : "", named ? " " : "",
              o->split ? "split" : "whole", row->anew ? "anew" : "as it is");
     if (priced) {
-        units_plain_ms(step, row->step_ms);
+        column_ms(step, row->step_ms, o->step_ms);
         units_change(change, row->step_ms - o->step_ms, units_ms_decimals(o->step_ms));
         units_count(reduces, row->reduces);
+        write_note(w, row, note, sizeof note);
     } else if (row->known) {
         snprintf(step, sizeof step, "-");
-        snprintf(note, sizeof note, "%s",
-                 row->slow     ? "not worked out"
-                 : row->pinned ? "not under the pins"
-                               : "can not be");
+        snprintf(note, sizeof note, "%s", why_none(row));
     }
-    if (priced && row->memory > 0)
+    if (row->memory > 0)
         units_bytes(memory, row->memory);
-    if (priced && row->anew)
-        snprintf(note, sizeof note, row->proven ? "proven over %s" : "best of exact",
-                 watch_decides[w->shot->options.game.kind]);
-    else if (priced && row->in_way)
-        snprintf(note, sizeof note, "%u other%s whole then", row->in_way,
-                 row->in_way == 1 ? "" : "s");
     answer_row(a, ANSWER_ROW, HLO_NONE, choice, step, change, memory, reduces, note, NULL);
 }
 
 void answer_other_way(struct answer *a, const struct watch *w, const struct other_ways *o)
 {
-    char step[UNITS_ROOM], memory[UNITS_ROOM], reduces[UNITS_ROOM];
+    char step[UNITS_ROOM], memory[UNITS_ROOM], reduces[UNITS_ROOM], over[32];
 
     if (!o->count)
         return;
-    answer_head(a, "The other way", "step ms · memory of a device · all-reduces");
-    answer_row(a, ANSWER_TITLES, HLO_NONE, "choice", ">step", ">change", ">memory", ">reduces", "",
-               NULL);
-    answer_row(a, ANSWER_ROW, HLO_NONE, "as it is", units_plain_ms(step, o->step_ms), "",
-               units_bytes(memory, o->memory), units_count(reduces, o->reduces), "", NULL);
+    write_over(w, o->memory, over, sizeof over);
+    answer_head(a, "The other way", "step ms · memory of a device · collectives");
+    answer_row(a, ANSWER_TITLES, HLO_NONE, "choice", ">step", ">change", ">memory", ">collectives",
+               "", NULL);
+    answer_row(a, ANSWER_ROW, HLO_NONE, "as it is", column_ms(step, o->step_ms, o->step_ms), "",
+               units_bytes(memory, o->memory), units_count(reduces, o->reduces), over, NULL);
     for (int n = 0; n < o->count; n++)
         add_way(a, w, o, &o->rows[n]);
 }
 
 /* ---- what it makes ---- */
 
+/* Collectives that are one row: of one source line or, where the model names none, alike in one
+ * part of the model. */
 struct made {
     hlo_id first; /* the instruction that takes longest */
     uint8_t kind;
-    char source[64];
+    bool has_source;
+    char source[64], scope[64];
     uint32_t count, at; /* collectives, instructions */
     double bytes, ms, first_ms;
+    double least_ms, most_ms; /* of one collective */
 };
+
+static double each_ms(const struct plan_collective *c)
+{
+    return c->count ? c->ms / c->count : 0;
+}
+
+static bool are_equal(double a, double b)
+{
+    return fabs(a - b) <= 1e-6 * fabs(b);
+}
 
 /* One decision splits both. */
 static bool is_of(const struct watch *w, const label *on, class_id cause, class_id k)
@@ -110,37 +159,64 @@ static bool is_of(const struct watch *w, const label *on, class_id cause, class_
     return false;
 }
 
-/* Those of one source line and kind together. Returns how many; *made is the caller's. */
+static bool is_like(const struct made *m, const struct plan_collective *c, const struct made *one)
+{
+    if (m->kind != one->kind || m->has_source != one->has_source)
+        return false;
+    return m->has_source ? !strcmp(m->source, one->source)
+                         : !strcmp(m->scope, one->scope) && are_equal(each_ms(c), m->most_ms) &&
+                               are_equal(c->bytes / c->count, m->bytes / m->count);
+}
+
+static struct made begin_made(const struct watch *w, const struct plan_collective *c)
+{
+    const struct hlo_module *m = w->problem->m;
+    struct made one = {.kind = c->kind,
+                       .first = c->instruction,
+                       .has_source = hlo_meta(m, c->instruction)->source_file[0] != 0,
+                       .least_ms = INFINITY};
+
+    instruction_source(m, c->instruction, one.source, sizeof one.source);
+    instruction_scope(w->tree, c->instruction, one.scope, sizeof one.scope);
+    return one;
+}
+
+static void add_made(struct made *m, const struct plan_collective *c)
+{
+    m->count += c->count;
+    m->at++;
+    m->bytes += c->bytes;
+    m->ms += c->ms;
+    m->least_ms = fmin(m->least_ms, each_ms(c));
+    m->most_ms = fmax(m->most_ms, each_ms(c));
+    if (c->ms > m->first_ms) {
+        m->first_ms = c->ms;
+        m->first = c->instruction;
+    }
+}
+
+/* Returns how many rows; *made is the caller's. */
 static size_t group_made(const struct watch *w, const label *on,
                          const struct plan_collective *items, size_t count, class_id k,
                          struct made **made)
 {
     struct made *list = NULL;
     size_t held = 0, room = 0;
-    char source[64];
 
     for (size_t n = 0; n < count; n++) {
         const struct plan_collective *c = &items[n];
         size_t at = 0;
-        if (!is_of(w, on, c->cause, k))
+        if (!c->count || !is_of(w, on, c->cause, k))
             continue;
-        instruction_source(w->problem->m, c->instruction, source, sizeof source);
-        while (at < held && (list[at].kind != c->kind || strcmp(list[at].source, source) != 0))
+        struct made one = begin_made(w, c);
+        while (at < held && !is_like(&list[at], c, &one))
             at++;
         if (at == held) {
             if (!mem_grow(&list, &room, held, 1))
                 break;
-            list[held] = (struct made){.kind = c->kind, .first = c->instruction};
-            snprintf(list[held++].source, sizeof list->source, "%s", source);
+            list[held++] = one;
         }
-        list[at].count += c->count;
-        list[at].at++;
-        list[at].bytes += c->bytes;
-        list[at].ms += c->ms;
-        if (c->ms > list[at].first_ms) {
-            list[at].first_ms = c->ms;
-            list[at].first = c->instruction;
-        }
+        add_made(&list[at], c);
     }
     *made = list;
     return held;
@@ -153,70 +229,85 @@ static int longest_first(const void *a, const void *b)
     return x->ms != y->ms ? x->ms < y->ms ? 1 : -1 : x->first < y->first ? -1 : x->first > y->first;
 }
 
-void answer_makes(struct answer *a, const struct watch *w, const label *on, class_id k)
+/* "encoder ffn · 96 all-reduces · 13 GB · 3.19 s" */
+static void head_made(struct answer *a, const struct watch *w, int move, const struct made *made,
+                      size_t held)
 {
-    enum { SHOWN = 6 };
+    uint32_t kinds[COLLECTIVE_COUNT] = {0};
+    double bytes = 0, ms = 0;
+    char note[192], all[ANSWER_KINDS_ROOM], b[UNITS_ROOM], t[UNITS_ROOM];
+
+    for (size_t n = 0; n < held; n++) {
+        kinds[made[n].kind] += made[n].count;
+        bytes += made[n].bytes;
+        ms += made[n].ms;
+    }
+    snprintf(note, sizeof note, "%.40s%s%s · %s · %s", move == MOVE_NONE ? "" : w->move[move].name,
+             move == MOVE_NONE ? "" : " · ", answer_kinds(kinds, all), units_bytes(b, bytes),
+             units_ms(t, ms));
+    answer_head(a, "What this split makes", note);
+    answer_row(a, ANSWER_TITLES, HLO_NONE, "collective", "at", ">bytes", ">time", "source", "in",
+               NULL);
+}
+
+/* "all-reduce ×96, 33.2 ms each" */
+static void add_made_row(struct answer *a, const struct watch *w, const struct made *m)
+{
+    char text[96], at[300], source[72], b[UNITS_ROOM], t[UNITS_ROOM];
+    int size = snprintf(text, sizeof text, "%s", collective_name((enum collective_kind)m->kind));
+
+    if (m->count > 1)
+        size += snprintf(text + size, sizeof text - (size_t)size, " ×%u", m->count);
+    if (m->count > 1 && are_equal(m->least_ms, m->most_ms))
+        snprintf(text + size, sizeof text - (size_t)size, ", %s each", units_ms(t, m->most_ms));
+    snprintf(at, sizeof at, m->at > 1 ? "%.200s, %u more" : "%.200s",
+             tree_instruction_name(w->tree, m->first), m->at - 1);
+    snprintf(source, sizeof source, "%s%s", m->source, m->at > 1 && !m->has_source ? ", .." : "");
+    answer_row(a, ANSWER_ROW, m->first, text, at, units_bytes(b, m->bytes), units_ms(t, m->ms),
+               source, m->scope, NULL);
+}
+
+static void say_rest(struct answer *a, const struct made *rest, size_t count)
+{
+    uint32_t collectives = 0;
+    double ms = 0, most = 0;
+    char all[UNITS_ROOM], longest[UNITS_ROOM];
+
+    for (size_t n = 0; n < count; n++) {
+        collectives += rest[n].count;
+        ms += rest[n].ms;
+        most = fmax(most, rest[n].most_ms);
+    }
+    answer_say(a, "%zu further rows: %u collectives, %s together, none longer than %s.", count,
+               collectives, units_ms(all, ms), units_ms(longest, most));
+}
+
+void answer_makes(struct answer *a, const struct watch *w, const label *on, class_id k, size_t most)
+{
     size_t count;
     struct plan_collective *items = answer_collectives(a, w, on, &count);
     struct made *made;
     size_t held = group_made(w, on, items, count, k, &made);
-    uint32_t all = 0;
-    double bytes = 0, ms = 0;
-    char note[96], b[UNITS_ROOM], t[UNITS_ROOM], text[64], at[300], scope[64];
 
-    for (size_t n = 0; n < held; n++) {
-        all += made[n].count;
-        bytes += made[n].bytes;
-        ms += made[n].ms;
+    if (held) {
+        qsort(made, held, sizeof *made, longest_first);
+        head_made(a, w, watch_move_split(w, on, k), made, held);
     }
-    if (!held)
-        goto out;
-    int move = watch_move_split(w, on, k);
-    snprintf(note, sizeof note, "%.40s%s%u all-reduce%s · %s · %s",
-             move == MOVE_NONE ? "" : w->move[move].name, move == MOVE_NONE ? "" : " · ", all,
-             all == 1 ? "" : "s", units_bytes(b, bytes), units_ms(t, ms));
-    qsort(made, held, sizeof *made, longest_first);
-    answer_head(a, "What this split makes", note);
-    answer_row(a, ANSWER_TITLES, HLO_NONE, "collective", "at", ">bytes", ">time", "source", "in",
-               NULL);
-    for (size_t n = 0; n < held && n < SHOWN; n++) {
-        snprintf(text, sizeof text, made[n].count > 1 ? "%s ×%u" : "%s",
-                 collective_name((enum collective_kind)made[n].kind), made[n].count);
-        snprintf(at, sizeof at, made[n].at > 1 ? "%.200s, %u more" : "%.200s",
-                 tree_instruction_name(w->tree, made[n].first), made[n].at - 1);
-        answer_row(a, ANSWER_ROW, made[n].first, text, at, units_bytes(b, made[n].bytes),
-                   units_ms(t, made[n].ms), made[n].source,
-                   instruction_scope(w->tree, made[n].first, scope, sizeof scope), NULL);
-    }
-    if (held > SHOWN)
-        answer_say(a, "%zu further lines have shorter ones.", held - SHOWN);
-out:
+    most = held == most + 1 ? held : most; /* a line that says so takes the room of the row */
+    for (size_t n = 0; n < held && n < most; n++)
+        add_made_row(a, w, &made[n]);
+    if (held > most)
+        say_rest(a, made + most, held - most);
     free(made);
     free(items);
 }
 
 /* ---- the same question of the others ---- */
 
-static uint32_t decisions_that_differ(const struct watch *w, const label *a, const label *b)
-{
-    uint32_t differ = 0;
-
-    for (int n = 0; n < w->move_count; n++) {
-        const struct game_move *m = &w->moves->items[n];
-        bool same = true;
-        for (uint32_t i = 0; i < m->class_count && same; i++) {
-            class_id k = w->moves->pool[m->classes + i];
-            same = !((a[k] ^ b[k]) >> m->axis & 1);
-        }
-        differ += !same;
-    }
-    return differ;
-}
-
 /* "3 of 11 differ"; what no decision of this search is about may differ as well. */
 static void write_differ(const struct watch *w, const label *a, const label *b, char out[static 48])
 {
-    uint32_t differ = decisions_that_differ(w, a, b);
+    uint32_t differ = plan_decisions_differ(w, a, b);
 
     if (differ)
         snprintf(out, 48, "%u of %d differ", differ, w->move_count);
@@ -252,14 +343,14 @@ void answer_same(struct answer *a, const struct watch *w, struct why_of of, cons
             continue;
         if (!any) {
             answer_head(a, "The same question of the others", "! answered otherwise");
-            answer_row(a, ANSWER_TITLES, HLO_NONE, "plan", ">step", "there it is", "decisions",
+            answer_row(a, ANSWER_TITLES, HLO_NONE, "plan", ">step ms", "there it is", "decisions",
                        NULL);
         }
         any = true;
         write_differ(w, on, plan->on, differ);
         write_status(w, plan->on, k, there, sizeof there);
         answer_row(a, ANSWER_ROW, HLO_NONE, why_of_name(w, list[n], name),
-                   units_plain_ms(step, plan->cost.step_ms), there, differ, NULL);
+                   column_ms(step, plan->cost.step_ms, plan->cost.step_ms), there, differ, NULL);
         if (a->count)
             a->rows[a->count - 1].marked = !plan->on[k] != !on[k];
     }

@@ -55,7 +55,8 @@ static void work_anew(struct other_way *row, const struct watch *w, bool split)
     struct price p = price_with_memory(w, row->first, split);
 
     row->impossible = !p.known;
-    row->slow = !p.known && !p.impossible;
+    row->slow = !p.known && !p.impossible && !p.over;
+    row->over = p.over;
     row->pinned = w->shot->pin_count > 0;
     row->proven = p.proven;
     row->step_ms = p.cost.step_ms;

@@ -20,8 +20,9 @@ struct other_way {
     bool anew;                 /* the rest is decided anew, under the pins; else it stays */
     bool known, impossible;
     bool slow;              /* anew, impossible: to work out, it takes longer than a frame may */
+    bool over;              /* anew, impossible: none found fits; `memory` is the least of them */
     bool pinned;            /* anew: there are pins */
-    bool proven;            /* anew: nothing is shorter */
+    bool proven;            /* anew: nothing is shorter; over: none fits */
     uint32_t in_way;        /* decisions that can not stay split with it */
     double step_ms, memory; /* memory of a device, bytes; 0: not known */
     uint32_t reduces;

@@ -104,12 +104,12 @@ static struct price find_price(const struct watch *w, int first, int count, int 
     p.impossible = !pin_all(w, &s, first, count, split);
     if (!p.impossible && !optimum_find(w->problem, &game, &s, w->problem->stop, &r, &e)) {
         p.known = r.fits;
-        p.impossible = !r.fits;
+        p.over = !r.fits;
         p.proven = r.proven;
         p.cost = step_tables_cost(&w->problem->step_tables, r.on);
         p.changes = count_changes(w, r.on);
         count_reduces(w, r.on, &p);
-        p.memory = with_memory ? peak_memory(w, r.on) : 0;
+        p.memory = with_memory || p.over ? peak_memory(w, r.on) : 0;
         optimum_release(&r);
     }
     strict_release(&s);

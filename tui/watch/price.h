@@ -7,9 +7,10 @@
 
 struct price {
     bool known;
-    bool impossible; /* not known: with the other pins it can not be, or nothing fits then. Else it
-                        takes longer than a frame may */
-    bool proven;
+    bool impossible; /* not known: with the other pins it can not be */
+    bool over;   /* not known: no plan found with it fits; `memory` is the least of them. Neither:
+                    it takes longer than a frame may */
+    bool proven; /* no plan is shorter; over: none fits */
     struct step_cost cost;
     uint32_t reduces;     /* all-reduces of a step */
     double reduced_bytes; /* local, of a step */

@@ -151,54 +151,61 @@ static int find_never(const struct problem *p, struct why_answer *a, struct err 
 const struct class_meet *why_excluded_by(const struct watch *w, const label *on, class_id k)
 {
     const struct classes *c = &w->problem->classes;
-    const struct class_meet *first = NULL;
+    const struct class_meet *by = NULL;
     label taken = 0;
 
     for (uint32_t n = 0; n < c->info[k].meet_count; n++) {
         const struct class_meet *meet = &c->meets[c->info[k].meets + n];
         taken |= on[meet->other];
-        first = !first && on[meet->other] ? meet : first;
+        if (on[meet->other] && (!by || (watch_move_of(w, by->other) == MOVE_NONE &&
+                                        watch_move_of(w, meet->other) != MOVE_NONE)))
+            by = meet;
     }
     for (uint32_t a = 1; a < w->problem->labels.count; a++) {
         if (!(a & taken) && label_is_admissible(&w->problem->labels, k, (label)a))
             return NULL;
     }
-    return first;
+    return by;
 }
 
-/* The split dim that stands beside `d` in its value; DIM_NONE: none. */
-static dim_id split_beside(const struct watch *w, dim_id d)
-{
-    const struct classes *c = &w->problem->classes;
-    hlo_value v = c->dim_value[d];
+/* A dim of class `other` that stands beside one in its value. */
+struct beside {
+    const struct classes *c;
+    class_id other;
+};
 
-    for (dim_id other = c->dim_base[v]; other < c->dim_base[v + 1]; other++) {
-        if (other != d && c->class_of[other] != CLASS_NONE && w->on[c->class_of[other]])
-            return other;
+static dim_id dim_beside(const struct beside *b, dim_id d)
+{
+    hlo_value v = b->c->dim_value[d];
+
+    for (dim_id at = b->c->dim_base[v]; at < b->c->dim_base[v + 1]; at++) {
+        if (b->c->class_of[at] == b->other)
+            return at;
     }
     return DIM_NONE;
 }
 
-static bool is_beside_split(const void *context, dim_id d)
+static bool is_beside(const void *context, dim_id d)
 {
-    return split_beside(context, d) != DIM_NONE;
+    return dim_beside(context, d) != DIM_NONE;
 }
 
-/* The nearest value that holds a dim of this class and a split one. at->a DIM_NONE: there is none.
- */
-static int find_beside(const struct watch *w, dim_id d, struct dims *at, struct err *e)
+/* The nearest value that holds a dim of this class and one of `other`. at->a DIM_NONE: there is
+ * none. */
+static int find_beside(const struct classes *c, dim_id d, class_id other, struct dims *at,
+                       struct err *e)
 {
-    const struct classes *c = &w->problem->classes;
+    struct beside beside = {c, other};
     struct why_step *steps;
     size_t count;
-    int rc = why_chain(c, d, is_beside_split, w, &steps, &count, e);
+    int rc = why_chain(c, d, is_beside, &beside, &steps, &count, e);
 
     *at = (struct dims){DIM_NONE, DIM_NONE, HLO_NONE};
     if (rc)
         goto out;
     if (steps) {
         at->a = steps[count - 1].dim;
-        at->b = split_beside(w, at->a);
+        at->b = dim_beside(&beside, at->a);
         at->shared = c->dim_value[at->a];
     }
 out:
@@ -212,12 +219,14 @@ static int find_excluded(const struct watch *w, const struct class_meet *meet, s
     const struct classes *c = &w->problem->classes;
     struct near near = {c, meet->place};
     struct dims at;
-    int rc = find_beside(w, a->dim, &at, e);
+    int rc = find_beside(c, a->dim, meet->other, &at, e);
 
     if (rc)
         return rc;
     a->kind = WHY_EXCLUDED;
-    a->other = at.a != DIM_NONE ? c->class_of[at.b] : meet->other;
+    a->other = meet->other;
+    for (uint32_t n = 0; n < a->meets; n++)
+        a->excluders += w->on[c->meets[c->info[a->class].meets + n].other] != 0;
     a->place = at.a != DIM_NONE ? c->m->value_instruction[at.shared] : meet->place;
     if (at.a == DIM_NONE && !dims_at(c, meet->place, a->class, meet->other, &at))
         return chain(c, a->dim, is_near, &near, &a->side[0], e);
@@ -274,8 +283,8 @@ static int find_figures(const struct watch *w, struct why_answer *a, struct err 
     for (size_t n = 0; n < count; n++) {
         if (items[n].cause != a->class)
             continue;
-        a->reduces += items[n].count;
-        a->reduce_ms += items[n].ms;
+        a->makes[items[n].kind] += items[n].count;
+        a->makes_ms += items[n].ms;
     }
     free(items);
     return 0;

@@ -3,6 +3,7 @@
 #ifndef AUTOMAP_TUI_WATCH_WHY_FIND_H
 #define AUTOMAP_TUI_WATCH_WHY_FIND_H
 
+#include "engine/cluster/collectives.h"
 #include "engine/decide/classes.h"
 #include "engine/decide/why.h"
 #include "engine/problem/problem.h"
@@ -37,8 +38,9 @@ struct why_answer {
                                 dim, and to a variable of `other`. NEVER: from the dim to the place,
                                 twice where two dims of one value are the reason */
     uint32_t meets;          /* other classes it meets */
-    uint32_t reduces;        /* all-reduces it causes, with their time */
-    double reduce_ms;
+    uint32_t excluders;      /* EXCLUDED: how many of them are split, `other` among them */
+    uint32_t makes[COLLECTIVE_COUNT]; /* collectives it causes, with their time */
+    double makes_ms;
     double compute_saved_ms; /* against itself whole, the rest staying */
     double step_ms, flip_ms; /* of these statuses; with the class the other way round, the rest
                                 staying; flip < 0: not possible */
@@ -48,8 +50,9 @@ struct why_answer {
 int why_find(const struct watch *w, dim_id d, struct why_answer *out, struct err *e) MUST_CHECK;
 void why_answer_release(struct why_answer *a);
 
-/* Of the classes that keep `k` whole under `on` [classes], for they are split, the first; NULL:
- * along some axes it could still be split. O(meets). */
+/* Of the classes that keep `k` whole under `on` [classes], for they are split, the first that a
+ * decision of this search is about, else the first; NULL: along some axes `k` could still be split.
+ * O(meets). */
 const struct class_meet *why_excluded_by(const struct watch *w, const label *on, class_id k);
 
 /* The dim of an instruction's first value that says most: split, open, decided, forbidden;
