@@ -1,8 +1,10 @@
 #include "engine/decide/names.h"
 
+#include "engine/decide/name_path.h"
 #include "hlo/meaning/roles.h"
-#include "hlo/meaning/scope.h"
 #include "hlo/module/hlo.h"
+#include "hlo/module/ops.h"
+#include "hlo/module/shape.h"
 #include "hlo/support/err.h"
 #include "hlo/support/mem.h"
 
@@ -10,97 +12,17 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WORDS_MOST = 12, WORD_ROOM = 48, FEW_DIMS = 8 };
-
-/* A variable's path: words without the layer's container, and the layer's number. */
-struct path {
-    char words[WORDS_MOST][WORD_ROOM];
-    int count;
-    int32_t layer; /* -1: none */
-};
+enum { FEW_DIMS = 8, NEXT_MOST = 3 };
 
 struct naming {
     const struct classes *c;
     const struct hlo_roles *roles;
     struct class_names *out;
-    uint32_t *param_of; /* [values] index into roles->params; HLO_NONE */
-    struct path *paths; /* [params] */
-    class_id widest;    /* holds most dims of variables */
+    uint32_t *param_of;      /* [values] index into roles->params; HLO_NONE */
+    struct name_path *paths; /* [params] */
+    class_id widest;         /* holds most dims of variables */
+    int64_t rows;            /* of the largest table that only its use tells */
 };
-
-static bool is_word(const char *text, size_t size, const char *const *words)
-{
-    for (; *words; words++) {
-        if (strlen(*words) == size && !memcmp(*words, text, size))
-            return true;
-    }
-    return false;
-}
-
-/* Names of what layers are kept in. */
-static const char *const containers[] = {"layer", "layers", "block", "blocks", "h", NULL};
-
-/* Splits "layer_012" into word and number; false: no number, or one that is part of a name ("fc7",
- * "conv1_2"). */
-static bool split_number(const char *part, size_t size, size_t *word, int32_t *number)
-{
-    size_t digits = 0;
-
-    while (digits < size && isdigit((unsigned char)part[size - 1 - digits]))
-        digits++;
-    if (!digits || digits > 6)
-        return false;
-    size_t end = size - digits;
-    while (end > 0 && (part[end - 1] == '_' || part[end - 1] == '.' || part[end - 1] == '-'))
-        end--;
-    for (size_t n = 0; n < end; n++) {
-        if (isdigit((unsigned char)part[n]))
-            return false;
-    }
-    if (end == size - digits && end > 0 && !is_word(part, end, containers))
-        return false;
-    *word = end;
-    *number = (int32_t)strtol(part + size - digits, NULL, 10);
-    return true;
-}
-
-static void add_word(struct path *p, const char *text, size_t size)
-{
-    while (size > 1 && *text == '_') { /* "__layer_stack" */
-        text++;
-        size--;
-    }
-    if (p->count == WORDS_MOST || !size)
-        return;
-    char *to = p->words[p->count++];
-    snprintf(to, WORD_ROOM, "%.*s", (int)size, text);
-    for (char *c = to; *c; c++) {
-        if (*c == '_' && !isdigit((unsigned char)c[1]))
-            *c = ' ';
-    }
-}
-
-static void read_path(struct path *p, const char *name)
-{
-    size_t total = strlen(name), layer_end = hlo_layer_of_path(name, total);
-
-    *p = (struct path){.layer = -1};
-    for (size_t at = 0; at < total;) {
-        size_t size = strcspn(name + at, "/"), word = size;
-        int32_t number = -1;
-        if (size == 1 && name[at] == '~') { /* a method of haiku's: names nothing */
-            at += 2;
-            continue;
-        }
-        if (at < layer_end && split_number(name + at, size, &word, &number))
-            p->layer = number;
-        else
-            word = size;
-        if (!is_word(name + at, word, containers))
-            add_word(p, name + at, word);
-        at += size + 1;
-    }
-}
 
 static bool is_role(const struct naming *w, dim_id d, enum hlo_role role, uint32_t *param,
                     uint32_t *dim)
@@ -112,29 +34,32 @@ static bool is_role(const struct naming *w, dim_id d, enum hlo_role role, uint32
     return *param != HLO_NONE && w->roles->params[*param].role == role;
 }
 
-static uint32_t same_words(const struct path *a, const struct path *b, uint32_t most)
+/* The first dim of a variable, else of an input, in the class. */
+static bool first_member(const struct naming *w, class_id k, uint32_t *param, uint32_t *dim)
 {
-    uint32_t n = 0;
+    const struct class_info *info = &w->c->info[k];
+    enum hlo_role role = info->var_dims ? HLO_ROLE_VARIABLE : HLO_ROLE_INPUT;
 
-    while (n < most && n < (uint32_t)a->count && n < (uint32_t)b->count &&
-           !strcmp(a->words[n], b->words[n]))
-        n++;
-    return n;
+    for (uint32_t n = 0; n < info->dim_count; n++) {
+        if (is_role(w, w->c->members[info->dims + n], role, param, dim))
+            return true;
+    }
+    return false;
 }
 
 /* How many words of the path of `like` most of the class's variables share; *all: shared by every
  * one. */
-static uint32_t shared_words(const struct naming *w, class_id k, const struct path *like,
+static uint32_t shared_words(const struct naming *w, class_id k, const struct name_path *like,
                              uint32_t *all)
 {
     const struct class_info *info = &w->c->info[k];
-    uint32_t having[WORDS_MOST + 1] = {0}, members = 0, param, dim, shared = 0;
+    uint32_t having[PATH_WORDS + 1] = {0}, members = 0, param, dim, shared = 0;
 
     for (uint32_t n = 0; n < info->dim_count; n++) {
         if (!is_role(w, w->c->members[info->dims + n], HLO_ROLE_VARIABLE, &param, &dim))
             continue;
         members++;
-        for (uint32_t s = same_words(like, &w->paths[param], WORDS_MOST); s > 0; s--)
+        for (uint32_t s = name_path_same(like, &w->paths[param], PATH_WORDS); s > 0; s--)
             having[s]++;
     }
     *all = 0;
@@ -147,17 +72,8 @@ static uint32_t shared_words(const struct naming *w, class_id k, const struct pa
     return shared;
 }
 
-static void join_words(const struct path *p, uint32_t count, char *out, size_t room)
-{
-    size_t size = 0;
-
-    out[0] = '\0';
-    for (uint32_t n = 0; n < count && size + WORD_ROOM < room; n++)
-        size += (size_t)snprintf(out + size, room - size, "%s%s", n ? " " : "", p->words[n]);
-}
-
 /* The layer all variables of the class that share `words` words with `like` are in; -1: several. */
-static int32_t common_layer(const struct naming *w, class_id k, const struct path *like,
+static int32_t common_layer(const struct naming *w, class_id k, const struct name_path *like,
                             uint32_t words)
 {
     const struct class_info *info = &w->c->info[k];
@@ -165,49 +81,34 @@ static int32_t common_layer(const struct naming *w, class_id k, const struct pat
 
     for (uint32_t n = 0; n < info->dim_count; n++) {
         if (is_role(w, w->c->members[info->dims + n], HLO_ROLE_VARIABLE, &param, &dim) &&
-            same_words(like, &w->paths[param], words) == words &&
+            name_path_same(like, &w->paths[param], words) == words &&
             w->paths[param].layer != like->layer)
             return -1;
     }
     return like->layer;
 }
 
-/* Rows of a table that is looked up: dim 0 of a matrix named as one. */
-static bool is_vocabulary(const struct naming *w, uint32_t param, uint32_t dim)
+/* The layer all variables of the class are in; -1: several, or none. */
+static int32_t only_layer(const struct naming *w, class_id k)
 {
-    static const char *const tables[] = {"embedding", "embed", "wte", "word",
-                                         "shared",    "token", "tok", NULL};
-    static const char *const others[] = {"position", "wpe", "pos", "type", NULL};
-    const struct path *p = &w->paths[param];
-    bool table = false;
+    uint32_t param, dim;
 
-    if (dim != 0 || hlo_value_shape(w->c->m, w->roles->params[param].value)->rank != 2)
-        return false;
-    for (int n = 0; n < p->count; n++) {
-        for (const char *const *o = others; *o; o++) {
-            if (strstr(p->words[n], *o))
-                return false;
-        }
-        for (const char *const *t = tables; *t; t++)
-            table |= !strncmp(p->words[n], *t, strlen(*t));
-    }
-    return table;
+    return first_member(w, k, &param, &dim) ? common_layer(w, k, &w->paths[param], 0) : -1;
 }
 
-/* Words that say what kind of array it is, not which. */
-static int telling_words(const struct path *p)
+/* Rows of a table that is looked up; of tables that only their use tells, the largest. */
+static bool is_vocabulary(const struct naming *w, uint32_t param, uint32_t dim)
 {
-    static const char *const kinds[] = {"kernel", "weight", "bias", "scale", "w", "b", NULL};
-    int count = p->count;
+    const struct hlo_shape *shape = hlo_value_shape(w->c->m, w->roles->params[param].value);
+    bool by_use;
 
-    while (count > 1 && is_word(p->words[count - 1], strlen(p->words[count - 1]), kinds))
-        count--;
-    return count;
+    return dim == 0 && shape->rank == 2 && name_path_is_table(&w->paths[param], &by_use) &&
+           (!by_use || shape->dims[0] == w->rows);
 }
 
 /* The path most of the class's variables share: what most have is had by one of any few that
  * are tried. Returns its words; 0: none. */
-static uint32_t shared_path(const struct naming *w, class_id k, const struct path **out)
+static uint32_t shared_path(const struct naming *w, class_id k, const struct name_path **out)
 {
     const struct class_info *info = &w->c->info[k];
     uint32_t step = info->dim_count / 16 + 1, best = 0, param = 0, dim, all;
@@ -228,6 +129,95 @@ static uint32_t shared_path(const struct naming *w, class_id k, const struct pat
     return best;
 }
 
+/* The next words of the paths that begin with `words` words of `like`, each once, in order of the
+ * alphabet. Returns how many; more than NEXT_MOST: too many, or one ends there. */
+static uint32_t next_words(const struct naming *w, class_id k, const struct name_path *like,
+                           uint32_t words, const char *out[static NEXT_MOST])
+{
+    const struct class_info *info = &w->c->info[k];
+    uint32_t param, dim, count = 0, at;
+
+    for (uint32_t n = 0; n < info->dim_count; n++) {
+        if (!is_role(w, w->c->members[info->dims + n], HLO_ROLE_VARIABLE, &param, &dim) ||
+            name_path_same(like, &w->paths[param], words) < words)
+            continue;
+        const char *next = name_path_word(&w->paths[param], words);
+        for (at = 0; next && at < count && strcmp(out[at], next) < 0; at++)
+            ;
+        if (!next || name_path_is_kind(next) ||
+            (count == NEXT_MOST && (at == count || strcmp(out[at], next) != 0)))
+            return NEXT_MOST + 1;
+        if (at < count && !strcmp(out[at], next))
+            continue;
+        memmove(out + at + 1, out + at, (count - at) * sizeof *out);
+        out[at] = next;
+        count++;
+    }
+    return count;
+}
+
+/* `words` words of `like` and what the next words begin with, else all of these: "encoder ffn",
+ * "self key query". False: there is neither. */
+static bool add_next(const struct naming *w, class_id k, const struct name_path *like,
+                     uint32_t words, char *out, size_t room)
+{
+    const char *next[NEXT_MOST];
+    uint32_t count = next_words(w, k, like, words, next);
+
+    if (!count || count > NEXT_MOST)
+        return false;
+    name_path_join_before(like, words, out, room);
+    size_t size = strlen(out), common = name_path_common(next, count);
+    if (common) {
+        snprintf(out + size, room - size, "%s%.*s", size ? " " : "", (int)common, next[0]);
+        return true;
+    }
+    for (uint32_t n = 0; n < count && size < room; n++)
+        size += (size_t)snprintf(out + size, room - size, "%s%s", size ? " " : "", next[n]);
+    return true;
+}
+
+/* How much of `like` so many of the class's variables begin their first word with, two in three.
+ */
+static size_t shared_begin(const struct naming *w, class_id k, const char *like)
+{
+    const struct class_info *info = &w->c->info[k];
+    uint32_t having[PATH_WORD_ROOM] = {0}, param, dim;
+
+    for (uint32_t n = 0; n < info->dim_count; n++) {
+        if (!is_role(w, w->c->members[info->dims + n], HLO_ROLE_VARIABLE, &param, &dim))
+            continue;
+        const char *pair[] = {like, w->paths[param].words[0]};
+        having[name_path_common(pair, 2)]++;
+    }
+    size_t size = strlen(like);
+    for (uint32_t those = having[size]; size > 0 && those * 3 < info->var_dims * 2;)
+        those += having[--size];
+    return size;
+}
+
+/* "conv4 block2_1": what the names of most modules begin with, up to a number. False: nothing. */
+static bool name_by_begin(const struct naming *w, class_id k, char *out, size_t room)
+{
+    const struct class_info *info = &w->c->info[k];
+    uint32_t param, dim, step = info->dim_count / 16 + 1;
+    const char *best = "";
+    size_t most = 0;
+
+    for (uint32_t n = 0; n < info->dim_count; n += step) {
+        if (!is_role(w, w->c->members[info->dims + n], HLO_ROLE_VARIABLE, &param, &dim))
+            continue;
+        const char *word = w->paths[param].words[0];
+        size_t size = shared_begin(w, k, word);
+        if (size > most && word[size] && strcspn(word, "0123456789") < size) {
+            most = size;
+            best = word;
+        }
+    }
+    snprintf(out, room, "%.*s", (int)most, best);
+    return most > 0;
+}
+
 /* The only variable, or one that says what the size is of. */
 static bool name_by_one(const struct naming *w, class_id k, char *out, size_t room, int32_t *layer)
 {
@@ -242,10 +232,11 @@ static bool name_by_one(const struct naming *w, class_id k, char *out, size_t ro
             return true;
         }
         if (info->var_dims == 1) {
-            const struct path *p = &w->paths[param];
+            const struct name_path *p = &w->paths[param];
             *layer = p->layer;
-            join_words(p, (uint32_t)telling_words(p), out, room - 24);
-            snprintf(out + strlen(out), 24, " %lld", (long long)info->least);
+            name_path_join(p, name_path_telling(p), out, room - 24);
+            if (p->layer < 0)
+                snprintf(out + strlen(out), 24, " %lld", (long long)info->least);
             return true;
         }
     }
@@ -255,18 +246,22 @@ static bool name_by_one(const struct naming *w, class_id k, char *out, size_t ro
 static void name_variables(const struct naming *w, class_id k, char *out, size_t room,
                            int32_t *layer)
 {
-    const struct path *shared = NULL;
+    const struct name_path *shared = NULL;
 
     if (name_by_one(w, k, out, room, layer))
         return;
     uint32_t words = shared_path(w, k, &shared);
     if (words && words == (uint32_t)shared->count)
-        words = (uint32_t)telling_words(shared);
+        words = name_path_telling(shared);
     if (words) {
         *layer = common_layer(w, k, shared, words);
-        join_words(shared, words, out, room);
+        if (*layer < 0 || !name_path_ends_at_layer(shared, words) ||
+            !add_next(w, k, shared, words, out, room))
+            name_path_join(shared, words, out, room);
         return;
     }
+    if (name_by_begin(w, k, out, room) || (*layer = only_layer(w, k)) >= 0)
+        return;
     snprintf(out, room, "%s %lld", k == w->widest ? "width" : "size",
              (long long)w->c->info[k].least);
 }
@@ -306,6 +301,13 @@ static void name_member(const struct naming *w, class_id k, char *out, size_t ro
              d - w->c->dim_base[v]);
 }
 
+/* A size that belongs to the name: of an only variable, and of a layer told by nothing else. */
+static bool shows_size(const struct naming *w, class_id k)
+{
+    const struct class_name *item = &w->out->items[k];
+    return item->layer >= 0 && (w->c->info[k].var_dims == 1 || !item->base[0]);
+}
+
 static bool name_class(const struct naming *w, class_id k)
 {
     const struct class_info *info = &w->c->info[k];
@@ -320,6 +322,8 @@ static bool name_class(const struct naming *w, class_id k)
     else
         name_member(w, k, text, sizeof text);
     item->base = arena_text(&w->out->arena, text, strlen(text));
+    if (item->base && shows_size(w, k))
+        item->size = info->least;
     return item->base != NULL;
 }
 
@@ -339,19 +343,17 @@ static int by_hash(const void *a, const void *b)
 }
 
 /* What is added to names that stand more than once, in this order, until they differ. */
-enum { TELL_SIZE, TELL_DIM, TELL_PATH, TELL_NUMBER, TELL_COUNT };
+enum { TELL_SIZE, TELL_WORDS, TELL_DIM, TELL_PATH, TELL_NUMBER, TELL_COUNT };
 
-/* The first dim of a variable, else of an input, in the class. */
-static bool first_member(const struct naming *w, class_id k, uint32_t *param, uint32_t *dim)
+/* With the next words of its variables' paths; false: it has none. */
+static bool write_next(const struct naming *w, class_id k, char *out, size_t room)
 {
-    const struct class_info *info = &w->c->info[k];
-    enum hlo_role role = info->var_dims ? HLO_ROLE_VARIABLE : HLO_ROLE_INPUT;
+    const struct name_path *shared = NULL;
+    uint32_t words = w->c->info[k].var_dims > 1 ? shared_path(w, k, &shared) : 0;
 
-    for (uint32_t n = 0; n < info->dim_count; n++) {
-        if (is_role(w, w->c->members[info->dims + n], role, param, dim))
-            return true;
-    }
-    return false;
+    if (!words || words == (uint32_t)shared->count)
+        return false;
+    return add_next(w, k, shared, words, out, room);
 }
 
 static bool extend_name(const struct naming *w, class_id k, int tell, uint32_t number)
@@ -363,14 +365,18 @@ static bool extend_name(const struct naming *w, class_id k, int tell, uint32_t n
 
     switch (tell) {
     case TELL_SIZE: /* the name of an only variable ends with it */
-        item->size = w->c->info[k].var_dims == 1 ? 0 : w->c->info[k].least;
+        item->size = w->c->info[k].var_dims == 1 && item->layer < 0 ? 0 : w->c->info[k].least;
         return true;
+    case TELL_WORDS:
+        if (!write_next(w, k, text, sizeof text))
+            return true;
+        break;
     case TELL_DIM:
         snprintf(text, sizeof text, "%.120s dim %u", item->base, dim);
         break;
     case TELL_PATH:
         if (has_member)
-            join_words(&w->paths[param], (uint32_t)w->paths[param].count, path, sizeof path);
+            name_path_join(&w->paths[param], (uint32_t)w->paths[param].count, path, sizeof path);
         snprintf(text, sizeof text, "%.120s dim %u", path, dim);
         item->layer = has_member ? w->paths[param].layer : item->layer;
         break;
@@ -399,6 +405,21 @@ static uint32_t sort_by_name(const struct naming *w, struct named *order, bool w
     return count;
 }
 
+/* Of classes with one name the only one that can be split keeps it. */
+static class_id keeper(const struct naming *w, const struct named *order, uint32_t count)
+{
+    class_id only = CLASS_NONE;
+
+    for (uint32_t n = 0; n < count; n++) {
+        if (w->c->info[order[n].class].reason != CLASS_ALLOWED)
+            continue;
+        if (only != CLASS_NONE)
+            return CLASS_NONE;
+        only = order[n].class;
+    }
+    return only;
+}
+
 static bool tell_apart(const struct naming *w, struct named *order, int tell)
 {
     uint32_t count = sort_by_name(w, order, true);
@@ -407,8 +428,9 @@ static bool tell_apart(const struct naming *w, struct named *order, int tell)
     for (uint32_t n = 0, end; n < count; n = end) {
         for (end = n + 1; end < count && order[end].hash == order[n].hash;)
             end++;
+        class_id kept = tell == TELL_SIZE ? CLASS_NONE : keeper(w, order + n, end - n);
         for (uint32_t i = n; i < end && end - n > 1; i++) {
-            if (tell != TELL_NUMBER || i > n)
+            if (order[i].class != kept && (tell != TELL_NUMBER || i > n))
                 ok &= extend_name(w, order[i].class, tell, i - n);
         }
     }
@@ -423,7 +445,7 @@ static void drop_needless_sizes(const struct naming *w, struct named *order)
     for (uint32_t n = 0, end; n < count; n = end) {
         for (end = n + 1; end < count && order[end].hash == order[n].hash;)
             end++;
-        if (end == n + 1)
+        if (end == n + 1 && !shows_size(w, order[n].class))
             w->out->items[order[n].class].size = 0;
     }
 }
@@ -438,7 +460,7 @@ static bool tell_all_apart(const struct naming *w, struct named *order)
     return ok;
 }
 
-static const char *end_word(const struct path *p, bool last)
+static const char *end_word(const struct name_path *p, bool last)
 {
     return p->words[last ? p->count - 1 : 0];
 }
@@ -451,7 +473,7 @@ static const char *shared_end(const struct naming *w, bool last)
     uint32_t count = 0;
 
     for (uint32_t p = 0; p < w->roles->param_count; p++) {
-        const struct path *path = &w->paths[p];
+        const struct name_path *path = &w->paths[p];
         if (w->roles->params[p].role != HLO_ROLE_VARIABLE)
             continue;
         if (path->count < 2 || (word && strcmp(end_word(path, last), word) != 0))
@@ -466,19 +488,46 @@ static const char *shared_end(const struct naming *w, bool last)
  * around each, tells none from another. */
 static void drop_shared_ends(struct naming *w, bool last)
 {
-    char word[WORD_ROOM];
+    char word[PATH_WORD_ROOM];
 
     for (const char *shared = shared_end(w, last); shared; shared = shared_end(w, last)) {
         memcpy(word, shared, sizeof word);
         for (uint32_t p = 0; p < w->roles->param_count; p++) {
-            struct path *path = &w->paths[p];
+            struct name_path *path = &w->paths[p];
             if (path->count < 2 || strcmp(end_word(path, last), word) != 0)
                 continue;
             path->count--;
             if (!last)
-                memmove(path->words[0], path->words[1], (size_t)path->count * WORD_ROOM);
+                memmove(path->words[0], path->words[1], (size_t)path->count * PATH_WORD_ROOM);
+            if (path->above > (last ? path->count : 0))
+                path->above--;
         }
     }
+}
+
+/* A gather takes rows of it, as it is or converted. */
+static bool is_looked_up(const struct hlo_module *m, hlo_id id, bool deep)
+{
+    for (uint32_t n = 0; n < hlo_at(m, id)->user_count; n++) {
+        hlo_id user = hlo_user(m, id, n);
+        uint16_t opcode = hlo_at(m, user)->opcode;
+        if (opcode == HLO_OP_GATHER && hlo_operand(m, user, 0) == id)
+            return true;
+        if (deep && opcode == HLO_OP_CONVERT && is_looked_up(m, user, false))
+            return true;
+    }
+    return false;
+}
+
+static void find_rows(struct naming *w, uint32_t param)
+{
+    hlo_value v = w->roles->params[param].value;
+    const struct hlo_shape *shape = hlo_value_shape(w->c->m, v);
+    bool by_use;
+
+    if (shape->rank == 2 && name_path_is_table(&w->paths[param], &by_use) && by_use &&
+        is_looked_up(w->c->m, w->c->m->value_instruction[v], true))
+        w->rows = shape->dims[0] > w->rows ? shape->dims[0] : w->rows;
 }
 
 static bool prepare_naming(struct naming *w)
@@ -490,7 +539,8 @@ static bool prepare_naming(struct naming *w)
     for (uint32_t p = 0; p < w->roles->param_count; p++) {
         w->param_of[w->roles->params[p].value] = p;
         const struct hlo_param_role *r = &w->roles->params[p];
-        read_path(&w->paths[p], r->module ? r->module : r->name);
+        name_path_read(&w->paths[p], r->module ? r->module : r->name);
+        find_rows(w, p);
     }
     drop_shared_ends(w, false);
     drop_shared_ends(w, true);
@@ -535,15 +585,37 @@ void class_names_release(struct class_names *n)
 
 /* ---- print ---- */
 
-char *class_name(const struct class_names *n, class_id k, char out[static NAME_ROOM])
+/* Behind a number it says of what it is one: "kernel dim 2, layers 0-5", but "encoder ffn 0-5". */
+static void write_name(const struct class_name *item, const char *layers, bool several,
+                       char out[static NAME_ROOM])
 {
-    const struct class_name *item = &n->items[k];
+    size_t base = strlen(item->base);
+    const char *of = several ? "layers " : "layer ", *gap = ", ";
+    int size;
 
-    int size = snprintf(out, NAME_ROOM, "%.120s", item->base[0] ? item->base : "layer");
-    if (item->layer >= 0)
-        size += snprintf(out + size, NAME_ROOM - (size_t)size, " %d", (int)item->layer);
+    if (!base)
+        gap = "";
+    else if (!isdigit((unsigned char)item->base[base - 1]))
+        of = gap = "";
+    if (!*layers) /* of no layer */
+        size = snprintf(out, NAME_ROOM, "%.120s", base ? item->base : "layer");
+    else
+        size = snprintf(out, NAME_ROOM, "%.80s%s%s%s", item->base,
+                        *gap   ? gap
+                        : base ? " "
+                               : "",
+                        of, layers);
     if (item->size)
         snprintf(out + size, NAME_ROOM - (size_t)size, ", %lld", (long long)item->size);
+}
+
+char *class_name(const struct class_names *n, class_id k, char out[static NAME_ROOM])
+{
+    char layer[16] = "";
+
+    if (n->items[k].layer >= 0)
+        snprintf(layer, sizeof layer, "%d", (int)n->items[k].layer);
+    write_name(&n->items[k], layer, false, out);
     return out;
 }
 
@@ -560,42 +632,57 @@ static void join_layers(int32_t *layers, uint32_t count, char *out, size_t room)
 
     qsort(layers, count, sizeof *layers, by_number);
     for (uint32_t n = 0, end; n < count; n = end) {
+        const char *blank = n ? " " : "";
         for (end = n + 1; end < count && layers[end] <= layers[end - 1] + 1;)
             end++;
         if (size + 20 > room) {
             snprintf(out + size, room - size, " ..");
             return;
         }
-        size += (size_t)snprintf(out + size, room - size, " %d", (int)layers[n]);
+        size += (size_t)snprintf(out + size, room - size, "%s%d", blank, (int)layers[n]);
         if (layers[end - 1] != layers[n])
             size += (size_t)snprintf(out + size, room - size, "-%d", (int)layers[end - 1]);
     }
 }
 
+static bool are_alike(const struct class_name *a, const struct class_name *b)
+{
+    return a->layer >= 0 && b->layer >= 0 && a->size == b->size && !strcmp(a->base, b->base);
+}
+
 char *class_names_joined(const struct class_names *n, const class_id *k, uint32_t count,
                          char out[static NAME_ROOM])
 {
-    const char *base = n->items[k[0]].base;
+    const struct class_name *first = &n->items[k[0]];
     int32_t layers[256];
-    char list[64];
+    char list[64], name[NAME_ROOM];
     bool alike = count <= 256;
 
     if (count == 1)
         return class_name(n, k[0], out);
     for (uint32_t i = 0; i < count && alike; i++) {
         layers[i] = n->items[k[i]].layer;
-        alike = layers[i] >= 0 && n->items[k[i]].size == n->items[k[0]].size &&
-                !strcmp(n->items[k[i]].base, base);
+        alike = are_alike(first, &n->items[k[i]]);
     }
     if (alike) {
         join_layers(layers, count, list, sizeof list);
-        int size = snprintf(out, NAME_ROOM, "%.60s%s", base[0] ? base : "layer", list);
-        if (n->items[k[0]].size)
-            snprintf(out + size, NAME_ROOM - (size_t)size, ", %lld",
-                     (long long)n->items[k[0]].size);
+        write_name(first, list, true, out);
     } else {
-        char first[NAME_ROOM];
-        snprintf(out, NAME_ROOM, "%.100s and %u more", class_name(n, k[0], first), count - 1);
+        snprintf(out, NAME_ROOM, "%.100s and %u more", class_name(n, k[0], name), count - 1);
     }
+    return out;
+}
+
+char *class_names_series(const struct class_names *n, const class_id *k, uint32_t count,
+                         char out[static NAME_ROOM])
+{
+    struct class_name stem = n->items[k[0]];
+    bool alike = stem.layer >= 0;
+
+    for (uint32_t i = 1; i < count && alike; i++)
+        alike = are_alike(&stem, &n->items[k[i]]);
+    if (!alike)
+        return class_names_joined(n, k, count, out);
+    write_name(&stem, "", true, out);
     return out;
 }

@@ -94,6 +94,19 @@ static const char *kind_of(const struct hlo_roles_work *w, uint32_t p, hlo_id re
     }
 }
 
+/* The modules of a scope; formulas, such as the "bqd,dhk->bqhk" of an einsum, name none. */
+static void add_modules(struct str *s, const char *scope)
+{
+    for (size_t size; *scope; scope += size + (scope[size] == '/')) {
+        size = strcspn(scope, "/");
+        if (memchr(scope, '>', size))
+            continue;
+        if (s->size)
+            str_add_char(s, '/');
+        str_format(s, "%.*s", (int)size, scope);
+    }
+}
+
 static bool name_param(struct hlo_roles_work *w, uint32_t p, struct str *s)
 {
     hlo_id reader = first_reader(w, p);
@@ -101,7 +114,7 @@ static bool name_param(struct hlo_roles_work *w, uint32_t p, struct str *s)
     if (reader == HLO_NONE)
         return true;
     str_clear(s);
-    str_add(s, hlo_scope_of(&w->scopes, hlo_at(w->m, reader)->meta));
+    add_modules(s, hlo_scope_of(&w->scopes, hlo_at(w->m, reader)->meta));
     if (!s->size && w->layer[reader])
         str_add(s, w->layer_names[w->layer[reader]]);
     if (s->size)

@@ -165,12 +165,95 @@ static void test_shared_roots(void **state)
     problem_release(&p);
 }
 
+/* t5-tiny with the paths of its variables as another framework writes them. */
+static void load_renamed(const char *const (*to)[2], struct problem *p, struct class_names *n)
+{
+    static char renamed[512][NAME_ROOM];
+    struct class_names as_it_was;
+    struct err e;
+
+    load("t5-tiny", p, &as_it_was);
+    class_names_release(&as_it_was);
+    assert_true(p->roles.param_count <= 512);
+    for (uint32_t k = 0; k < p->roles.param_count; k++) {
+        char *name = renamed[k], before[NAME_ROOM];
+        snprintf(name, NAME_ROOM, "%.120s", p->roles.params[k].name);
+        for (int i = 0; to[i][0]; i++) {
+            char *at = strstr(name, to[i][0]);
+            if (!at)
+                continue;
+            snprintf(before, sizeof before, "%.*s", (int)(at - name), name);
+            char rest[NAME_ROOM];
+            snprintf(rest, sizeof rest, "%s", at + strlen(to[i][0]));
+            snprintf(name, NAME_ROOM, "%.50s%.50s%.50s", before, to[i][1], rest);
+        }
+        p->roles.params[k].name = name;
+    }
+    assert_int_equal(class_names_new(&p->classes, &p->roles, n, &e), 0);
+}
+
+static void test_frameworks(void **state)
+{
+    (void)state;
+    static struct problem p;
+    struct class_names n;
+    class_id k[2];
+    char text[NAME_ROOM];
+
+    /* A number that says only the place in a layer is no layer. */
+    static const char *const places[][2] = {{"layer_00", "block/"},
+                                            {"/self/", "/layer/0/SelfAttention/"},
+                                            {"/cross/", "/layer/1/EncDecAttention/"},
+                                            {"/ffn/conv1/", "/layer/2/Dense/wi/"},
+                                            {"/ffn/conv2/", "/layer/2/Dense/wo/"},
+                                            {"relative_bias", "relative_attention_bias/embedding"},
+                                            {NULL, NULL}};
+    load_renamed(places, &p, &n);
+    expect(&p, &n, "decoder/block/1/layer/2/Dense/wi/kernel", 1, "decoder Dense 1");
+    expect(&p, &n, "decoder/block/0/layer/1/EncDecAttention/q/kernel", 1,
+           "decoder EncDecAttention 0");
+    expect(&p, &n, "decoder/relative_attention_bias/embedding", 0,
+           "decoder relative attention bias embedding 8"); /* looked up, but no words */
+    class_names_release(&n);
+    problem_release(&p);
+
+    /* A layer has more parts than one. */
+    static const char *const parts[][2] = {
+        {"layer_00", "layer/"},      {"/ffn/conv1/", "/intermediate/dense/"},
+        {"/ffn/conv2/", "/output/"}, {"/cross/", "/attention_2/"},
+        {"/self/", "/attention/"},   {NULL, NULL}};
+    load_renamed(parts, &p, &n);
+    expect(&p, &n, "encoder/layer/1/output/kernel", 0, "encoder intermediate output 1");
+    expect(&p, &n, "encoder/layer/1/attention/q/kernel", 1, "encoder attention");
+    class_names_release(&n);
+    problem_release(&p);
+
+    /* Modules whose names hold the place of each, side by side; and a layer behind a number. */
+    static const char *const beside[][2] = {{"encoder/layer_000/ffn/conv1", "enc1_block2_conv_a"},
+                                            {"encoder/layer_000/ffn/conv2", "enc1_block2_conv_b"},
+                                            {"encoder/layer_001/ffn/conv1", "enc1_block3_conv_a"},
+                                            {"encoder/layer_001/ffn/conv2", "enc1_block3_conv_b"},
+                                            {"/ffn/", "/ffn_2/"},
+                                            {NULL, NULL}};
+    load_renamed(beside, &p, &n);
+    expect(&p, &n, "enc1_block2_conv_a/kernel", 1, "enc1 block2 conv a");
+    expect(&p, &n, "decoder/layer_001/ffn_2/conv1/kernel", 1, "decoder ffn_2, layer 1");
+    for (uint32_t i = 0; i < 2; i++)
+        k[i] = class_by_name(&n, i ? "decoder ffn_2, layer 1" : "decoder ffn_2, layer 0");
+    assert_string_equal(class_names_joined(&n, k, 2, text), "decoder ffn_2, layers 0-1");
+    assert_string_equal(class_names_series(&n, k, 2, text), "decoder ffn_2");
+    k[1] = class_by_name(&n, "encoder self");
+    assert_string_equal(class_names_series(&n, k, 2, text), "decoder ffn_2, layer 0 and 1 more");
+    class_names_release(&n);
+    problem_release(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_t5),           cmocka_unit_test(test_others),
         cmocka_unit_test(test_series),       cmocka_unit_test(test_unique),
-        cmocka_unit_test(test_shared_roots),
+        cmocka_unit_test(test_shared_roots), cmocka_unit_test(test_frameworks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,8 @@ enum {
     MASK_BITS = 32,
     APART_ROOM = 256,
     BRIEF_FROM = 4, /* a word of more letters than that is cut to */
-    BRIEF = 3
+    BRIEF = 3,
+    LONG = 8 /* letters before a number, of which as many stay */
 };
 
 /* A name and how it reads now. */
@@ -24,9 +25,10 @@ struct reading {
 };
 
 struct set {
-    struct reading *r; /* [count] sorted by how they read */
-    uint32_t *words;   /* [count] of a name, those that tell it apart */
-    int count, columns;
+    struct reading *r;  /* [count] sorted by how they read */
+    uint32_t *words;    /* [count] of a name, those that tell it apart */
+    const int *columns; /* [count] */
+    int count;
     shorten_name *shorten;
     char (*out)[SHORT_NAME_ROOM], (*next)[SHORT_NAME_ROOM];
 };
@@ -68,24 +70,47 @@ static size_t digits_from(const char *word, size_t letters)
     return n;
 }
 
-/* Brief: "c3" of "conv3", "dec" of "decoder". */
-static void add_word(char *out, size_t *size, const char *word, size_t letters, bool is_brief)
+/* How words are written: whole; brief, "c3" of "conv3", "dec" of "decoder"; or tight, "d" of
+ * "decoder", a number close behind it. */
+enum style { WHOLE, BRIEFLY, TIGHT };
+
+static bool is_number(const char *word)
 {
-    size_t digit = digits_from(word, letters);
+    return *word >= '0' && *word <= '9';
+}
+
+/* The part of a word that stays; *skip: letters left out behind the first. */
+static size_t letters_kept(const char *word, size_t letters, enum style style, size_t *skip)
+{
+    size_t digit = digits_from(word, letters), end = letters;
+
+    *skip = 0;
+    if (style == WHOLE || is_number(word))
+        return letters;
+    if (digit == letters)
+        return style == TIGHT ? 1 : letters > BRIEF_FROM ? BRIEF : letters;
+    while (style == TIGHT && !is_number(word + end - 1))
+        end--;
+    size_t first = digit > LONG && style == BRIEFLY ? BRIEF : 1; /* "Mul0" of "MultiHead_0" */
+    *skip = digit > first ? digit - first : 0;
+    return end - *skip;
+}
+
+static void add_word(char *out, size_t *size, const char *word, size_t letters, enum style style)
+{
+    size_t skip, kept = letters_kept(word, letters, style, &skip);
+    bool close = style == TIGHT && *size && is_number(word) && !is_number(out + *size - 1);
 
     if (*size + letters + 2 > APART_ROOM)
         return;
-    if (*size)
+    if (*size && !close)
         out[(*size)++] = ' ';
-    if (is_brief && digit == letters && letters > BRIEF_FROM)
-        letters = BRIEF;
-    if (is_brief && digit > 1 && digit < letters) {
-        out[(*size)++] = *word;
-        word += digit;
-        letters -= digit;
-    }
-    memcpy(out + *size, word, letters);
-    *size += letters;
+    size_t begin = skip ? digits_from(word, letters) - skip : 0;
+    memcpy(out + *size, word, begin);
+    memcpy(out + *size + begin, word + begin + skip, kept - begin);
+    *size += kept;
+    if (style == TIGHT && out[*size - 1] == ',')
+        (*size)--;
 }
 
 /* The first word that not all of the readings have joins those that tell the name apart. */
@@ -109,25 +134,64 @@ static uint32_t with_nouns(const char *name, uint32_t words)
     int n = 0;
 
     for (const char *s = name; *s && n < MASK_BITS; s += *s == ' ', n++) {
-        if (n && (words >> n & 1) && *s >= '0' && *s <= '9')
+        if (n && (words >> n & 1) && is_number(s))
             nouns |= UINT32_C(1) << (n - 1);
         s += strcspn(s, " ");
     }
     return words | nouns;
 }
 
-static void join_words(const char *name, uint32_t words, bool is_brief, char out[static APART_ROOM])
+/* Returns the columns of it. */
+static int join_words(const char *name, uint32_t words, enum style style,
+                      char out[static APART_ROOM])
 {
     size_t size = 0;
     int n = 0;
 
     for (const char *s = name; *s && n < MASK_BITS; s += *s == ' ', n++) {
         size_t letters = strcspn(s, " ");
-        if (words >> n & 1)
-            add_word(out, &size, s, letters, is_brief);
+        if (letters && (words >> n & 1))
+            add_word(out, &size, s, letters, style);
         s += letters;
     }
+    while (size && out[size - 1] == ',')
+        size--;
     out[size] = 0;
+    return utf8_text_columns(out);
+}
+
+/* As many of its other words as have room, those in front first. */
+static void fill_up(const char *name, uint32_t words, enum style style, int columns,
+                    char out[static APART_ROOM])
+{
+    for (int n = 0; n < MASK_BITS; n++) {
+        uint32_t more = words | UINT32_C(1) << n;
+        words = join_words(name, more, style, out) <= columns ? more : words;
+    }
+    join_words(name, words, style, out);
+}
+
+/* The words that tell a name apart, as whole as they fit. */
+static void write_words(const char *name, uint32_t words, int columns, char out[static APART_ROOM])
+{
+    const struct {
+        uint32_t words;
+        enum style style;
+    } tries[] = {{with_nouns(name, words), WHOLE},
+                 {with_nouns(name, words), BRIEFLY},
+                 {words, WHOLE},
+                 {words, BRIEFLY},
+                 {with_nouns(name, words), TIGHT},
+                 {words, TIGHT}};
+
+    for (size_t k = 0; k < sizeof tries / sizeof *tries; k++) {
+        if (join_words(name, tries[k].words, tries[k].style, out) <= columns) {
+            if (tries[k].style != TIGHT)
+                fill_up(name, tries[k].words, tries[k].style, columns, out);
+            return;
+        }
+    }
+    join_words(name, words, BRIEFLY, out);
 }
 
 /* Readings that are alike: each gets a word more of its own. */
@@ -140,13 +204,9 @@ static void tell_apart(const struct set *s, const struct reading *r, int count)
         if (words == s->words[r[n].at])
             continue;
         s->words[r[n].at] = words;
-        uint32_t tries[] = {with_nouns(r[n].name, words), words};
-        for (int k = 0; k < 4; k++) {
-            join_words(r[n].name, tries[k / 2], k % 2, text);
-            if (utf8_text_columns(text) <= s->columns)
-                break;
-        }
-        s->shorten(s->next[r[n].at], text, s->columns);
+        int columns = s->columns[r[n].at];
+        write_words(r[n].name, words, columns, text);
+        s->shorten(s->next[r[n].at], text, columns);
     }
 }
 
@@ -162,8 +222,8 @@ static void add_words(const struct set *s)
     memcpy(s->out, s->next, (size_t)s->count * sizeof *s->out);
 }
 
-void short_names(const char *const *names, int count, int columns, shorten_name *shorten,
-                 char (*out)[SHORT_NAME_ROOM])
+void short_names_beside(const char *const *names, const int *columns, int count,
+                        shorten_name *shorten, char (*out)[SHORT_NAME_ROOM])
 {
     size_t room = (size_t)count + 1;
     struct set s = {.r = mem_alloc(room * sizeof *s.r),
@@ -175,7 +235,7 @@ void short_names(const char *const *names, int count, int columns, shorten_name 
                     .next = mem_alloc(room * sizeof *s.next)};
 
     for (int n = 0; n < count; n++) {
-        shorten(out[n], names[n], columns);
+        shorten(out[n], names[n], columns[n]);
         memcpy(s.next[n], out[n], sizeof *out);
         s.r[n] = (struct reading){names[n], out[n], n};
         s.words[n] = 0;
@@ -185,4 +245,15 @@ void short_names(const char *const *names, int count, int columns, shorten_name 
     free(s.r);
     free(s.words);
     free(s.next);
+}
+
+void short_names(const char *const *names, int count, int columns, shorten_name *shorten,
+                 char (*out)[SHORT_NAME_ROOM])
+{
+    int *all = mem_alloc(((size_t)count + 1) * sizeof *all);
+
+    for (int n = 0; n < count; n++)
+        all[n] = columns;
+    short_names_beside(names, all, count, shorten, out);
+    free(all);
 }
