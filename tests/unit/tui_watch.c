@@ -12,6 +12,7 @@
 #include "tui/watch/price.h"
 #include "tui/watch/race_run.h"
 #include "tui/watch/relaxed_job.h"
+#include "tui/watch/series_price.h"
 #include "tui/watch/short_names.h"
 #include "tui/watch/tree_rows.h"
 
@@ -543,6 +544,64 @@ static void test_statuses(void **state)
     assert_int_equal(watch->move[move_named("decoder ffn 0–5")].classes, 6);
 }
 
+static double step_with_split(int first, int end)
+{
+    label *on = mem_alloc((problem.classes.count + 1) * sizeof *on);
+
+    for (int n = first; n < end; n++) {
+        const struct game_move *m = &watch->moves->items[n];
+        for (uint32_t i = 0; i < m->class_count; i++)
+            on[watch->moves->pool[m->classes + i]] = 1;
+    }
+    double ms = step_tables_cost(&problem.step_tables, on).step_ms;
+    free(on);
+    return ms;
+}
+
+/* The price of a series is that of all its layers split; of decisions that exclude each other it is
+ * that of the best of them, in the best plan as well. */
+static void test_series_prices(void **state)
+{
+    int series = 0, first = move_named("width 768");
+    double whole_ms = step_with_split(0, 0);
+    char stems[2][NAME_ROOM];
+    (void)state;
+
+    tell("pin @5=1"); /* the cross-attention's layers become decisions of their own */
+    for (int n = 0, end; n < watch->move_count; n = end) {
+        end = watch_series_end(watch, n);
+        assert_int_equal(watch_series_begin(watch, end - 1), n);
+        assert_int_equal(watch->move[n].series_only, MOVE_NONE);
+        assert_true(fabs(watch->move[n].series_ms - (whole_ms - step_with_split(n, end))) < 1e-6);
+        series += end > n + 1;
+    }
+    for (int k = 0; k < 2; k++) { /* as if these were layers of one series */
+        struct watch_move *m = &watch->move[first + k];
+        snprintf(stems[k], NAME_ROOM, "%s", m->stem);
+        snprintf(m->stem, NAME_ROOM, "forged");
+    }
+    assert_int_equal(watch_series_end(watch, first), first + 2);
+    series_price_all(watch);
+    const struct watch_move *a = &watch->move[first], *b = a + 1;
+    assert_int_equal(a->series_only, a->saves_ms > b->saves_ms ? first : first + 1);
+    assert_true(fabs(b->series_ms - fmax(a->saves_ms, b->saves_ms)) < 1e-9);
+    struct flips *f = flips_new(), *each = flips_new();
+    struct flip both = flips_of(f, watch, first, 2, 0);
+    bool is_split = a->best || b->best;
+    struct flip one = flips_of(each, watch, first, 1, 0),
+                other = flips_of(each, watch, first + 1, 1, 0);
+    assert_int_equal(both.one, !is_split);
+    if (!is_split)
+        assert_true(fabs(both.change_ms - fmin(one.change_ms, other.change_ms)) < 1e-9);
+    flips_free(f);
+    flips_free(each);
+    for (int k = 0; k < 2; k++)
+        snprintf(watch->move[first + k].stem, NAME_ROOM, "%s", stems[k]);
+    series_price_all(watch);
+    tell("undo");
+    assert_true(series > 0);
+}
+
 static void shorten(char out[static SHORT_NAME_ROOM], const char *name, int columns)
 {
     watch_short_name(out, SHORT_NAME_ROOM, name, columns);
@@ -574,6 +633,19 @@ static void test_told_apart(void **state)
     assert_string_equal(out[1], "cross 1-9");
     short_names(layers, 2, 8, shorten, out);
     assert_string_equal(out[1], "cro 1-9");
+    static const char *const heads[] = {"bert self attention value 1–3, 64",
+                                        "bert self attention value 1–3, 8",
+                                        "bert self attention query 1–3, 8"};
+    short_names(heads, 3, 20, shorten, out); /* what else has room stays */
+    assert_string_equal(out[0], "bert value 1–3, 64");
+    assert_string_equal(out[2], "bert query 1–3, 8");
+    short_names(heads, 3, 7, shorten, out);
+    assert_string_not_equal(out[0], out[1]);
+    assert_string_not_equal(out[1], out[2]);
+    static const int columns[] = {12, 11, 40}; /* each its own */
+    short_names_beside(heads, columns, 3, shorten, out);
+    assert_string_not_equal(out[0], out[1]);
+    assert_string_equal(out[2], heads[2]);
     short_names(names, 0, 9, shorten, out);
 }
 
@@ -676,6 +748,7 @@ int main(void)
         cmocka_unit_test(test_cost_adds_up),
         cmocka_unit_test(test_price_of_a_pin),
         cmocka_unit_test(test_what_falls),
+        cmocka_unit_test(test_series_prices),
         cmocka_unit_test(test_statuses),
         cmocka_unit_test(test_told_apart),
         cmocka_unit_test(test_short_names),

@@ -13,13 +13,18 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CELL = 2, LEVELS = 8, SERIES_MOST = 256, LEFT = 16, LEGEND = 28 };
+enum { CELL = 2, LEVELS = 6, SERIES_MOST = 256, LEFT = 16, LEGEND = 28 };
 
-/* How much labels and gaps are shortened; label 0: no labels. */
+/* How wide labels are, from the widest to the narrowest that fit, and the gaps; widest 0: no
+ * labels. */
 static const struct {
-    int label, gap;
-} levels[LEVELS] = {{40, 3}, {16, 3}, {13, 2}, {9, 2}, {9, 1}, {SERIES_INITIALS, 1},
-                    {0, 2},  {0, 0}};
+    int widest, narrowest, gap;
+} levels[LEVELS] = {{SERIES_WIDEST, 17, 3},
+                    {16, 10, 2},
+                    {9, SERIES_NARROWEST, 1},
+                    {SERIES_INITIALS, SERIES_INITIALS, 1},
+                    {0, 0, 2},
+                    {0, 0, 0}};
 
 struct strip {
     const struct watch *w;
@@ -36,31 +41,24 @@ static void shorten(char out[static SHORT_NAME_ROOM], const char *name, int colu
     watch_short_name(out, SHORT_NAME_ROOM, name, columns);
 }
 
-/* Takes a level, with its labels. False: there are more series than it could label. */
-static bool take_level(struct strip *s, int level)
+/* Names of the series. Returns how many; more than SERIES_MOST: too many to label. */
+static int name_series(const struct watch *w, const char *name[static SERIES_MOST])
 {
-    const struct watch *w = s->w;
-    const char *name[SERIES_MOST];
     int count = 0;
 
-    s->level = level;
-    if (!levels[level].label)
-        return true;
-    for (int n = 0, end; n < w->move_count; n = end) {
+    for (int n = 0, end; n < w->move_count && count <= SERIES_MOST; n = end) {
         end = watch_series_end(w, n);
-        if (count == SERIES_MOST)
-            return false;
-        name[count++] = watch_series_name(w, n, end);
+        if (count < SERIES_MOST)
+            name[count] = watch_series_name(w, n, end);
+        count++;
     }
-    short_names(name, count, levels[level].label,
-                levels[level].label == SERIES_INITIALS ? series_initials : shorten, s->label);
-    return true;
+    return count;
 }
 
 /* Of the series with this number. */
 static const char *label_of(const struct strip *s, int series)
 {
-    return levels[s->level].label ? s->label[series] : "";
+    return levels[s->level].widest ? s->label[series] : "";
 }
 
 static int series_width(const struct strip *s, int cells, int series)
@@ -81,6 +79,34 @@ static int width_of_all(const struct strip *s)
             series_width(s, end - n, series) + (end < w->move_count ? levels[s->level].gap : 0);
     }
     return width;
+}
+
+/* Labels of so many columns. False: they do not fit. */
+static bool label_series(struct strip *s, const char *const *name, int count, int columns)
+{
+    short_names(name, count, columns, columns == SERIES_INITIALS ? series_initials : shorten,
+                s->label);
+    return width_of_all(s) <= s->room;
+}
+
+/* Takes a level, with labels as wide as they fit. False: they do not. */
+static bool take_level(struct strip *s, int level, const char *const *name, int count)
+{
+    int fits = levels[level].narrowest, most = levels[level].widest;
+
+    s->level = level;
+    if (!most)
+        return width_of_all(s) <= s->room;
+    if (count > SERIES_MOST || !label_series(s, name, count, fits))
+        return false;
+    while (fits < most) {
+        int middle = (fits + most + 1) / 2;
+        if (label_series(s, name, count, middle))
+            fits = middle;
+        else
+            most = middle - 1;
+    }
+    return label_series(s, name, count, fits);
 }
 
 /* One cell of a row: 0 now, 1 best, 2 exact. */
@@ -256,13 +282,13 @@ void strip_draw(const struct scene *scene, const struct pane *p)
         snprintf(counter, sizeof counter, "%d/%d", w->position + 1, w->move_count);
     int right = legend ? LEGEND : counter[0] ? utf8_text_columns(counter) + 1 : 0;
     s.room = p->width - s.left - right;
-    for (int level = labels ? 0 : LEVELS - 2; level < LEVELS; level++) {
-        if (take_level(&s, level) && width_of_all(&s) <= s.room)
-            break;
-    }
+    const char *name[SERIES_MOST];
+    int level = labels ? 0 : LEVELS - 2, count = name_series(w, name);
+    while (level < LEVELS && !take_level(&s, level, name, count))
+        level++;
     if (s.level == LEVELS - 1)
         scroll(&s);
-    char now[32], best[64] = "best", count[UNITS_ROOM];
+    char now[32], best[64] = "best", episode[UNITS_ROOM];
     snprintf(now, sizeof now,
              w->position != MOVE_NONE ? "now, %d of %d"
              : w->is_slow             ? "now"
@@ -271,12 +297,12 @@ void strip_draw(const struct scene *scene, const struct pane *p)
     if (watch_is_baseline(w))
         snprintf(best, sizeof best, "baseline");
     else if (w->best)
-        snprintf(best, sizeof best, "best, ep %s", units_count(count, (int64_t)w->best->episode));
+        snprintf(best, sizeof best, "best, ep %s", units_count(episode, (int64_t)w->best->episode));
     const char *names[3] = {now, best, watch_optimum(w) ? "exact" : ""};
     if (rows == 3)
         draw_names(&s, names);
     draw_cells(&s, labels, rows == 3 && !watch_optimum(w) ? 2 : rows);
-    if (labels && !levels[s.level].label && is_each_alone(w))
+    if (labels && !levels[s.level].widest && is_each_alone(w))
         draw_some_labels(&s);
     if (s.first || s.left > (rows == 3 ? LEFT : 0))
         draw_ends(&s, labels);

@@ -247,14 +247,37 @@ static const char *answer_bits(uint32_t split, uint32_t of, char out[static 32])
     return out;
 }
 
-/* At speed, and between episodes: what is known of the class under the cursor. */
+/* What panel 2 shows in the row of the cursor: one decision, or the layers of a series. */
+struct looked {
+    int first, count;
+    bool one; /* of them only one can be split */
+};
+
+static struct looked looked_at(const struct watch *w, int move)
+{
+    if (w->apart)
+        return (struct looked){move, 1, false};
+    int first = watch_series_begin(w, move), count = watch_series_end(w, first) - first;
+    return (struct looked){first, count, count > 1 && w->move[first].series_only != MOVE_NONE};
+}
+
+/* "it alone is", "these 6 alone are", "one of 2 alone is". */
+static const char *who_alone(const struct looked *l, char out[static 40])
+{
+    if (l->count == 1)
+        snprintf(out, 40, "it alone is");
+    else
+        snprintf(out, 40, l->one ? "one of %d alone is" : "these %d alone are", l->count);
+    return out;
+}
+
 /* "+99.6 ms if it is whole, 3 others in its way": of the best plan. */
 static void draw_turned(const struct decision *v, const struct watch *w, const struct pane *p,
-                        int y, int move)
+                        int y, const struct looked *l)
 {
-    struct flip f = flips_of(v->flips, w, move, 1, 0);
+    struct flip f = flips_of(v->flips, w, l->first, l->count, 0);
     const char *in_best = watch_is_baseline(w) ? "in base" : "in best";
-    char text[160], change[UNITS_ROOM];
+    char text[160], change[UNITS_ROOM], who[32] = "";
     int size;
 
     if (!f.known)
@@ -263,8 +286,10 @@ static void draw_turned(const struct decision *v, const struct watch *w, const s
         draw_fact(p, y, in_best, "it can not be the other way");
         return;
     }
-    size = snprintf(text, sizeof text, "%s ms if %s there",
-                    units_change(change, f.change_ms, pane_ms_decimals(p)),
+    if (l->count > 1)
+        snprintf(who, sizeof who, f.one ? "one of %d " : "all %d ", l->count);
+    size = snprintf(text, sizeof text, "%s ms if %s%s there",
+                    units_change(change, f.change_ms, pane_ms_decimals(p)), who,
                     f.split ? "split" : "whole");
     if (f.in_way && p->width >= 44)
         snprintf(text + size, sizeof text - (size_t)size, ", %u other%s whole then", f.in_way,
@@ -275,24 +300,53 @@ static void draw_turned(const struct decision *v, const struct watch *w, const s
     draw_fact(p, y, in_best, text);
 }
 
+/* What the episode shown says of all of a row: "1 split", "2 of 6 split", "open". */
+static const char *say_now(const struct watch *w, const struct looked *l, char out[static 32])
+{
+    uint32_t split = 0, classes = 0;
+    int open = 0;
+
+    for (int n = l->first; n < l->first + l->count; n++) {
+        open += w->move[n].now < 0;
+        split += w->move[n].now == 1 ? w->move[n].classes : 0;
+        classes += w->move[n].classes;
+    }
+    if (open == l->count)
+        snprintf(out, 32, "open");
+    else
+        answer_bits(split, classes, out);
+    return out;
+}
+
+/* At speed, and between episodes: what is known of the row under the cursor. */
 static void draw_cursor(const struct decision *v, const struct watch *w, const struct pane *p,
                         int move)
 {
-    const struct watch_move *m = &w->move[move];
-    char text[160], a[32], change[UNITS_ROOM];
+    struct looked l = looked_at(w, move);
+    const struct watch_move *m = &w->move[l.first];
+    uint32_t best = 0, exact = 0, classes = 0;
+    char text[160], a[32], who[40], change[UNITS_ROOM];
+    bool pinned = false;
     int y = 0;
 
-    snprintf(text, sizeof text, "%s", m->now < 0 ? "open" : m->now ? "1 split" : "0 whole");
-    draw_fact(p, y++, m->pinned ? "pinned" : w->is_slow ? "now" : "last", text);
+    for (int n = l.first; n < l.first + l.count; n++) {
+        best += w->move[n].best;
+        exact += w->move[n].exact;
+        classes += w->move[n].classes;
+        pinned |= w->move[n].pinned;
+    }
+    draw_fact(p, y++, pinned ? "pinned" : w->is_slow ? "now" : "last", say_now(w, &l, a));
     if (w->best)
-        draw_fact(p, y++, watch_best_word(w), answer_bits(m->best, m->classes, a));
+        draw_fact(p, y++, watch_best_word(w), answer_bits(best, classes, a));
     if (watch_optimum(w))
-        draw_fact(p, y++, w->exact->proven ? "optimum" : "exact",
-                  answer_bits(m->exact, m->classes, a));
-    snprintf(text, sizeof text, p->width >= 44 ? "%s ms if it alone is split" : "%s ms",
-             units_change(change, -m->saves_ms, pane_ms_decimals(p)));
+        draw_fact(p, y++, w->exact->proven ? "optimum" : "exact", answer_bits(exact, classes, a));
+    units_change(change, -(l.count > 1 ? m->series_ms : m->saves_ms), pane_ms_decimals(p));
+    if (p->width >= 44)
+        snprintf(text, sizeof text, "%s ms if %s split", change, who_alone(&l, who));
+    else
+        snprintf(text, sizeof text, "%s ms", change);
     draw_fact(p, y++, "alone", text);
-    draw_turned(v, w, p, y++, move);
+    draw_turned(v, w, p, y++, &l);
     if (w->shot->state == LIVE_RUNNING && w->shot->epsilon > 0) {
         snprintf(text, sizeof text, "%.2f", w->shot->epsilon);
         draw_fact(p, y++, "ε", text);
@@ -359,7 +413,12 @@ static void head_decision(const struct panel *p, struct head *h, char *note, siz
         snprintf(v->title, sizeof v->title, "Decision %d of %d", move + 1, w->move_count);
         h->title = v->title;
     }
-    watch_short_name(note, room, w->move[move].name, p->width - (int)strlen(h->title) - 6);
+    struct looked l = at_position(w) ? (struct looked){move, 1, false} : looked_at(w, move);
+    int columns = p->width - (int)strlen(h->title) - 6;
+    if (l.count > 1)
+        watch_short_name(note, room, w->move[l.first].stem, columns);
+    else
+        watch_move_name(w, l.first, note, room, columns);
     h->note = note;
 }
 

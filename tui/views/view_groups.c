@@ -21,6 +21,7 @@
 #include "tui/views/host.h"
 #include "tui/watch/class_look.h"
 #include "tui/watch/flips.h"
+#include "tui/watch/short_names.h"
 #include "tui/watch/watch.h"
 
 #include <stdio.h>
@@ -42,16 +43,18 @@ struct groups_view {
     int row_count;
     bool unfolded; /* every decision a row of its own */
     enum sort sort;
-    const struct problem *priced;  /* that `reduces` is of; only compared */
-    struct class_reduces *reduces; /* [classes]; NULL: out of memory */
-    struct flips *flips;           /* what each row is worth in the best plan */
-    bool waits;                    /* some of that is still to be worked out */
+    const struct problem *priced;   /* that `reduces` is of; only compared */
+    struct class_reduces *reduces;  /* [classes]; NULL: out of memory */
+    struct flips *flips;            /* what each row is worth in the best plan */
+    bool waits;                     /* some of that is still to be worked out */
+    char (*brief)[SHORT_NAME_ROOM]; /* [row_count] names in so many columns; NULL: not yet */
+    int brief_columns;
     char title[32];
 };
 
 enum { CLASSES_OPEN, CLASSES_FOLD, CLASSES_SORT };
-enum { TITLED = 48 }; /* columns from which on there are titles */
-#define FLIPS_S 0.004 /* of a frame */
+enum { TITLED = 48, TAIL_ROOM = 24 }; /* columns from which on there are titles */
+#define FLIPS_S 0.004                 /* of a frame */
 static const struct action groups_actions[] = {
     [CLASSES_OPEN] = {"open", "in this panel", "the class it decides", "members",
                       "Enter or l or Right", NULL},
@@ -60,21 +63,44 @@ static const struct action groups_actions[] = {
 };
 static const struct key_table groups_keys = {"groups", groups_actions, 3};
 
-/* Sums over a row. What is split is counted in classes, now as in the plans beside it. */
+/* Of a row. What is split is counted in classes, now as in the plans beside it. */
 struct figures {
     uint32_t dims, count, split, open, best, exact, classes;
-    bool pinned, changed, clash;
-    double saves_ms, reduces; /* all-reduces, each class split alone */
+    bool pinned, changed;
+    double saves_ms; /* all split, else of the one that saves most */
+    double reduces;  /* all-reduces of these, each class split alone */
 };
+
+/* What a row's prices are of: all its decisions or, where they exclude each other, the best one. */
+static struct row priced(const struct watch *w, struct row r)
+{
+    int only = w->move[r.first].series_only;
+
+    return r.count > 1 && only != MOVE_NONE ? (struct row){.first = only, .count = 1} : r;
+}
+
+static double count_reduces(const struct groups_view *v, const struct watch *w, struct row r)
+{
+    double reduces = 0;
+
+    for (int n = r.first; v->reduces && n < r.first + r.count; n++) {
+        const struct game_move *g = &w->moves->items[n];
+        for (uint32_t i = 0; i < g->class_count; i++)
+            reduces += v->reduces[w->moves->pool[g->classes + i]].count;
+    }
+    return reduces;
+}
 
 static struct figures sum(const struct groups_view *v, const struct watch *w, struct row r)
 {
-    struct figures f = {.count = (uint32_t)r.count};
+    const struct watch_move *first = &w->move[r.first];
+    struct figures f = {.count = (uint32_t)r.count,
+                        .saves_ms = r.count > 1 ? first->series_ms : first->saves_ms,
+                        .reduces = count_reduces(v, w, priced(w, r))};
 
     for (int n = r.first; n < r.first + r.count; n++) {
         const struct watch_move *m = &w->move[n];
         f.dims += m->dims;
-        f.saves_ms += m->saves_ms;
         f.split += m->now == 1 ? m->classes : 0;
         f.open += m->now < 0;
         f.best += m->best;
@@ -82,9 +108,6 @@ static struct figures sum(const struct groups_view *v, const struct watch *w, st
         f.classes += m->classes;
         f.pinned |= m->pinned;
         f.changed |= m->changed;
-        const struct game_move *g = &w->moves->items[n];
-        for (uint32_t i = 0; v->reduces && i < g->class_count; i++)
-            f.reduces += v->reduces[w->moves->pool[g->classes + i]].count;
     }
     return f;
 }
@@ -107,16 +130,17 @@ static int by_key(const void *a, const void *b)
 
 /* Figures they are sorted by are of the problem, not of the plan: rows stand still while it
  * searches. */
-static void make_rows(struct groups_view *v, const struct watch *w, const struct match *filter)
+static void make_rows(struct groups_view *v, struct watch *w, const struct match *filter)
 {
+    free(v->brief);
+    v->brief = NULL;
     free(v->rows);
     v->rows = mem_alloc(((size_t)w->move_count + 1) * sizeof *v->rows);
     v->row_count = 0;
     v->moves = w->moves;
+    w->apart = v->unfolded;
     for (int n = 0, end; n < w->move_count; n = end) {
-        for (end = n + 1;
-             !v->unfolded && end < w->move_count && !strcmp(w->move[end].stem, w->move[n].stem);)
-            end++;
+        end = v->unfolded ? n + 1 : watch_series_end(w, n);
         struct row r = {.first = n, .count = end - n};
         r.key = key_of(v, w, r);
         bool fits = !filter;
@@ -177,6 +201,7 @@ static void close_groups(struct panel *p)
 {
     struct groups_view *v = p->state;
     free(v->rows);
+    free(v->brief);
     free(v->reduces);
     flips_free(v->flips);
 }
@@ -354,13 +379,46 @@ static void draw_choices(const struct pane *p, int y, const struct watch *w,
         draw_share(p, c->exact, y, f->exact, f->classes, style);
 }
 
-static const char *name_row(const struct watch *w, struct row r, char out[static NAME_ROOM])
+/* What stands behind the name of a series: " ×6", or " one of 2" where the prices are of one. */
+static const char *tail_of(const struct watch *w, struct row r, char out[static TAIL_ROOM])
 {
-    if (r.count == 1)
-        snprintf(out, NAME_ROOM, "%s", w->move[r.first].name);
-    else
-        snprintf(out, NAME_ROOM, "%.130s ×%d", w->move[r.first].stem, r.count);
+    snprintf(out, TAIL_ROOM,
+             r.count == 1              ? ""
+             : priced(w, r).count == 1 ? " one of %d"
+                                       : " ×%d",
+             r.count);
     return out;
+}
+
+static const char *name_row(const struct watch *w, struct row r)
+{
+    return r.count == 1 ? w->move[r.first].name : w->move[r.first].stem;
+}
+
+static void shorten(char out[static SHORT_NAME_ROOM], const char *name, int columns)
+{
+    watch_short_name(out, SHORT_NAME_ROOM, name, columns);
+}
+
+/* Names of all rows in `columns`, told apart; kept until the rows or the columns change. */
+static void shorten_rows(struct groups_view *v, const struct watch *w, int columns)
+{
+    char tail[TAIL_ROOM];
+
+    if (v->brief && v->brief_columns == columns)
+        return;
+    const char **name = mem_alloc(((size_t)v->row_count + 1) * sizeof *name);
+    int *room = mem_alloc(((size_t)v->row_count + 1) * sizeof *room);
+    free(v->brief);
+    v->brief = mem_alloc(((size_t)v->row_count + 1) * sizeof *v->brief);
+    v->brief_columns = columns;
+    for (int n = 0; n < v->row_count; n++) {
+        name[n] = name_row(w, v->rows[n]);
+        room[n] = columns - utf8_text_columns(tail_of(w, v->rows[n], tail));
+    }
+    short_names_beside(name, room, v->row_count, shorten, v->brief);
+    free(name);
+    free(room);
 }
 
 static void draw_row(struct groups_view *v, const struct watch *w, const struct pane *p, int y,
@@ -368,20 +426,19 @@ static void draw_row(struct groups_view *v, const struct watch *w, const struct 
 {
     struct row r = *row;
     struct figures f = sum(v, w, r);
-    char name[NAME_ROOM], text[UNITS_ROOM];
-    name_row(w, r, name);
+    char tail[TAIL_ROOM], text[UNITS_ROOM];
+
     draw_now(p, y, &f);
     draw_choices(p, y, w, c, &f);
-    char brief[NAME_ROOM];
-    pane_text(p, c->name, y, ROLE_TEXT,
-              watch_short_name(brief, sizeof brief, name, c->name_end - c->name));
+    int x = pane_text(p, c->name, y, ROLE_TEXT, v->brief[row - v->rows]);
+    pane_text(p, x, y, ROLE_TEXT, tail_of(w, r, tail));
     if (c->dims)
         pane_right(p, c->dims, y, ROLE_TEXT, units_count(text, f.dims));
     if (c->alone)
         pane_right(p, c->alone, y, ROLE_TEXT, units_change(text, -f.saves_ms, pane_ms_decimals(p)));
     draw_changes(v, w, p, y, r, c, until_s);
     if (c->settles && !r.settles)
-        row->settles = flips_settled(w, r.first, r.count);
+        row->settles = flips_settled(w, priced(w, r).first, priced(w, r).count);
     if (c->settles)
         pane_right_format(p, c->settles, y, ROLE_TEXT, "%u", row->settles);
     if (c->reduces)
@@ -428,12 +485,13 @@ static struct widest find_widest(const struct groups_view *v, const struct watch
                                  const struct pane *pane, double until_s)
 {
     struct widest widest = {0};
-    char text[NAME_ROOM], change[UNITS_ROOM];
+    char tail[TAIL_ROOM], change[UNITS_ROOM];
     int decimals = pane_ms_decimals(pane);
 
     for (int n = 0; n < v->row_count; n++) {
         struct row r = v->rows[n];
-        widen(&widest.name, name_row(w, r, text));
+        int name = utf8_text_columns(name_row(w, r)) + utf8_text_columns(tail_of(w, r, tail));
+        widest.name = name > widest.name ? name : widest.name;
         if (n < v->list.top || n >= v->list.top + v->list.rows)
             continue;
         struct figures f = sum(v, w, r);
@@ -469,6 +527,7 @@ static void draw_groups(struct panel *p, const struct pane *pane)
     struct widest widest = find_widest(v, w, pane, until_s);
     struct columns c = columns_for(pane->width, &widest, v->sort);
     v->waits = false;
+    shorten_rows(v, w, c.name_end - c.name);
     if (titles)
         draw_titles(p->scene->watch, pane, &c, v->sort);
     for (int y = 0; y < pane->height - titles && v->list.top + y < v->row_count; y++) {

@@ -297,8 +297,8 @@ static void write_members(const struct watch *w, const class_id *k, uint32_t cou
     }
 }
 
-/* Labels below the decisions are as wide. */
-enum { LABEL_NARROWEST = 8, LABEL_WIDEST = 17, LABEL_KINDS = LABEL_WIDEST - LABEL_NARROWEST + 1 };
+/* Of labels below the decisions, the initials among them. */
+enum { LABEL_KINDS = SERIES_WIDEST - SERIES_NARROWEST + 2 };
 
 /* As narrow as rows and titles write it. */
 static uint16_t add_short_forms(struct find_index *x, const char *name)
@@ -330,9 +330,9 @@ static char (*labels_of(const struct watch *w))[SHORT_NAME_ROOM]
         while (n < end)
             name[n++] = together;
     }
-    for (int columns = LABEL_NARROWEST; columns < LABEL_WIDEST; columns++)
+    for (int columns = SERIES_NARROWEST; columns <= SERIES_WIDEST; columns++)
         short_names(name, w->move_count, columns, shorten,
-                    told + count * (size_t)(columns - LABEL_NARROWEST));
+                    told + count * (size_t)(columns - SERIES_NARROWEST));
     short_names(name, w->move_count, SERIES_INITIALS, series_initials,
                 told + count * (LABEL_KINDS - 1));
     free(name);

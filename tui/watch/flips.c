@@ -192,6 +192,25 @@ static struct flip work_out(const struct watch *w, int first, int count)
     return p;
 }
 
+/* Moves of which only one can be split, none of which the best plan splits. */
+static bool are_exclusive(const struct watch *w, int first, int count)
+{
+    return count > 1 && w->move[first].series_only != MOVE_NONE && !any_split(w, first, count);
+}
+
+static struct flip work_out_one(const struct watch *w, int first, int count)
+{
+    struct flip best = {.known = true, .impossible = true};
+
+    for (int n = first; n < first + count; n++) {
+        struct flip p = work_out(w, n, 1);
+        if (!p.impossible && (best.impossible || p.change_ms < best.change_ms))
+            best = p;
+    }
+    best.one = true;
+    return best;
+}
+
 struct flip flips_of(struct flips *f, const struct watch *w, int first, int count, double until_s)
 {
     if (!w->best)
@@ -202,7 +221,8 @@ struct flip flips_of(struct flips *f, const struct watch *w, int first, int coun
     if (until_s > 0 && clock_seconds() > until_s)
         return (struct flip){0};
     f->together[first] = count;
-    f->of[first] = work_out(w, first, count);
+    f->of[first] =
+        are_exclusive(w, first, count) ? work_out_one(w, first, count) : work_out(w, first, count);
     return f->of[first];
 }
 
@@ -216,6 +236,21 @@ static struct turned work_out_anew(const struct watch *w, int first, int count)
                            .change_ms = p.cost.step_ms - w->best->cost.step_ms};
 }
 
+static struct turned work_out_one_anew(const struct watch *w, int first, int count)
+{
+    struct turned best = {.known = true, .impossible = true};
+    bool proven = true;
+
+    for (int n = first; n < first + count; n++) {
+        struct turned t = work_out_anew(w, n, 1);
+        proven &= t.proven || t.impossible;
+        if (!t.impossible && (best.impossible || t.change_ms < best.change_ms))
+            best = t;
+    }
+    best.proven &= proven;
+    return best;
+}
+
 struct turned flips_anew(struct flips *f, const struct watch *w, int first, int count,
                          double until_s)
 {
@@ -227,7 +262,8 @@ struct turned flips_anew(struct flips *f, const struct watch *w, int first, int 
     if (until_s > 0 && clock_seconds() > until_s)
         return (struct turned){0};
     f->anew_together[first] = count;
-    f->anew[first] = work_out_anew(w, first, count);
+    f->anew[first] = are_exclusive(w, first, count) ? work_out_one_anew(w, first, count)
+                                                    : work_out_anew(w, first, count);
     return f->anew[first];
 }
 

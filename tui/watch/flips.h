@@ -14,6 +14,7 @@ struct flip {
     bool known;       /* worked out for the best plan there is now */
     bool impossible;  /* it can not be the other way: no class is to split, or a size forbids it */
     bool split;       /* the other way: some of its classes are whole, and would be split */
+    bool one;         /* of the moves only one, that changes it least: they exclude each other */
     double change_ms; /* of the step; > 0: the best plan is better as it is */
     uint32_t
         in_way; /* decisions the plan splits, and classes nothing decides, that can not stay so */
@@ -32,17 +33,18 @@ struct flips;
 struct flips *flips_new(void);
 void flips_free(struct flips *f); /* NULL ok */
 
-/* Of the moves first .. first + count - 1 together, all whole where the best plan splits one of
- * them, else split as far as they can be. Works it out where that was not done before and `until_s`
+/* Of the moves first .. first + count - 1, one or a series, together: all whole where the best plan
+ * splits one of them, else split. Works it out where that was not done before and `until_s`
  * (clock_seconds; <= 0: ever) has not come; else it is not known yet. O(classes + cost tables). */
 struct flip flips_of(struct flips *f, const struct watch *w, int first, int count, double until_s);
 
-/* The same with the rest decided anew. One optimum. */
+/* The same with the rest decided anew. One optimum, or one for each that excludes the others. */
 struct turned flips_anew(struct flips *f, const struct watch *w, int first, int count,
                          double until_s);
 
 /* How many decisions fall, themselves among them, when the moves first .. first + count - 1 are
- * split and nothing else is decided, pins neither; 0: out of memory. O(classes). */
+ * split, one after another as far as they can be, and nothing else is decided, pins neither; 0: out
+ * of memory. O(classes). */
 uint32_t flips_settled(const struct watch *w, int first, int count);
 
 /* Turns the statuses `on` [classes] in place: the moves first .. first + count - 1 (of them class

@@ -10,13 +10,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* One layer, or some, of those that its stem says. */
+static bool has_layers(const struct watch_move *m)
+{
+    return strcmp(m->stem, m->name) != 0;
+}
+
+static bool in_one_series(const struct watch_move *a, const struct watch_move *b)
+{
+    return has_layers(a) && has_layers(b) && !strcmp(a->stem, b->stem);
+}
+
 int watch_series_end(const struct watch *w, int first)
 {
     int end = first + 1;
 
-    while (end < w->move_count && !strcmp(w->move[end].stem, w->move[first].stem))
+    while (end < w->move_count && in_one_series(&w->move[end], &w->move[first]))
         end++;
     return end;
+}
+
+int watch_series_begin(const struct watch *w, int move)
+{
+    while (move > 0 && in_one_series(&w->move[move - 1], &w->move[move]))
+        move--;
+    return move;
 }
 
 const char *watch_series_name(const struct watch *w, int first, int end)

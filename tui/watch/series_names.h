@@ -12,7 +12,8 @@ struct watch;
  * where these are alike too, the name of its first. O(moves log moves). */
 void series_tell_apart(struct watch *w);
 
-enum { SERIES_INITIALS = 6 }; /* columns that such a label may have before it is one of initials */
+/* Columns of a label below the decisions: from so many on it is words, else initials. */
+enum { SERIES_INITIALS = 6, SERIES_NARROWEST = 8, SERIES_WIDEST = 40 };
 
 /* For the narrowest labels: "d cross" of "decoder cross", "c1_2" of "conv1_2"; a name that fits in
  * `columns` as it is. */

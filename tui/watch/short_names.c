@@ -141,17 +141,23 @@ static uint32_t with_nouns(const char *name, uint32_t words)
     return words | nouns;
 }
 
+/* How the words of a name are written: a bit of each that is; of no mask: left out. */
+struct written {
+    uint32_t words[TIGHT + 1]; /* by style */
+};
+
 /* Returns the columns of it. */
-static int join_words(const char *name, uint32_t words, enum style style,
-                      char out[static APART_ROOM])
+static int join_words(const char *name, const struct written *w, char out[static APART_ROOM])
 {
     size_t size = 0;
     int n = 0;
 
     for (const char *s = name; *s && n < MASK_BITS; s += *s == ' ', n++) {
         size_t letters = strcspn(s, " ");
-        if (letters && (words >> n & 1))
-            add_word(out, &size, s, letters, style);
+        for (enum style style = WHOLE; letters && style <= TIGHT; style++) {
+            if (w->words[style] >> n & 1)
+                add_word(out, &size, s, letters, style);
+        }
         s += letters;
     }
     while (size && out[size - 1] == ',')
@@ -160,38 +166,39 @@ static int join_words(const char *name, uint32_t words, enum style style,
     return utf8_text_columns(out);
 }
 
-/* As many of its other words as have room, those in front first. */
-static void fill_up(const char *name, uint32_t words, enum style style, int columns,
-                    char out[static APART_ROOM])
+/* What has room: its brief words whole, then other words whole, then briefly, those in front first.
+ */
+static void fill_up(const char *name, struct written *w, int columns, char out[static APART_ROOM])
 {
-    for (int n = 0; n < MASK_BITS; n++) {
-        uint32_t more = words | UINT32_C(1) << n;
-        words = join_words(name, more, style, out) <= columns ? more : words;
+    for (int n = 0; n < 3 * MASK_BITS; n++) {
+        struct written more = *w;
+        uint32_t word = UINT32_C(1) << n % MASK_BITS, has = w->words[WHOLE] | w->words[BRIEFLY];
+        bool upgrade = n < MASK_BITS;
+        if (upgrade != !!(has & word) || (w->words[WHOLE] & word))
+            continue;
+        more.words[BRIEFLY] &= ~word;
+        more.words[n < 2 * MASK_BITS ? WHOLE : BRIEFLY] |= word;
+        if (join_words(name, &more, out) <= columns)
+            *w = more;
     }
-    join_words(name, words, style, out);
+    join_words(name, w, out);
 }
 
 /* The words that tell a name apart, as whole as they fit. */
 static void write_words(const char *name, uint32_t words, int columns, char out[static APART_ROOM])
 {
-    const struct {
-        uint32_t words;
-        enum style style;
-    } tries[] = {{with_nouns(name, words), WHOLE},
-                 {with_nouns(name, words), BRIEFLY},
-                 {words, WHOLE},
-                 {words, BRIEFLY},
-                 {with_nouns(name, words), TIGHT},
-                 {words, TIGHT}};
+    uint32_t nouns = with_nouns(name, words);
+    struct written tries[] = {{{[WHOLE] = nouns}},   {{[BRIEFLY] = nouns}}, {{[WHOLE] = words}},
+                              {{[BRIEFLY] = words}}, {{[TIGHT] = nouns}},   {{[TIGHT] = words}}};
 
     for (size_t k = 0; k < sizeof tries / sizeof *tries; k++) {
-        if (join_words(name, tries[k].words, tries[k].style, out) <= columns) {
-            if (tries[k].style != TIGHT)
-                fill_up(name, tries[k].words, tries[k].style, columns, out);
-            return;
-        }
+        if (join_words(name, &tries[k], out) > columns)
+            continue;
+        if (!tries[k].words[TIGHT])
+            fill_up(name, &tries[k], columns, out);
+        return;
     }
-    join_words(name, words, BRIEFLY, out);
+    join_words(name, &tries[3], out);
 }
 
 /* Readings that are alike: each gets a word more of its own. */

@@ -21,6 +21,7 @@
 #include "tui/watch/pipeline_job.h"
 #include "tui/watch/relaxed_job.h"
 #include "tui/watch/series_names.h"
+#include "tui/watch/series_price.h"
 #include "tui/watch/short_names.h"
 #include "tui/watch/tree.h"
 #include "tui/watch/unstaged_job.h"
@@ -76,6 +77,8 @@ static void join_words(const struct word *words, uint32_t count, char *out, size
         const struct word *w = &words[n];
         if (w->is_left_out || size + w->size + 2 > room)
             continue;
+        if (size && out[size - 1] == ',' && w->kind != WORD_NUMBER) /* the size behind it is out */
+            size--;
         if (size)
             out[size++] = ' ';
         memcpy(out + size, w->at, w->size);
@@ -228,7 +231,8 @@ static void name_move(struct watch *w, const struct game_move *m, struct watch_m
 
     class_names_joined(&w->names, k, m->class_count, text);
     write_ranges(to->name, sizeof to->name - MESH_NAME_ROOM - 4, text);
-    snprintf(to->stem, sizeof to->stem, "%.120s", w->names.items[k[0]].base);
+    class_names_series(&w->names, k, m->class_count, text);
+    write_ranges(to->stem, sizeof to->stem - MESH_NAME_ROOM - 4, text);
     if (w->problem->mesh.axes < 2)
         return;
     const char *axis = w->problem->mesh.axis[m->axis].name; /* several decisions on one class */
@@ -236,25 +240,8 @@ static void name_move(struct watch *w, const struct game_move *m, struct watch_m
     snprintf(to->stem + strlen(to->stem), MESH_NAME_ROOM + 2, " %s", axis);
 }
 
-static double price_alone(const struct watch *w, const struct game_move *m, label *scratch,
-                          double whole_ms)
-{
-    const class_id *k = w->moves->pool + m->classes;
-
-    for (uint32_t n = 0; n < m->class_count; n++)
-        scratch[k[n]] = (label)(1u << m->axis);
-    double ms = step_tables_cost(&w->problem->step_tables, scratch).step_ms;
-    for (uint32_t n = 0; n < m->class_count; n++)
-        scratch[k[n]] = 0;
-    return whole_ms - ms;
-}
-
 static void read_moves(struct watch *w)
 {
-    class_id classes = w->problem->classes.count;
-    label *scratch = mem_alloc((classes + 1) * sizeof *scratch);
-    double whole_ms = step_tables_cost(&w->problem->step_tables, scratch).step_ms;
-
     live_moves_release(w->moves);
     w->moves = live_moves_share(w->shot->moves);
     free(w->move);
@@ -266,13 +253,12 @@ static void read_moves(struct watch *w)
         name_move(w, m, to);
         to->dims = m->var_dims + m->input_dims;
         to->classes = m->class_count;
-        to->saves_ms = price_alone(w, m, scratch, whole_ms);
         to->now = -1;
     }
     series_tell_apart(w);
+    series_price_all(w);
     if (w->cursor >= w->move_count)
         w->cursor = 0;
-    free(scratch);
 }
 
 static uint32_t count_split(const struct watch *w, const struct live_plan *plan, int move)

@@ -25,6 +25,8 @@ struct watch_move {
     char stem[NAME_ROOM]; /* without layers: alike in a series */
     uint32_t dims;        /* of variables and inputs, all its classes */
     double saves_ms;      /* split alone against everything whole */
+    double series_ms;     /* the same of its series, all split; where they exclude each other, */
+    int series_only;      /* of this one, which saves most alone; MOVE_NONE: all are split */
     int8_t now;           /* -1 open, 0 whole, 1 split: in the episode shown */
     bool changed;         /* by the wave, or since the frame before */
     bool pinned;
@@ -54,6 +56,7 @@ struct watch {
     bool is_slow; /* the present episode is shown, with its position; else the last finished one */
     int position; /* the move decided next; MOVE_NONE: none, or not shown */
     int cursor;   /* the move a person looks at */
+    bool apart;   /* ... by itself; else with the series it is in */
     hlo_id here;  /* the instruction a person looks at; HLO_NONE: none yet */
     struct relaxed_job *relaxed;   /* NULL: nobody asked (tui/watch/relaxed_job.h) */
     struct pipeline_job *pipeline; /* the last one looked at; NULL: none (pipeline_job.h) */
@@ -91,8 +94,9 @@ char *watch_short_name(char *out, size_t room, const char *name, int columns);
 char *watch_move_name(const struct watch *w, int move, char *out, size_t room, int columns);
 
 /* Decisions in a row with one stem, the layers of a series, end before this; what they are called
- * together. O(length). */
+ * together; the first of those that `move` is in. O(length). */
 int watch_series_end(const struct watch *w, int first);
+int watch_series_begin(const struct watch *w, int move);
 const char *watch_series_name(const struct watch *w, int first, int end);
 
 /* "pin encoder self = 1" for "pin @3=1": a line of the log with the name of the decision in it, in
