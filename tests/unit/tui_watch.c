@@ -544,6 +544,56 @@ static void test_statuses(void **state)
     assert_int_equal(watch->move[move_named("decoder ffn 0–5")].classes, 6);
 }
 
+/* Rows that stand for others say what these take, and those of a node that are shown take longest.
+ * Returns how many such rows have shown ones above them. */
+static int check_more(const struct tree_rows *r)
+{
+    int below_shown = 0;
+
+    for (size_t at = 0; at < r->count; at++) {
+        const struct tree_node *node = &watch->tree->nodes[r->row[at].node];
+        const hlo_id *order = watch->tree->order + node->first;
+        double hidden = 0, least = INFINITY;
+        size_t first = at;
+        if (!r->row[at].more)
+            continue;
+        while (first > 0 && r->row[first - 1].node == r->row[at].node &&
+               r->row[first - 1].instruction != HLO_NONE)
+            least = fmin(least, watch->ms[r->row[--first].instruction]);
+        for (uint32_t i = 0; i < node->count; i++) {
+            bool is_shown = false;
+            for (size_t k = first; k < at; k++)
+                is_shown |= r->row[k].instruction == order[i];
+            hidden += is_shown ? 0 : watch->ms[order[i]];
+            assert_true(is_shown || i >= node->telling || watch->ms[order[i]] <= least);
+        }
+        assert_true(fabs(tree_rows_more_ms(r, at) - hidden) < 1e-9);
+        below_shown += first < at;
+    }
+    return below_shown;
+}
+
+static void test_tree_more(void **state)
+{
+    struct tree_rows r = {0};
+    int below_shown = 0;
+    (void)state;
+
+    for (int height = 12; height < 60; height += 3) {
+        tree_rows_begin(&r, watch->tree);
+        tree_rows_fit(&r, height);
+        below_shown += check_more(&r);
+    }
+    assert_true(below_shown > 0);
+    tree_rows_release(&r);
+    for (uint32_t k = 0; k < problem.roles.param_count; k++) {
+        const struct hlo_param_role *p = &problem.roles.params[k];
+        hlo_id id = problem.m->value_instruction[p->value];
+        if (p->role == HLO_ROLE_OPTIMIZER_STATE)
+            assert_string_equal(tree_instruction_name(watch->tree, id), p->name);
+    }
+}
+
 static double step_with_split(int first, int end)
 {
     label *on = mem_alloc((problem.classes.count + 1) * sizeof *on);
@@ -748,6 +798,7 @@ int main(void)
         cmocka_unit_test(test_cost_adds_up),
         cmocka_unit_test(test_price_of_a_pin),
         cmocka_unit_test(test_what_falls),
+        cmocka_unit_test(test_tree_more),
         cmocka_unit_test(test_series_prices),
         cmocka_unit_test(test_statuses),
         cmocka_unit_test(test_told_apart),

@@ -10,6 +10,7 @@
 #include "tui/screen/layout.h"
 #include "tui/screen/list.h"
 #include "tui/screen/match.h"
+#include "tui/screen/path.h"
 #include "tui/views/panel.h"
 #include "tui/views/views.h"
 #include "tui/watch/part.h"
@@ -204,6 +205,25 @@ static void draw_node(const struct graph *g, const struct watch *w, const struct
     draw_ms(g, p, y, node->ms, c, true);
 }
 
+/* The name of an instruction; a path where it differs from those in the rows beside it. */
+static const char *cut_apart(const struct graph *g, const struct tree_row *row, int columns,
+                             char *out, size_t room)
+{
+    enum { BESIDE = 8 };
+    const char *name = tree_instruction_name(g->rows.tree, row->instruction), *others[2 * BESIDE];
+    int64_t here = row - g->rows.row;
+    int count = 0;
+
+    if (!strchr(name, '/'))
+        return text_cut_middle(out, room, name, columns);
+    for (int64_t at = here - BESIDE; at <= here + BESIDE; at++) {
+        const struct tree_row *other = at == here ? NULL : row_at(g, at);
+        if (other && other->instruction != HLO_NONE)
+            others[count++] = tree_instruction_name(g->rows.tree, other->instruction);
+    }
+    return path_cut_apart(out, room, name, others, count, columns);
+}
+
 static void draw_instruction(const struct graph *g, const struct watch *w, const struct pane *p,
                              int y, const struct tree_row *row, const struct columns *c)
 {
@@ -234,7 +254,8 @@ static void draw_instruction(const struct graph *g, const struct watch *w, const
     } else if (name_room > room - shape) {
         name_room = shape < room - room / 3 ? room - shape : room / 3;
     }
-    pane_cut(p, x, y, name_room, ROLE_TEXT, name);
+    char cut[256];
+    pane_text(p, x, y, ROLE_TEXT, cut_apart(g, row, name_room, cut, sizeof cut));
     if (shaped)
         shape_draw(w, v, p, x + name_room + 2, y, room - name_room - 2);
     else
@@ -245,13 +266,17 @@ static void draw_more(const struct graph *g, const struct pane *p, int y,
                       const struct tree_row *row, const struct columns *c)
 {
     const struct tree_node *node = &g->rows.tree->nodes[row->node];
+    double ms = g->filter ? 0 : tree_rows_more_ms(&g->rows, (size_t)(row - g->rows.row));
     char count[UNITS_ROOM];
     int x = 4 + c->indent * node->depth;
 
     x = pane_format(p, x, y, ROLE_DIM, "%s more", units_count(count, row->more));
     if (c->ms - x > 32)
         pane_text(p, x + 2, y, ROLE_DIM,
-                  g->rows.shown[row->node] < node->telling ? "Enter shows them" : "t shows them");
+                  !g->filter && g->rows.shown[row->node] < node->telling ? "Enter shows them"
+                                                                         : "t shows them");
+    if (ms >= pane_ms_least(p))
+        draw_ms(g, p, y, ms, c, false);
 }
 
 static void draw_graph(struct panel *p, const struct pane *pane)
@@ -331,7 +356,8 @@ static bool act_graph(struct panel *p, int action)
         list_go(&g->list, 0);
     } else if (action == GRAPH_TRIVIAL || (row->more && action != GRAPH_FOLD)) {
         int64_t at = g->list.cursor;
-        if (action != GRAPH_TRIVIAL && g->rows.shown[n] < g->rows.tree->nodes[n].telling)
+        if (action != GRAPH_TRIVIAL && !g->filter &&
+            g->rows.shown[n] < g->rows.tree->nodes[n].telling)
             g->rows.shown[n] = g->rows.tree->nodes[n].telling;
         else
             g->rows.all = !g->rows.all;

@@ -591,7 +591,12 @@ bool tree_is_state(const struct tree *t, hlo_id id)
 
 const char *tree_instruction_name(const struct tree *t, hlo_id id)
 {
-    return t->names[id] ? t->names[id] : hlo_name(t->problem->m, id);
+    const struct hlo_module *m = t->problem->m;
+
+    if (t->names[id])
+        return t->names[id];
+    return t->full[id] && m->leaf_base[id + 1] - m->leaf_base[id] == 1 ? t->full[id]
+                                                                       : hlo_name(m, id);
 }
 
 /* ---- figures ---- */
@@ -613,6 +618,7 @@ static void read_times(struct tree *t, const struct watch *w)
     if (t->ms_version == w->ms_version)
         return;
     t->ms_version = w->ms_version;
+    t->ms = w->ms;
     t->total_ms = t->most_ms = 0;
     for (int n = t->first_root; n != TREE_NONE; n = t->nodes[n].next) {
         double ms = sum_ms(t, w, n);

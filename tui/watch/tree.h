@@ -46,6 +46,7 @@ struct tree {
     const char **names;       /* [instructions] what to call it, where that is not its own name */
     const char **full;        /* [instructions] the whole path of a parameter; NULL: no parameter */
     int *node_of;             /* [instructions] */
+    const double *ms;         /* [instructions] the watch's; NULL: not read yet */
     double total_ms, most_ms; /* of the step, of the heaviest phase */
     uint64_t ms_version;
     uint64_t wave_decision; /* the wave that wave_first and wave_last are of */
@@ -65,6 +66,8 @@ bool tree_is_telling(const struct tree *t, hlo_id id); /* dot, gather, variables
  * cut at `room`. Returns out. */
 char *tree_path(const struct tree *t, int node, const char *between, char *out, size_t room);
 bool tree_is_state(const struct tree *t, hlo_id id); /* a parameter that the optimizer keeps */
+/* What to call it: a variable by the end of its path below its module, other parameters that are
+ * one array by their path, the rest as the file does. */
 const char *tree_instruction_name(const struct tree *t, hlo_id id);
 
 #endif

@@ -36,6 +36,69 @@ static bool add_row(struct tree_rows *r, struct tree_row row)
     return true;
 }
 
+struct timed {
+    double ms;
+    uint32_t at; /* among the node's own */
+};
+
+static int by_ms(const void *a, const void *b)
+{
+    const struct timed *x = a, *y = b;
+    return x->ms != y->ms ? (x->ms > y->ms ? -1 : 1) : x->at < y->at ? -1 : x->at > y->at;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct timed *x = a, *y = b;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* Those of the telling instructions of a node that take longest, in order of reading. */
+static bool add_longest(struct tree_rows *r, int n, uint32_t shown)
+{
+    const struct tree_node *node = &r->tree->nodes[n];
+    struct timed *t = mem_try(node->telling, sizeof *t);
+    bool ok = t != NULL;
+
+    for (uint32_t i = 0; ok && i < node->telling; i++)
+        t[i] = (struct timed){r->tree->ms ? r->tree->ms[r->tree->order[node->first + i]] : 0, i};
+    if (ok) {
+        qsort(t, node->telling, sizeof *t, by_ms);
+        qsort(t, shown, sizeof *t, by_place);
+    }
+    for (uint32_t i = 0; ok && i < shown; i++)
+        ok = add_row(r, (struct tree_row){n, r->tree->order[node->first + t[i].at], 0});
+    free(t);
+    return ok;
+}
+
+static bool add_own(struct tree_rows *r, int n, uint32_t shown)
+{
+    const struct tree_node *node = &r->tree->nodes[n];
+    bool ok = true;
+
+    if (shown < node->telling)
+        return !shown || add_longest(r, n, shown);
+    for (uint32_t i = 0; i < shown && ok; i++)
+        ok = add_row(r, (struct tree_row){n, r->tree->order[node->first + i], 0});
+    return ok;
+}
+
+double tree_rows_more_ms(const struct tree_rows *r, size_t at)
+{
+    const struct tree_node *node = &r->tree->nodes[r->row[at].node];
+    double ms = 0;
+
+    if (!r->row[at].more || !r->tree->ms)
+        return 0;
+    for (uint32_t i = 0; i < node->count; i++)
+        ms += r->tree->ms[r->tree->order[node->first + i]];
+    while (at > 0 && r->row[at - 1].instruction != HLO_NONE &&
+           r->row[at - 1].node == r->row[at].node)
+        ms -= r->tree->ms[r->row[--at].instruction];
+    return ms > 0 ? ms : 0;
+}
+
 static void add_node(struct tree_rows *r, int n)
 {
     const struct tree_node *node = &r->tree->nodes[n];
@@ -45,11 +108,7 @@ static void add_node(struct tree_rows *r, int n)
         return;
     for (int k = node->first_child; k != TREE_NONE; k = r->tree->nodes[k].next)
         add_node(r, k);
-    for (uint32_t i = 0; i < shown; i++) {
-        if (!add_row(r, (struct tree_row){n, r->tree->order[node->first + i], 0}))
-            return;
-    }
-    if (shown < node->count)
+    if (add_own(r, n, shown) && shown < node->count)
         (void)add_row(r, (struct tree_row){n, HLO_NONE, node->count - shown});
 }
 
@@ -63,32 +122,51 @@ bool tree_rows_matches(const struct tree_rows *r, hlo_id id, const struct match 
     return match_texts(pattern, texts, sizeof texts / sizeof *texts);
 }
 
-/* What matches a filter, folded or not, below the modules that hold it. */
-static void add_matching(struct tree_rows *r, int n, const struct match *filter)
+static bool any_telling(const struct tree_rows *r, const struct match *filter)
+{
+    for (hlo_id id = 0; id < r->tree->problem->m->count; id++) {
+        if (tree_is_telling(r->tree, id) && tree_rows_matches(r, id, filter))
+            return true;
+    }
+    return false;
+}
+
+/* What matches a filter, folded or not, below the modules that hold it; `all`: not only what tells
+ * something. */
+static void add_matching(struct tree_rows *r, int n, const struct match *filter, bool all)
 {
     const struct tree_node *node = &r->tree->nodes[n];
     size_t before = r->count;
+    uint32_t more = 0;
 
     if (!node->below || !add_row(r, (struct tree_row){n, HLO_NONE, 0}))
         return;
     for (int k = node->first_child; k != TREE_NONE; k = r->tree->nodes[k].next)
-        add_matching(r, k, filter);
+        add_matching(r, k, filter, all);
     for (uint32_t i = 0; i < node->count; i++) {
         hlo_id id = r->tree->order[node->first + i];
-        if (tree_rows_matches(r, id, filter) && !add_row(r, (struct tree_row){n, id, 0}))
+        if (!tree_rows_matches(r, id, filter))
+            continue;
+        if (!all && i >= node->telling)
+            more++;
+        else if (!add_row(r, (struct tree_row){n, id, 0}))
             return;
     }
+    if (more)
+        (void)add_row(r, (struct tree_row){n, HLO_NONE, more});
     if (r->count == before + 1)
         r->count = before;
 }
 
 void tree_rows_make(struct tree_rows *r, const struct match *filter)
 {
+    bool all = !filter || r->all || !r->tree || !any_telling(r, filter);
+
     r->count = 0;
     for (int n = r->tree ? r->tree->first_root : TREE_NONE; n != TREE_NONE;
          n = r->tree->nodes[n].next) {
         if (filter)
-            add_matching(r, n, filter);
+            add_matching(r, n, filter, all);
         else
             add_node(r, n);
     }

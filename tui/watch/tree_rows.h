@@ -17,10 +17,12 @@ struct tree_row {
 struct tree_rows {
     const struct tree *tree; /* the watch's; NULL: no model */
     bool *open;              /* [nodes] */
-    uint32_t *shown; /* [nodes] telling instructions of its own that stand below it when open */
-    bool all;        /* trivial instructions too */
-    bool kept;       /* a person has been here: what is open stays as it is */
-    int fitted;      /* rows of the panel that `open` was last made for; 0: none */
+    /* [nodes] telling instructions of its own that stand below it when open: where not all, those
+     * that take longest */
+    uint32_t *shown;
+    bool all;             /* trivial instructions too */
+    bool kept;            /* a person has been here: what is open stays as it is */
+    int fitted;           /* rows of the panel that `open` was last made for; 0: none */
     struct tree_row *row; /* [count] */
     size_t count, room;
 };
@@ -29,9 +31,14 @@ void tree_rows_begin(struct tree_rows *r,
                      const struct tree *t); /* all shut; frees what it held before */
 void tree_rows_release(struct tree_rows *r);
 
-/* The rows anew: of what is open, or of what matches a filter, folded or not. O(rows), with a
- * filter O(instructions). */
+/* The rows anew: of what is open, or of what matches a filter, folded or not: what tells something,
+ * and where `all` is false one row for the rest of a node. O(rows), with a filter O(instructions).
+ */
 void tree_rows_make(struct tree_rows *r, const struct match *filter);
+
+/* Milliseconds of the instructions that row `at` stands for; 0: none. O(instructions of its node).
+ */
+double tree_rows_more_ms(const struct tree_rows *r, size_t at);
 
 /* Opens what `height` rows hold, unless a person has been here or it is done. O(rows^2). */
 void tree_rows_fit(struct tree_rows *r, int height);
