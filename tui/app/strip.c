@@ -36,11 +36,6 @@ struct strip {
     char label[SERIES_MOST][SHORT_NAME_ROOM]; /* of the level, series by series */
 };
 
-static void shorten(char out[static SHORT_NAME_ROOM], const char *name, int columns)
-{
-    watch_short_name(out, SHORT_NAME_ROOM, name, columns);
-}
-
 /* Names of the series. Returns how many; more than SERIES_MOST: too many to label. */
 static int name_series(const struct watch *w, const char *name[static SERIES_MOST])
 {
@@ -84,7 +79,7 @@ static int width_of_all(const struct strip *s)
 /* Labels of so many columns. False: they do not fit. */
 static bool label_series(struct strip *s, const char *const *name, int count, int columns)
 {
-    short_names(name, count, columns, columns == SERIES_INITIALS ? series_initials : shorten,
+    short_names(name, count, columns, columns == SERIES_INITIALS ? series_initials : watch_shorten,
                 s->label);
     return width_of_all(s) <= s->room;
 }
@@ -167,7 +162,7 @@ static int name_in_sight(struct strip *s)
 
     for (int n = s->first; n < s->w->move_count && count < cells && count < SERIES_MOST; n++)
         name[count++] = s->w->move[n].name;
-    short_names(name, count, 9, shorten, s->label);
+    short_names(name, count, 9, watch_shorten, s->label);
     return count;
 }
 

@@ -282,7 +282,7 @@ static const char *decision_name(const struct watch *w, const struct live_lesson
                                  char out[static NAME_ROOM])
 {
     return l && w && l->move < (uint32_t)w->move_count
-               ? watch_short_name(out, NAME_ROOM, w->move[l->move].name, 40)
+               ? watch_move_name(w, (int)l->move, out, NAME_ROOM, 40)
                : NULL;
 }
 
@@ -599,7 +599,7 @@ static void draw_sampled(const struct class_shown *s, const struct pane *p, cons
     if (moves && s->watch && moves[n] < (uint32_t)s->watch->move_count) {
         int room = (c->action ? c->action : c->reward - 8) - c->decision - 1;
         pane_text(p, c->decision, y, ROLE_TEXT,
-                  watch_short_name(name, sizeof name, s->watch->move[moves[n]].name, room));
+                  watch_move_name(s->watch, (int)moves[n], name, sizeof name, room));
     }
     if (c->action)
         pane_text(p, c->action, y, ROLE_TEXT, action_name(s, r->action, action));

@@ -203,7 +203,7 @@ static int draw_q(const struct panel *p, const struct pane *pane, int y)
 
     if (!a->has_q || a->position >= a->moves->count || !has_names(w, a))
         return y;
-    watch_short_name(name, sizeof name, w->move[a->position].name, 20);
+    watch_move_name(w, (int)a->position, name, sizeof name, 20);
     for (int split = 1; split >= 0; split--, y++) {
         snprintf(text, sizeof text, "Q %s = %d", name, split);
         pane_cut(pane, 0, y, 26, ROLE_DIM, text);

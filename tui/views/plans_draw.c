@@ -214,8 +214,11 @@ static void draw_matrix_row(const struct panel *p, const struct pane *pane, int 
         same &= split[n] == first;
         draw_choice(pane, names + MATRIX_DIMS + n * MATRIX_CELL, y, split[n], of);
     }
-    pane_text(pane, 0, y, same ? ROLE_DIM : ROLE_TEXT,
-              watch_short_name(cut, sizeof cut, name, names - 2));
+    if (move == MOVE_NONE)
+        watch_short_name(cut, sizeof cut, name, names - 2);
+    else
+        watch_move_name(w, move, cut, sizeof cut, names - 2);
+    pane_text(pane, 0, y, same ? ROLE_DIM : ROLE_TEXT, cut);
     const struct class_info *info = &w->problem->classes.info[k];
     pane_right_number(pane, names + 6, y, ROLE_DIM,
                       move == MOVE_NONE ? info->var_dims + info->input_dims : w->move[move].dims,
@@ -448,9 +451,11 @@ static void draw_difference(const struct panel *p, const struct pane *pane, int 
 
     draw_choice(pane, 0, y, d->a, d->classes);
     draw_choice(pane, 5, y, d->b, d->classes);
-    snprintf(name, sizeof name, "%s",
-             d->move == MOVE_NONE ? class_name(&w->names, d->class, text) : w->move[d->move].name);
-    pane_text(pane, 10, y, ROLE_TEXT, watch_short_name(text, sizeof text, name, dims - 17));
+    if (d->move == MOVE_NONE)
+        watch_short_name(name, sizeof name, class_name(&w->names, d->class, text), dims - 17);
+    else
+        watch_move_name(w, d->move, name, sizeof name, dims - 17);
+    pane_text(pane, 10, y, ROLE_TEXT, name);
     pane_right(pane, dims, y, ROLE_TEXT, units_count(text, d->dims));
     if (d->priced)
         pane_right(pane, price, y, ROLE_TEXT,

@@ -4,10 +4,12 @@
 #include "hlo/meaning/roles.h"
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
+#include "hlo/support/mem.h"
 #include "tui/screen/grid.h"
 #include "tui/screen/keys.h"
 #include "tui/screen/layout.h"
 #include "tui/screen/list.h"
+#include "tui/screen/path.h"
 #include "tui/views/panel.h"
 #include "tui/views/views.h"
 #include "tui/watch/watch.h"
@@ -20,6 +22,7 @@
 #include "tui/watch/cost_split.h"
 #include "tui/watch/part.h"
 #include "tui/watch/question.h"
+#include "tui/watch/short_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -281,13 +284,7 @@ static void draw_group(const struct cost *v, const struct pane *p, int y,
         first = v->groups[n].compute_ms + v->groups[n].network_ms > first
                     ? v->groups[n].compute_ms + v->groups[n].network_ms
                     : first;
-    char brief[NAME_ROOM];
-    if (v->key == COST_BY_LAYER) /* paths, told apart by their ends */
-        pane_text(p, 0, y, style, text_cut_left(brief, sizeof brief, name, c->name_end));
-    else if (strchr(name, ' '))
-        pane_text(p, 0, y, style, watch_short_name(brief, sizeof brief, name, c->name_end));
-    else
-        pane_cut(p, 0, y, c->name_end, style, name);
+    pane_cut(p, 0, y, c->name_end, style, name);
     pane_right_ms(p, c->total, y, style, ms);
     draw_ms(p, c->compute, y, style, g->compute_ms);
     draw_ms(p, c->network, y, style, g->network_ms);
@@ -308,6 +305,33 @@ static void draw_group(const struct cost *v, const struct pane *p, int y,
         pane_right(p, c->count, y, ROLE_DIM, units_count(text, g->instructions));
 }
 
+enum { ROWS_MOST = 256 };
+
+/* Names of rows from `first` on in so many columns, told apart: paths where they differ, others by
+ * their words. */
+static void name_rows(const struct watch *w, const struct cost *v, int64_t first, int count,
+                      int columns, char (*out)[SHORT_NAME_ROOM])
+{
+    char(*name)[SHORT_NAME_ROOM] = mem_alloc((size_t)count * sizeof *name + 1);
+    const char *of[ROWS_MOST], *others[ROWS_MOST];
+
+    for (int n = 0; n < count; n++) {
+        cost_row_name(w, v->key, &v->groups[first + n], name[n], sizeof *name);
+        of[n] = name[n];
+    }
+    if (v->key != COST_BY_LAYER)
+        short_names(of, count, columns, watch_shorten, out);
+    for (int n = 0; n < count && v->key == COST_BY_LAYER; n++) {
+        int other = 0;
+        for (int k = 0; k < count; k++) {
+            if (k != n)
+                others[other++] = name[k];
+        }
+        path_cut_apart(out[n], sizeof *out, name[n], others, other, columns);
+    }
+    free(name);
+}
+
 static void draw_table(struct panel *p, const struct pane *pane)
 {
     struct cost *v = p->state;
@@ -319,10 +343,12 @@ static void draw_table(struct panel *p, const struct pane *pane)
     list_fit(&v->list, (int64_t)v->group_count, rows > 0 ? rows : 1);
     int64_t end =
         v->list.top + v->list.rows < v->list.count ? v->list.top + v->list.rows : v->list.count;
+    char(*name)[SHORT_NAME_ROOM] = mem_alloc((size_t)(end - v->list.top) * sizeof *name + 1);
+    end = end - v->list.top < ROWS_MOST ? end : v->list.top + ROWS_MOST;
+    name_rows(w, v, v->list.top, (int)(end - v->list.top), c.name_end, name);
     for (int64_t n = v->list.top; n < end; n++) {
         int y = 1 + (int)(n - v->list.top);
-        cost_row_name(w, v->key, &v->groups[n], v->name, sizeof v->name);
-        draw_group(v, pane, y, &v->groups[n], v->name, &c, ROLE_TEXT);
+        draw_group(v, pane, y, &v->groups[n], name[y - 1], &c, ROLE_TEXT);
         if (n != v->list.cursor)
             continue;
         pane_select(pane, y, p->focus ? ROLE_SELECT : ROLE_SELECT_DIM);
@@ -331,6 +357,7 @@ static void draw_table(struct panel *p, const struct pane *pane)
             pane->grid->cursor_y = pane->y + y;
         }
     }
+    free(name);
     int last = 1 + (int)(end - v->list.top);
     char more[48];
     snprintf(more, sizeof more, end < v->list.count ? "all, %lld more" : "all",
@@ -394,10 +421,12 @@ static void draw_parts_of(struct panel *p, const struct pane *pane)
     draw_titles(&inner, &body, &c);
     int rows = body.height - 2,
         shown = (int)inner.group_count < rows ? (int)inner.group_count : rows;
-    for (int y = 0; y < shown; y++) {
-        cost_group_name(w, inner.key, inner.groups[y].value, name, sizeof name);
-        draw_group(&inner, &body, y + 1, &inner.groups[y], name, &c, ROLE_TEXT);
-    }
+    shown = shown < 0 ? 0 : shown < ROWS_MOST ? shown : ROWS_MOST;
+    char(*names)[SHORT_NAME_ROOM] = mem_alloc((size_t)shown * sizeof *names + 1);
+    name_rows(w, &inner, 0, shown, c.name_end, names);
+    for (int y = 0; y < shown; y++)
+        draw_group(&inner, &body, y + 1, &inner.groups[y], names[y], &c, ROLE_TEXT);
+    free(names);
     char more[48];
     snprintf(more, sizeof more, (size_t)shown < inner.group_count ? "all, %zu more" : "all",
              inner.group_count - (size_t)shown);

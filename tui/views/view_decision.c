@@ -158,7 +158,7 @@ static void draw_wave(const struct watch *w, const struct pane *p, int y)
         snprintf(tail, sizeof tail, wide ? " %s dims, %u steps" : " %s dims", count, v->steps);
     const struct watch_move *m = &w->move[v->move];
     int room = p->width - x - utf8_text_columns(tail) - 6;
-    x = pane_text(p, x, y, ROLE_TEXT, watch_short_name(name, sizeof name, m->name, room));
+    x = pane_text(p, x, y, ROLE_TEXT, watch_move_name(w, (int)v->move, name, sizeof name, room));
     x = pane_text(p, x, y, ROLE_DIM, " = ");
     x = pane_text(p, x, y, m->now == 1 ? ROLE_CHOICE_1 | BOLD : ROLE_CHOICE_0,
                   m->now == 1 ? "1" : "0");

@@ -395,11 +395,6 @@ static const char *name_row(const struct watch *w, struct row r)
     return r.count == 1 ? w->move[r.first].name : w->move[r.first].stem;
 }
 
-static void shorten(char out[static SHORT_NAME_ROOM], const char *name, int columns)
-{
-    watch_short_name(out, SHORT_NAME_ROOM, name, columns);
-}
-
 /* Names of all rows in `columns`, told apart; kept until the rows or the columns change. */
 static void shorten_rows(struct groups_view *v, const struct watch *w, int columns)
 {
@@ -416,7 +411,7 @@ static void shorten_rows(struct groups_view *v, const struct watch *w, int colum
         name[n] = name_row(w, v->rows[n]);
         room[n] = columns - utf8_text_columns(tail_of(w, v->rows[n], tail));
     }
-    short_names_beside(name, room, v->row_count, shorten, v->brief);
+    short_names_beside(name, room, v->row_count, watch_shorten, v->brief);
     free(name);
     free(room);
 }

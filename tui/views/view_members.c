@@ -11,6 +11,7 @@
 #include "tui/screen/keys.h"
 #include "tui/screen/layout.h"
 #include "tui/screen/list.h"
+#include "tui/screen/path.h"
 #include "tui/views/panel.h"
 #include "tui/views/views.h"
 #include "tui/watch/watch.h"
@@ -36,7 +37,7 @@ struct members {
     struct class_reduces reduces;
     class_id *forbidden, forbidden_count;
     enum members_page page;
-    int name, use, source, forbidden_name; /* columns of the longest */
+    int name, use, factor, source, forbidden_name; /* columns of the longest */
     struct list list[PAGE_COUNT];
 };
 
@@ -71,6 +72,10 @@ static void measure_members(struct members *v, const struct watch *w)
         v->name = longer(v->name, utf8_text_columns(text));
         if (m->through == HLO_NONE)
             continue;
+        text[0] = 0;
+        if (m->factor != UINT32_MAX)
+            why_factor_name(&w->problem->classes, m->through, m->factor, text, sizeof text);
+        v->factor = longer(v->factor, longer(utf8_text_columns(text), 8));
         v->use = longer(v->use, utf8_text_columns(tree_instruction_name(w->tree, m->through)));
         v->source = longer(v->source, utf8_text_columns(instruction_source(
                                           w->problem->m, m->through, text, sizeof text)));
@@ -111,17 +116,23 @@ static int open_members(struct panel *p, const void *arg, struct err *e)
 
 /* ---- rows ---- */
 
-/* "dot_general.495  rhs  models.py:8  attn", from column x to the right edge; `place`: columns of
- * the source. */
+/* Columns that the widest takes of the names, the factors and the sources. */
+struct use_columns {
+    int name, factor, source;
+};
+static const struct use_columns usual_columns = {22, 11, 14};
+
+/* "dot_general.495  rhs  models.py:8  attn", from column x to the right edge. The module is left
+ * out where the name would be cut for it. */
 static void draw_use(const struct watch *w, const struct pane *p, int x, int y, hlo_id id,
-                     uint32_t factor, int place)
+                     uint32_t factor, const struct use_columns *c)
 {
     char text[128], name[128], source[64];
 
     if (id == HLO_NONE || x + 10 > p->width)
         return;
-    int end = p->width;
-    if (end - x >= 52) {
+    int end = p->width, place = c->source, as = c->factor;
+    if (end - x >= c->name + as + place + 4 + 12) {
         instruction_scope(w->tree, id, text, sizeof text);
         pane_cut(p, end - 10, y, 10, ROLE_DIM, text);
         end -= 12;
@@ -136,8 +147,8 @@ static void draw_use(const struct watch *w, const struct pane *p, int x, int y, 
             why_factor_name(&w->problem->classes, id, factor, text, sizeof text);
         else
             snprintf(text, sizeof text, "%s", hlo_op_info[hlo_at(w->problem->m, id)->opcode].name);
-        pane_cut(p, end - 11, y, 11, ROLE_TEXT, text);
-        end -= 13;
+        pane_cut(p, end - as, y, as, ROLE_TEXT, text);
+        end -= as + 2;
     }
     pane_text(p, x, y, ROLE_TEXT,
               text_cut_middle(name, sizeof name, tree_instruction_name(w->tree, id), end - x));
@@ -150,10 +161,10 @@ struct member_columns {
 
 static struct member_columns member_columns(const struct members *v, int width)
 {
-    enum { SOURCE = 14, FACTOR = 13 };
+    enum { SOURCE = 20 };
     struct member_columns c = {.source = v->source < SOURCE ? v->source : SOURCE};
     int shape = width >= 100 ? 24 : 0, ties = width >= 84 ? 6 : 0,
-        rest = width >= 60 ? v->use + 2 + FACTOR + c.source : 8;
+        rest = width >= 60 ? v->use + 4 + v->factor + c.source : 8;
     int usual = width >= 60 ? width * 2 / 5 - shape / 2 + 2 : width - 8;
     int name = 2 + v->name + 2, room = width - shape - ties - rest;
 
@@ -165,9 +176,31 @@ static struct member_columns member_columns(const struct members *v, int width)
     return c;
 }
 
-static void draw_member(const struct watch *w, const struct pane *p, int y,
-                        const struct class_member *m, const struct member_columns *c)
+/* "decoder/layer_0/mlp/kernel:1", where it must be cut told from the rows beside it: the moments of
+ * a variable are called like it. */
+static const char *member_name(const struct members *v, size_t at, int columns, char *out,
+                               size_t room)
 {
+    enum { BESIDE = 8 };
+    const struct class_member *m = &v->items[at];
+    const char *others[2 * BESIDE];
+    char path[256], dim[16];
+    int count = 0;
+
+    for (size_t n = at < BESIDE ? 0 : at - BESIDE; n < v->count && n <= at + BESIDE; n++) {
+        if (n != at && strcmp(v->items[n].name, m->name) != 0)
+            others[count++] = v->items[n].name;
+    }
+    int end = snprintf(dim, sizeof dim, ":%u", m->number);
+    path_cut_apart(path, sizeof path, m->name, others, count, columns - end);
+    snprintf(out, room, "%.200s%s", path, dim);
+    return out;
+}
+
+static void draw_member(const struct members *v, const struct watch *w, const struct pane *p, int y,
+                        size_t at, const struct member_columns *c)
+{
+    const struct class_member *m = &v->items[at];
     static const struct {
         const char *sign;
         unsigned style;
@@ -176,11 +209,10 @@ static void draw_member(const struct watch *w, const struct pane *p, int y,
                  : watch_open(w, m->dim) ? 0
                                          : 1,
         name = c->shape ? c->shape : c->use - (c->ties ? 6 : 0);
-    char text[256], cut[256];
+    char cut[256];
 
     pane_text(p, 0, y, marks[status].style, marks[status].sign);
-    snprintf(text, sizeof text, "%.200s:%u", m->name, m->number);
-    int x = pane_text(p, 2, y, ROLE_TEXT, text_cut_left(cut, sizeof cut, text, name - 4));
+    int x = pane_text(p, 2, y, ROLE_TEXT, member_name(v, at, name - 4, cut, sizeof cut));
     if (m->role != HLO_ROLE_VARIABLE && x + 9 < name - 2)
         pane_text(p, x + 2, y, ROLE_DIM, m->role == HLO_ROLE_INPUT ? "input" : "state");
     if (c->shape)
@@ -188,7 +220,8 @@ static void draw_member(const struct watch *w, const struct pane *p, int y,
     if (c->ties)
         pane_right_format(p, c->ties, y, ROLE_DIM, "%u", m->steps ? m->steps - 1u : 0u);
     if (p->width >= 60)
-        draw_use(w, p, c->use, y, m->through, m->factor, c->source);
+        draw_use(w, p, c->use, y, m->through, m->factor,
+                 &(struct use_columns){v->use, v->factor, c->source});
 }
 
 static void draw_member_titles(const struct pane *p, int y, const struct member_columns *c)
@@ -215,7 +248,7 @@ static void draw_conflict(const struct watch *w, const struct pane *p, int y,
         pane_right(p, width + 8, y, ROLE_TEXT,
                    units_change(change, -w->move[move].saves_ms, pane_ms_decimals(p)));
     if (p->width >= 60)
-        draw_use(w, p, width + 10, y, meet->place, UINT32_MAX, 14);
+        draw_use(w, p, width + 10, y, meet->place, UINT32_MAX, &usual_columns);
 }
 
 /* Columns of the names of classes: of the longest, where the reasons behind them leave room. */
@@ -274,7 +307,7 @@ static void draw_row(const struct members *v, const struct watch *w, const struc
     struct member_columns columns = member_columns(v, p->width);
 
     if (v->page == PAGE_MEMBERS)
-        draw_member(w, p, y, &v->items[row], &columns);
+        draw_member(v, w, p, y, (size_t)row, &columns);
     else if (v->page == PAGE_CONFLICTS)
         draw_conflict(w, p, y, &c->meets[c->info[v->class].meets + row]);
     else
@@ -527,7 +560,7 @@ static void draw_ties(struct panel *p, const struct pane *pane)
         }
         snprintf(name, sizeof name, "%.120s:%u", v->items[n].name, v->items[n].number);
         pane_text(pane, 2, y, ROLE_TEXT, text_cut_left(cut, sizeof cut, name, width - 3));
-        draw_use(w, pane, width, y, v->items[n].through, v->items[n].factor, 14);
+        draw_use(w, pane, width, y, v->items[n].through, v->items[n].factor, &usual_columns);
     }
     const struct class_reduces *r = &v->reduces[k];
     int x = pane_text(pane, 0, y, ROLE_DIM, "split alone: ");

@@ -235,14 +235,15 @@ static void head_made(struct answer *a, const struct watch *w, int move, const s
 {
     uint32_t kinds[COLLECTIVE_COUNT] = {0};
     double bytes = 0, ms = 0;
-    char note[192], all[ANSWER_KINDS_ROOM], b[UNITS_ROOM], t[UNITS_ROOM];
+    char note[256], name[NAME_ROOM], all[ANSWER_KINDS_ROOM], b[UNITS_ROOM], t[UNITS_ROOM];
 
     for (size_t n = 0; n < held; n++) {
         kinds[made[n].kind] += made[n].count;
         bytes += made[n].bytes;
         ms += made[n].ms;
     }
-    snprintf(note, sizeof note, "%.40s%s%s · %s · %s", move == MOVE_NONE ? "" : w->move[move].name,
+    snprintf(note, sizeof note, "%s%s%s · %s · %s",
+             move == MOVE_NONE ? "" : watch_move_name(w, move, name, sizeof name, 40),
              move == MOVE_NONE ? "" : " · ", answer_kinds(kinds, all), units_bytes(b, bytes),
              units_ms(t, ms));
     answer_head(a, "What this split makes", note);

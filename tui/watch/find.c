@@ -312,11 +312,6 @@ static uint16_t add_short_forms(struct find_index *x, const char *name)
     return forms;
 }
 
-static void shorten(char out[static SHORT_NAME_ROOM], const char *name, int columns)
-{
-    watch_short_name(out, SHORT_NAME_ROOM, name, columns);
-}
-
 /* Labels below the decisions, which are told apart: [LABEL_KINDS][moves], the initials last. */
 static char (*labels_of(const struct watch *w))[SHORT_NAME_ROOM]
 {
@@ -331,7 +326,7 @@ static char (*labels_of(const struct watch *w))[SHORT_NAME_ROOM]
             name[n++] = together;
     }
     for (int columns = SERIES_NARROWEST; columns <= SERIES_WIDEST; columns++)
-        short_names(name, w->move_count, columns, shorten,
+        short_names(name, w->move_count, columns, watch_shorten,
                     told + count * (size_t)(columns - SERIES_NARROWEST));
     short_names(name, w->move_count, SERIES_INITIALS, series_initials,
                 told + count * (LABEL_KINDS - 1));
@@ -421,15 +416,18 @@ struct query {
     bool letters; /* in order */
 };
 
-/* Takes away the count behind a folded name, "decoder cross ×3", and the "'s" of "layer 7's". */
+/* Takes away the count behind a folded name, "decoder cross ×3" or "one of 3", and the "'s" of
+ * "layer 7's". */
 static void plain_name(char *text)
 {
-    static const char times[] = "×";
-    char *count = strstr(text, times), *to = text;
+    static const char *const counts[] = {" ×", " one of "};
+    char *to = text;
 
-    if (count && count > text && count[-1] == ' ' && isdigit((unsigned char)count[2]) &&
-        !count[2 + strspn(count + 2, "0123456789")])
-        count[-1] = 0;
+    for (size_t n = 0; n < sizeof counts / sizeof *counts; n++) {
+        char *count = strstr(text, counts[n]), *digits = count ? count + strlen(counts[n]) : NULL;
+        if (count > text && *digits && !digits[strspn(digits, "0123456789")])
+            *count = 0;
+    }
     for (const char *at = text; *at;) {
         bool is_owner = at > text && isalnum((unsigned char)at[-1]) && !strncmp(at, "'s", 2) &&
                         !isalnum((unsigned char)at[2]);

@@ -161,7 +161,7 @@ char *watch_short_name(char *out, size_t room, const char *name, int columns)
     return text_cut_middle(out, room, text, columns);
 }
 
-static void shorten(char out[static SHORT_NAME_ROOM], const char *name, int columns)
+void watch_shorten(char out[static SHORT_NAME_ROOM], const char *name, int columns)
 {
     watch_short_name(out, SHORT_NAME_ROOM, name, columns);
 }
@@ -179,7 +179,7 @@ char *watch_move_name(const struct watch *w, int move, char *out, size_t room, i
             alike[count++] = w->move[n].name;
     }
     if (count > 1 && columns < SHORT_NAME_ROOM) {
-        short_names(alike, count, columns, shorten, texts);
+        short_names(alike, count, columns, watch_shorten, texts);
         snprintf(out, room, "%s", texts[0]);
     }
     return out;

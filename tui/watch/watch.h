@@ -16,6 +16,7 @@
 #include "hlo/module/hlo.h"
 #include "hlo/support/err.h"
 #include "tui/watch/plan_load.h"
+#include "tui/watch/short_names.h"
 #include "tui/watch/wave.h"
 
 enum { MOVE_NONE = -1, CALM_PER_SECOND = 15 };
@@ -88,6 +89,9 @@ void watch_send(struct watch *w, const char *format, ...) __attribute__((format(
 /* A name in at most `columns`: whole, else long words cut to three letters ("dec cross 0–5"), else
  * without its size or layers ("dec cross"), else cut in the middle. Returns out. */
 char *watch_short_name(char *out, size_t room, const char *name, int columns);
+
+/* As short_names calls it (short_names.h). */
+void watch_shorten(char out[static SHORT_NAME_ROOM], const char *name, int columns);
 
 /* The same of a decision; where others would read alike, the words in which they differ
  * (short_names.h). O(moves). */
