@@ -44,7 +44,7 @@ type u; gone "v100-1x4+"; see "to redo"
 
 # Twice the batch: what the step and the memory become, and back.
 key V; key w; key x; see "batch 32 to 64"; see "Row 2 against row 0"; took "batch x2" 3
-matches "2 +0 +batch 32 to 64 +[0-9.]+ +[0-9.]+ +\+[0-9.]+ .*over variables"
+matches "2 +0 +batch 32 to 64 +[0-9.]+ +[0-9.]+ +\+[0-9.]+ .*proven optimum"
 key g; key Enter; see "back to row 0"; took "and back" 3; back; see "go back to row 0"
 
 # One update, part by part; the same seed without double beside it; and back.

@@ -24,7 +24,7 @@
 
 #define MODEL AUTOMAP_SOURCE_DIR "/examples/models/t5-tiny.hlo.txt.gz"
 #define SLOW AUTOMAP_SOURCE_DIR "/examples/models/t5-base6.hlo.txt.gz"
-#define FOUR AUTOMAP_SOURCE_DIR "/examples/clusters/v100-1x4.yaml"
+#define TWO_SERVERS AUTOMAP_SOURCE_DIR "/examples/clusters/a-2x8-v100.yaml"
 #define OTHER AUTOMAP_SOURCE_DIR "/examples/models/mlp.hlo.txt.gz"
 
 static struct app *open_model(const char *path)
@@ -159,7 +159,7 @@ static void test_plans_of_stages(void **state)
     (void)state;
     char pipeline[64] = "/tmp/automap-plan-XXXXXX", hybrid[64] = "/tmp/automap-plan-XXXXXX";
     char line[96];
-    struct app *app = open_model(MODEL);
+    struct app *app = explorer_open(SLOW, TWO_SERVERS, 140, 44);
     struct other_plan of[OTHER_PLANS_MOST];
     struct str out = {0};
 
@@ -185,7 +185,7 @@ static void test_plans_of_stages(void **state)
     assert_true(app_command(app, line));
     app_free(app);
 
-    app = open_model(MODEL);
+    app = explorer_open(SLOW, TWO_SERVERS, 140, 44);
     struct other_plan again[OTHER_PLANS_MOST];
     snprintf(line, sizeof line, "plan %s", pipeline);
     assert_true(app_command(app, line));
@@ -208,7 +208,7 @@ static void test_plans_of_stages(void **state)
 static void test_elsewhere(void **state)
 {
     (void)state;
-    struct app *app = explorer_open(SLOW, FOUR, 140, 44);
+    struct app *app = explorer_open(SLOW, TWO_SERVERS, 140, 44);
     struct elsewhere list[ELSEWHERE_MOST];
     struct str out = {0};
     struct err e;

@@ -26,13 +26,14 @@ static bool see_relaxed(const struct watch *w, struct other_plan *out)
     return true;
 }
 
+/* One of a single stage is the batch split, which the search has, too. */
 static bool see_pipeline(const struct watch *w, struct other_plan *out)
 {
     struct pipeline_look look = {0};
 
     if (w->pipeline)
         pipeline_job_look(w->pipeline, &look);
-    if (!look.version || !look.pipeline)
+    if (!look.version || !look.pipeline || look.plan.plan.stages < 2)
         return false;
     *out = (struct other_plan){OTHER_PIPELINE, pipeline_step_ms(look.pipeline, &look.plan),
                                pipeline_memory(look.pipeline, &look.plan, NULL), 0,
