@@ -382,11 +382,9 @@ static void draw_choices(const struct pane *p, int y, const struct watch *w,
 /* What stands behind the name of a series: " ×6", or " one of 2" where the prices are of one. */
 static const char *tail_of(const struct watch *w, struct row r, char out[static TAIL_ROOM])
 {
-    snprintf(out, TAIL_ROOM,
-             r.count == 1              ? ""
-             : priced(w, r).count == 1 ? " one of %d"
-                                       : " ×%d",
-             r.count);
+    out[0] = '\0';
+    if (r.count > 1)
+        snprintf(out, TAIL_ROOM, priced(w, r).count == 1 ? " one of %d" : " ×%d", r.count);
     return out;
 }
 
