@@ -463,8 +463,12 @@ static int check_jargon(const char *row, struct grid *room)
 {
     struct glossary_spot spot[64];
     struct pane p = pane_whole(room);
-    int seen = 0;
+    int seen = 0, holds = 0;
 
+    for (size_t n = 0; n < JARGON && !holds; n++)
+        holds = strstr(row, jargon[n]) != NULL;
+    if (!holds)
+        return 0;
     grid_blank(room);
     pane_text(&p, 0, 0, ROLE_TEXT, row);
     int count = glossary_spots(room, spot, 64);

@@ -203,6 +203,8 @@ static size_t stands_at(const char *text, size_t at, const char *word)
     bool one = !word[1];
     size_t end = at;
 
+    if (word[0] != '#' && (text[at] | 0x20) != (word[0] | 0x20)) /* most do not even begin so */
+        return 0;
     for (const char *w = word; *w; w++) {
         size_t digits = *w == '#' ? strspn(text + end, "0123456789") : 0;
         if (!digits && !is_same(text[end], *w, w == word && !one))
