@@ -646,7 +646,7 @@ static void test_series_prices(void **state)
     flips_free(f);
     flips_free(each);
     for (int k = 0; k < 2; k++)
-        snprintf(watch->move[first + k].stem, NAME_ROOM, "%s", stems[k]);
+        snprintf(watch->move[first + k].stem, NAME_ROOM, "%.150s", stems[k]);
     series_price_all(watch);
     tell("undo");
     assert_true(series > 0);

@@ -143,10 +143,10 @@ static int64_t episode_now(const struct watch *w)
 char *why_of_name(const struct watch *w, struct why_of of, char out[static WHY_OF_ROOM])
 {
     const struct live_plan *plan = of.plan;
-    char episode[UNITS_ROOM + 16] = "", count[UNITS_ROOM];
+    char episode[40] = "", count[UNITS_ROOM];
 
     if (plan && plan->episode && strcmp(plan->found_by, "batch split") != 0)
-        snprintf(episode, sizeof episode, ", episode %s",
+        snprintf(episode, sizeof episode, ", episode %.24s",
                  units_count(count, (int64_t)plan->episode));
     switch (of.kind) {
     case WHY_OF_BEST:
