@@ -15,6 +15,7 @@
 #include "tui/watch/stage_shares.h"
 #include "tui/watch/why_find.h"
 #include "tui/watch/why_of.h"
+#include "two_stages.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -279,14 +280,9 @@ static void test_a_stage_shares(void **state)
     const struct watch *w = app_watch(app);
     const struct pipeline *l = why_of_pipeline(w, &plan);
     assert_true(l && l->all.ties > 0);
-    plan.plan = pipe_plan_whole(&l->all); /* two stages, whatever was found */
+    plan.plan = pipe_plan_whole(&l->all);
     assert_string_equal(stage_shares_text(l, &plan.plan, 0, text, sizeof text), "");
-    plan.plan.stages = 2;
-    plan.plan.pivot[2] = plan.plan.pivot[1];
-    plan.plan.device[2] = plan.plan.device[1];
-    plan.plan.pivot[1] = l->all.points / 2;
-    plan.plan.device[1] = l->all.devices / 2;
-    pipeline_price(l, &plan.plan, &plan);
+    cut_in_two(l, &plan);
     for (uint32_t stage = 0; stage < 2; stage++) {
         struct pipe_stage s = pipe_stage_of(&l->all, &plan.plan, stage);
         answer_clear(&a);

@@ -204,6 +204,23 @@ static void test_plans_of_stages(void **state)
     unlink(hybrid);
 }
 
+/* A pipeline of one stage is the batch split, which the search knows. */
+static void test_one_stage_is_no_other_plan(void **state)
+{
+    (void)state;
+    struct app *app = open_model(MODEL);
+    struct other_plan of[OTHER_PLANS_MOST];
+    struct pipeline_plan plan;
+    struct str out = {0};
+
+    screen(app, "Vi", &out);
+    assert_non_null(why_of_pipeline(app_watch(app), &plan));
+    assert_int_equal(plan.plan.stages, 1);
+    assert_int_equal(other_plans(app_watch(app), of), 0);
+    str_release(&out);
+    app_free(app);
+}
+
 /* Elsewhere are plans faster than the one in the headline, the fastest first. */
 static void test_elsewhere(void **state)
 {
@@ -279,9 +296,10 @@ static void test_plans_of_moments(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_strict_plan),   cmocka_unit_test(test_a_relaxed_plan),
-        cmocka_unit_test(test_plans_of_stages), cmocka_unit_test(test_elsewhere),
-        cmocka_unit_test(test_an_edit),         cmocka_unit_test(test_plans_of_moments),
+        cmocka_unit_test(test_a_strict_plan),    cmocka_unit_test(test_a_relaxed_plan),
+        cmocka_unit_test(test_plans_of_stages),  cmocka_unit_test(test_one_stage_is_no_other_plan),
+        cmocka_unit_test(test_elsewhere),        cmocka_unit_test(test_an_edit),
+        cmocka_unit_test(test_plans_of_moments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,6 +16,7 @@
 #include "tui/watch/tree.h"
 #include "tui/watch/why_find.h"
 #include "tui/watch/why_of.h"
+#include "two_stages.h"
 #include "zoo.h"
 
 #include <setjmp.h>
@@ -530,13 +531,7 @@ static void test_stages(void **state)
     const struct watch *w = app_watch(app);
     const struct pipeline *l = why_of_pipeline(w, &plan);
     assert_non_null(l);
-    plan.plan = pipe_plan_whole(&l->all); /* two stages, whatever was found */
-    plan.plan.stages = 2;
-    plan.plan.pivot[2] = plan.plan.pivot[1];
-    plan.plan.device[2] = plan.plan.device[1];
-    plan.plan.pivot[1] = l->all.points / 2;
-    plan.plan.device[1] = l->all.devices / 2;
-    pipeline_price(l, &plan.plan, &plan);
+    cut_in_two(l, &plan);
     for (uint32_t stage = 0; stage < 2; stage++) {
         answer_clear(&a);
         answer_stage(&a, w, l, &plan, stage);
