@@ -323,7 +323,7 @@ static void test_what_is_meant(void **state)
                  {"kernel q cross 0", "decoder/layer_000/cross/q/kernel", FIND_VARIABLE},
                  {"dec cross 0 q", "decoder/layer_000/cross/q/kernel", FIND_VARIABLE},
                  {"#embed", "embedding", FIND_ANY},
-                 {"decoder/layer_001's self q kernel", "decoder/layer_001/self/q/kernel", FIND_ANY},
+                 {"decoder/layer_001's cross q", "decoder/layer_001/cross/q/kernel", FIND_ANY},
                  {"layers 1 self q kernel", "decoder/layer_001/self/q/kernel", FIND_VARIABLE},
                  {"decoder cross ×2", "decoder cross 0", FIND_GROUP},
                  {"layers 0–1 ×2", "layers 0–1", FIND_MODULE},

@@ -425,7 +425,7 @@ static void plain_name(char *text)
 
     for (size_t n = 0; n < sizeof counts / sizeof *counts; n++) {
         char *count = strstr(text, counts[n]), *digits = count ? count + strlen(counts[n]) : NULL;
-        if (count > text && *digits && !digits[strspn(digits, "0123456789")])
+        if (count && count > text && *digits && !digits[strspn(digits, "0123456789")])
             *count = 0;
     }
     for (const char *at = text; *at;) {
