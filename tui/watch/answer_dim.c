@@ -132,11 +132,6 @@ struct made {
     double least_ms, most_ms; /* of one collective */
 };
 
-static double each_ms(const struct plan_collective *c)
-{
-    return c->count ? c->ms / c->count : 0;
-}
-
 static bool are_equal(double a, double b)
 {
     return fabs(a - b) <= 1e-6 * fabs(b);
@@ -159,64 +154,88 @@ static bool is_of(const struct watch *w, const label *on, class_id cause, class_
     return false;
 }
 
-static bool is_like(const struct made *m, const struct plan_collective *c, const struct made *one)
-{
-    if (m->kind != one->kind || m->has_source != one->has_source)
-        return false;
-    return m->has_source ? !strcmp(m->source, one->source)
-                         : !strcmp(m->scope, one->scope) && are_equal(each_ms(c), m->most_ms) &&
-                               are_equal(c->bytes / c->count, m->bytes / m->count);
-}
-
-static struct made begin_made(const struct watch *w, const struct plan_collective *c)
+static struct made made_of(const struct watch *w, const struct plan_collective *c)
 {
     const struct hlo_module *m = w->problem->m;
     struct made one = {.kind = c->kind,
                        .first = c->instruction,
                        .has_source = hlo_meta(m, c->instruction)->source_file[0] != 0,
-                       .least_ms = INFINITY};
+                       .count = c->count,
+                       .at = 1,
+                       .bytes = c->bytes,
+                       .ms = c->ms,
+                       .first_ms = c->ms,
+                       .least_ms = c->ms / c->count,
+                       .most_ms = c->ms / c->count};
 
     instruction_source(m, c->instruction, one.source, sizeof one.source);
     instruction_scope(w->tree, c->instruction, one.scope, sizeof one.scope);
     return one;
 }
 
-static void add_made(struct made *m, const struct plan_collective *c)
+/* By what makes them one row. */
+static int by_place(const struct made *x, const struct made *y)
 {
-    m->count += c->count;
-    m->at++;
-    m->bytes += c->bytes;
-    m->ms += c->ms;
-    m->least_ms = fmin(m->least_ms, each_ms(c));
-    m->most_ms = fmax(m->most_ms, each_ms(c));
-    if (c->ms > m->first_ms) {
-        m->first_ms = c->ms;
-        m->first = c->instruction;
+    if (x->kind != y->kind || x->has_source != y->has_source)
+        return x->kind != y->kind ? (x->kind < y->kind ? -1 : 1) : x->has_source - y->has_source;
+    return x->has_source ? strcmp(x->source, y->source) : strcmp(x->scope, y->scope);
+}
+
+static int like_ones_together(const void *a, const void *b)
+{
+    const struct made *x = a, *y = b;
+    int place = by_place(x, y);
+
+    if (place)
+        return place;
+    if (x->most_ms != y->most_ms)
+        return x->most_ms < y->most_ms ? -1 : 1;
+    return x->first < y->first ? -1 : x->first > y->first;
+}
+
+static bool is_like(const struct made *row, const struct made *one)
+{
+    return !by_place(row, one) &&
+           (row->has_source || (are_equal(one->most_ms, row->most_ms) &&
+                                are_equal(one->bytes / one->count, row->bytes / row->count)));
+}
+
+static void join(struct made *row, const struct made *one)
+{
+    row->count += one->count;
+    row->at++;
+    row->bytes += one->bytes;
+    row->ms += one->ms;
+    row->least_ms = fmin(row->least_ms, one->least_ms);
+    row->most_ms = fmax(row->most_ms, one->most_ms);
+    if (one->ms > row->first_ms) {
+        row->first_ms = one->ms;
+        row->first = one->first;
     }
 }
 
-/* Returns how many rows; *made is the caller's. */
+/* Returns how many rows; *made is the caller's. O(count log count). */
 static size_t group_made(const struct watch *w, const label *on,
                          const struct plan_collective *items, size_t count, class_id k,
                          struct made **made)
 {
     struct made *list = NULL;
-    size_t held = 0, room = 0;
+    size_t all = 0, held = 0, room = 0;
 
     for (size_t n = 0; n < count; n++) {
-        const struct plan_collective *c = &items[n];
-        size_t at = 0;
-        if (!c->count || !is_of(w, on, c->cause, k))
+        if (!items[n].count || !is_of(w, on, items[n].cause, k))
             continue;
-        struct made one = begin_made(w, c);
-        while (at < held && !is_like(&list[at], c, &one))
-            at++;
-        if (at == held) {
-            if (!mem_grow(&list, &room, held, 1))
-                break;
-            list[held++] = one;
-        }
-        add_made(&list[at], c);
+        if (!mem_grow(&list, &room, all, 1))
+            break;
+        list[all++] = made_of(w, &items[n]);
+    }
+    if (all)
+        qsort(list, all, sizeof *list, like_ones_together);
+    for (size_t n = 0; n < all; n++) {
+        if (held && is_like(&list[held - 1], &list[n]))
+            join(&list[held - 1], &list[n]);
+        else
+            list[held++] = list[n];
     }
     *made = list;
     return held;
