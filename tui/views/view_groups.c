@@ -18,6 +18,7 @@
 #include "engine/text/units.h"
 #include "tui/screen/theme.h"
 #include "tui/screen/utf8.h"
+#include "tui/views/groups_columns.h"
 #include "tui/views/host.h"
 #include "tui/watch/class_look.h"
 #include "tui/watch/flips.h"
@@ -53,8 +54,8 @@ struct groups_view {
 };
 
 enum { CLASSES_OPEN, CLASSES_FOLD, CLASSES_SORT };
-enum { TITLED = 48, TAIL_ROOM = 24 }; /* columns from which on there are titles */
-#define FLIPS_S 0.004                 /* of a frame */
+enum { TAIL_ROOM = 24 };
+#define FLIPS_S 0.004 /* of a frame */
 static const struct action groups_actions[] = {
     [CLASSES_OPEN] = {"open", "in this panel", "the class it decides", "members",
                       "Enter or l or Right", NULL},
@@ -249,97 +250,6 @@ static void draw_now(const struct pane *p, int y, const struct figures *f)
         pane_text(p, x < 2 ? 2 : x, y, ROLE_PIN | BOLD, "P");
 }
 
-/* Where columns end, but for the first four where they begin, by the width; 0: left out. */
-struct columns {
-    int best, exact, name, name_end, dims, alone, in_best, turned, settles, reduces;
-};
-
-enum { WITH_EXACT = 56, WITH_REDUCES = 70, WITH_ALL = 90 }; /* columns of the panel */
-enum { CHOICE_WIDTH = 4, TITLE_WIDTH = 5, DIMS_WIDTH = 5, FIGURE = 10, FIGURE_TIGHT = 8 };
-
-/* Columns that the widest takes of the names, and of the answers and figures in sight. */
-struct widest {
-    int now, choice, name, dims, alone, in_best, turned;
-};
-
-/* Of a column: at least so many, and a gap before the widest. */
-static int field(int least, int widest)
-{
-    return widest < least ? least : widest + 1;
-}
-
-static struct columns columns_beside_name(int width, const struct widest *widest)
-{
-    struct columns c = {.best = width < 30 ? 0 : 5};
-
-    if (width >= WITH_ALL) {
-        c.settles = width - FIGURE;
-        c.turned = width - 2 * FIGURE;
-    }
-    if (width >= WITH_REDUCES)
-        c.reduces = width;
-    width = c.turned    ? c.turned - field(FIGURE, widest->turned)
-            : c.reduces ? c.reduces - FIGURE
-                        : width;
-    c.in_best = width;
-    c.alone = width >= 50 ? width - field(9, widest->in_best) : 0;
-    width = c.alone ? c.alone : width;
-    c.name = c.best ? width >= 50 ? 12 : 10 : 5;
-    int tight = c.in_best >= TITLED ? 9 : 8, name = widest->name < 24 ? widest->name : 24;
-    int figure = c.alone ? widest->alone : widest->in_best, before = field(6, widest->dims);
-    bool dims = tight + name + before <= width - field(10, figure);
-    c.dims = dims ? width - field(10, figure) : 0;
-    c.name_end = dims ? c.dims - before : width - field(9, figure);
-    if (c.name_end - c.name < widest->name && c.best) {
-        c.best = 4;
-        c.name = tight;
-    }
-    return c;
-}
-
-static int at_least(int column, int least)
-{
-    return column > least ? column : least;
-}
-
-/* Each of the first columns begins behind the widest of the one before. */
-static void part_columns(struct columns *c, const struct widest *widest)
-{
-    int behind = widest->now + 1;
-
-    if (c->best) {
-        c->best = at_least(c->best, behind);
-        behind = c->best + widest->choice + 1;
-    }
-    if (c->exact) {
-        c->exact = at_least(c->exact, behind);
-        behind = c->exact + widest->choice + 1;
-    }
-    c->name = at_least(c->name, behind);
-}
-
-/* What the optimum does is behind what the best plan does; where both that and the dims have no
- * room beside the names, the dims are left out unless rows are sorted by them. */
-static struct columns columns_for(int width, const struct widest *widest, enum sort sort)
-{
-    struct columns c = columns_beside_name(width, widest);
-
-    part_columns(&c, widest);
-    if (width < WITH_EXACT)
-        return c;
-    c.best = CHOICE_WIDTH;
-    c.exact = c.best + TITLE_WIDTH;
-    c.name = c.exact + TITLE_WIDTH + 1;
-    part_columns(&c, widest);
-    c.dims = c.alone - field(FIGURE_TIGHT, widest->alone);
-    c.name_end = c.dims - field(DIMS_WIDTH, widest->dims);
-    if (c.name_end - c.name < widest->name && width < WITH_REDUCES && sort != SORT_DIMS) {
-        c.name_end = c.dims;
-        c.dims = 0;
-    }
-    return c;
-}
-
 /* "+99.6"; ".." until it is worked out, "-" where it can not be; dim where that is not proven. */
 static void draw_change(struct groups_view *v, const struct watch *w, const struct pane *p, int end,
                         int y, bool known, bool impossible, bool proven, double change_ms)
@@ -357,7 +267,7 @@ static void draw_change(struct groups_view *v, const struct watch *w, const stru
 
 /* The other way round, the rest as it is; and with the rest decided anew. */
 static void draw_changes(struct groups_view *v, const struct watch *w, const struct pane *p, int y,
-                         struct row r, const struct columns *c, double until_s)
+                         struct row r, const struct groups_columns *c, double until_s)
 {
     struct flip f = flips_of(v->flips, w, r.first, r.count, until_s);
 
@@ -369,7 +279,7 @@ static void draw_changes(struct groups_view *v, const struct watch *w, const str
 }
 
 static void draw_choices(const struct pane *p, int y, const struct watch *w,
-                         const struct columns *c, const struct figures *f)
+                         const struct groups_columns *c, const struct figures *f)
 {
     unsigned style = f->pinned ? ROLE_PIN | BOLD : 0;
 
@@ -415,7 +325,7 @@ static void shorten_rows(struct groups_view *v, const struct watch *w, int colum
 }
 
 static void draw_row(struct groups_view *v, const struct watch *w, const struct pane *p, int y,
-                     struct row *row, const struct columns *c, double until_s)
+                     struct row *row, const struct groups_columns *c, double until_s)
 {
     struct row r = *row;
     struct figures f = sum(v, w, r);
@@ -445,7 +355,7 @@ static void draw_title(const struct pane *p, int end, const char *title, bool is
                           is_sorted ? "▾" : "", title);
 }
 
-static void draw_titles(const struct watch *w, const struct pane *p, const struct columns *c,
+static void draw_titles(const struct watch *w, const struct pane *p, const struct groups_columns *c,
                         enum sort sort)
 {
     pane_text(p, 0, 0, ROLE_DIM, "now");
@@ -464,39 +374,43 @@ static void draw_titles(const struct watch *w, const struct pane *p, const struc
 
 static bool has_titles(int width, int height, int rows)
 {
-    return width >= TITLED && (rows < height || height >= 8);
+    return width >= GROUPS_TITLED && (rows < height || height >= 8);
+}
+
+static void widen_to(int *widest, int width)
+{
+    *widest = width > *widest ? width : *widest;
 }
 
 static void widen(int *widest, const char *text)
 {
-    int width = utf8_text_columns(text);
-    *widest = width > *widest ? width : *widest;
+    widen_to(widest, utf8_text_columns(text));
 }
 
 /* Of all names, and of the figures of rows in sight as far as they are worked out. */
-static struct widest find_widest(const struct groups_view *v, const struct watch *w,
-                                 const struct pane *pane, double until_s)
+static struct groups_widest find_widest(const struct groups_view *v, const struct watch *w,
+                                        const struct pane *pane, double until_s)
 {
-    struct widest widest = {0};
+    struct groups_widest widest = {0};
     char tail[TAIL_ROOM], change[UNITS_ROOM];
     int decimals = pane_ms_decimals(pane);
 
     for (int n = 0; n < v->row_count; n++) {
         struct row r = v->rows[n];
         int name = utf8_text_columns(name_row(w, r)) + utf8_text_columns(tail_of(w, r, tail));
-        widest.name = name > widest.name ? name : widest.name;
+        widen_to(&widest.name, name);
         if (n < v->list.top || n >= v->list.top + v->list.rows)
             continue;
         struct figures f = sum(v, w, r);
         struct flip in_best = flips_of(v->flips, w, r.first, r.count, until_s);
-        widest.now = at_least(widest.now, now_width(&f));
-        widest.choice = at_least(widest.choice, share_width(f.best, f.classes));
-        widest.choice = at_least(widest.choice, share_width(f.exact, f.classes));
+        widen_to(&widest.now, now_width(&f));
+        widen_to(&widest.choice, share_width(f.best, f.classes));
+        widen_to(&widest.choice, share_width(f.exact, f.classes));
         widen(&widest.dims, units_count(change, f.dims));
         widen(&widest.alone, units_change(change, -f.saves_ms, decimals));
         if (in_best.known && !in_best.impossible)
             widen(&widest.in_best, units_change(change, in_best.change_ms, decimals));
-        if (pane->width < WITH_ALL)
+        if (pane->width < GROUPS_WITH_ALL)
             continue;
         struct turned turned = flips_anew(v->flips, w, r.first, r.count, until_s);
         if (turned.known && !turned.impossible)
@@ -517,8 +431,8 @@ static void draw_groups(struct panel *p, const struct pane *pane)
     if (!p->focus && v->row_count)
         list_go(&v->list, row_of(v, w->cursor));
     double until_s = p->scene->now_ms > 0 ? clock_seconds() + FLIPS_S : 0;
-    struct widest widest = find_widest(v, w, pane, until_s);
-    struct columns c = columns_for(pane->width, &widest, v->sort);
+    struct groups_widest widest = find_widest(v, w, pane, until_s);
+    struct groups_columns c = groups_columns_for(pane->width, &widest, v->sort == SORT_DIMS);
     v->waits = false;
     shorten_rows(v, w, c.name_end - c.name);
     if (titles)
